@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands that people type. The build itself is CMake: see CMakePresets.json.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test speedtest bench bench-instructions bench-size format format-check lint fuzz clean
+
+PYTHON := build/venv/bin/python
+HOST := host-gcc-asan host-clang-asan
+FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
+
+# What the commands pass on: make demo BOARD=qemu-boston INPUT=film.bin KEEP=1
+BOARD ?= qemu-virt
+INPUT ?=
+KEEP ?=
+
+help: ## This text
+	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'
+	@echo
+	@echo '  make demo     boots the firmware on an emulated board, records two clips, proves them with tools not ours'
+	@echo '  make test     builds everything and runs all tests'
+	@echo
+	@echo 'Each installs what it needs first (setup/debian-12.txt, setup/python.txt). All commands:'
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## /  \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
+	@echo
+	@echo 'Options: make demo BOARD=qemu-virt|qemu-virt-a15|qemu-boston INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
+
+setup: ## Install what is missing (3-5 minutes the first time, then no time)
+	@setup/install
+
+# Configuring again costs 50 ms and finds new files; a build that has nothing to do costs as much.
+build-%: setup
+	@echo "== build: $*"
+	@cmake --preset $* >build/configure-$*.log 2>&1 || { cat build/configure-$*.log; exit 1; }
+	@cmake --build --preset $*
+
+demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
+	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
+
+test: ## Everything: format, lint, all builds, unit, fuzz and system tests (about 15 minutes)
+	@echo '== test 1/6: setup';                   $(MAKE) --no-print-directory setup
+	@echo '== test 2/6: format and lint';         $(MAKE) --no-print-directory format-check lint
+	@echo '== test 3/6: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
+	@echo '== test 4/6: fuzz targets, 20 s each'; ctest --preset fuzz
+	@echo '== test 5/6: unit tests';              for preset in $(HOST); do ctest --preset $$preset -j2 || exit 1; done
+	@echo '== test 6/6: system tests';            $(PYTHON) -m pytest
+
+speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (3 minutes)
+	$(PYTHON) tools/speedtest.py --board $(BOARD)
+
+bench: bench-size bench-instructions speedtest ## All figures of the README (5 minutes)
+
+bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and completion, exact (1 minute)
+	$(PYTHON) tools/bench_instructions.py
+
+bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
+	$(PYTHON) tools/bench_size.py
+
+C_FILES = $(shell find include src ports apps tests -name '*.[ch]')
+
+format: setup ## Format all C in place (2 s)
+	@clang-format -i $(C_FILES)
+
+format-check: setup ## Is all C formatted? (2 s)
+	@echo '== format'
+	@clang-format --dry-run -Werror $(C_FILES)
+
+lint: build-host-clang-asan ## Static analysis with clang-tidy and cppcheck, no finding allowed (2 minutes)
+	@echo '== clang-tidy'
+	@run-clang-tidy -quiet -p build/host-clang-asan '/(src|tests|ports)/.*[.]c$$' >build/clang-tidy.log 2>&1 \
+	  || { grep -vE '^$$|warnings? generated|^clang-tidy' build/clang-tidy.log; exit 1; }
+	@echo '== cppcheck'
+	@cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+	  --suppress=missingInclude -Iinclude -Iports/host src ports/host
+
+fuzz: build-fuzz ## Fuzz each target for SECONDS=600
+	cmake --preset fuzz -DSPATE_FUZZ_SECONDS=$(or $(SECONDS),600) >build/configure-fuzz.log
+	ctest --preset fuzz --timeout 0; cmake --preset fuzz -DSPATE_FUZZ_SECONDS=20 >build/configure-fuzz.log
+
+clean: ## Remove what was built; build/venv stays (make setup would install it again)
+	find build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} +

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive.h"
+#include <print.h>
+#include <spate/port.h>
+
+#define BITMAP_BYTES (256u * 1024u)
+#define CACHE_BLOCKS 32u
+
+void must(const char *step, enum spate_error error) {
+  if (error == SPATE_OK) return;
+  print("\nFAILED at %s: %s. %s\n", step, spate_error_name(error), spate_error_help(error));
+  board_exit(1);
+}
+
+const char *size_text(struct size_text *buffer, uint64_t bytes) {
+  static const char units[][4] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  unsigned unit = 0;
+  uint64_t tenths = bytes * 10u;
+
+  while (tenths >= 10240u && unit < 4) {
+    tenths >>= 10;
+    unit++;
+  }
+  print_into(buffer->text, sizeof(buffer->text), "%llu.%llu %s", (unsigned long long)(tenths / 10u),
+             (unsigned long long)(tenths % 10u), units[unit]);
+  return buffer->text;
+}
+
+static void print_link(const struct spate_pcie_device *device) {
+  const struct spate_pcie_link *link = &device->link;
+
+  print("pcie   %02x:%02x.%u  %04x:%04x  ", device->address.bus, device->address.device, device->address.function,
+        device->vendor_id, device->device_id);
+  if (link->speed == 0)
+    print("link not reported");
+  else
+    print("link %u MT/s x%u (both ends can do %u x%u)", spate_pcie_speed_mts(link->speed), link->width,
+          spate_pcie_speed_mts(link->speed_max), link->width_max);
+  print(", payload %u, read requests %u bytes\n", device->payload_bytes, device->read_request_bytes);
+}
+
+static void open_pcie(struct drive *drive) {
+  must("PCIe bridge", board_pcie_open(&drive->host));
+  must("PCIe enumeration", spate_pcie_enumerate(&drive->host, 0));
+  must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &drive->device));
+  print_link(drive->device);
+  struct spate_pcie_device device = *drive->device;
+  enum spate_error error = spate_pcie_link_check(&drive->host, &device);
+  if (error == SPATE_E_LINK_DEGRADED)
+    print("pcie   warning: %s\n", spate_error_help(error));
+  else
+    must("PCIe link", error);
+}
+
+void drive_open(struct drive *drive, unsigned depth) {
+  struct size_text size;
+
+  print("board  %s\n", board_name());
+  open_pcie(drive);
+
+  struct spate_nvme_config config = {.registers = drive->device->bar0,
+                                     .registers_bytes = drive->device->bar0_bytes,
+                                     .queue_memory = board_queue_memory()};
+  must("starting the controller", spate_nvme_open(&drive->controller, &config));
+  const struct spate_nvme_identity *identity = spate_nvme_identity(&drive->controller);
+  print("nvme   %s, serial %s, firmware %s, NVMe %u.%u, ", identity->model, identity->serial, identity->firmware,
+        identity->version >> 16, identity->version >> 8 & 0xffu);
+  if (identity->transfer_bytes_max == 0)
+    print("any transfer size\n");
+  else
+    print("transfers to %s\n", size_text(&size, identity->transfer_bytes_max));
+
+  must("creating an I/O queue", spate_nvme_queue_open(&drive->controller, &drive->queue, 0, depth));
+  const struct spate_block *block = &drive->queue.block;
+  must("reading its health", spate_nvme_health_read(&drive->controller));
+  const struct spate_nvme_health *health = spate_nvme_health(&drive->controller);
+  print("       namespace %u: %s in %u-byte blocks, %u commands in flight, %s write cache, %d C\n", drive->queue.nsid,
+        size_text(&size, block->blocks << block->block_shift), spate_block_bytes(block), block->depth,
+        block->volatile_cache ? "volatile" : "no volatile", health->temperature_c);
+
+  uint64_t ring_bytes = 0;
+  void *ring = board_ring(&ring_bytes);
+  must("mapping the ring", spate_region_init(&drive->ring, ring, ring_bytes, board_queue_memory()));
+}
+
+void drive_print_counters(const struct drive *drive) {
+  const struct spate_nvme_counters *counters = spate_nvme_counters(&drive->controller);
+
+  if (counters->retries + counters->timeouts + counters->resets + counters->spurious_completions != 0)
+    print("nvme   mended: %u retries, %u time-outs, %u aborts, %u resets, %u commands replayed, %u stray completions\n",
+          counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->replays,
+          counters->spurious_completions);
+}
+
+struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition) {
+  struct spate_block *block = &drive->queue.block;
+  size_t cache_bytes = (size_t)CACHE_BLOCKS << block->block_shift;
+  struct spate_exfat_config config = {.block = block,
+                                      .first_lba = partition->first_lba,
+                                      .blocks = partition->blocks,
+                                      .cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN),
+                                      .cache_bytes = cache_bytes,
+                                      .bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN),
+                                      .bitmap_bytes = BITMAP_BYTES,
+                                      .now = board_now};
+  if (config.cache == NULL || config.bitmap == NULL) must("taking memory for the volume", SPATE_E_MEMORY);
+  return config;
+}
+
+static void random_bytes(uint8_t *to, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++)
+    to[i] = (uint8_t)(board_random() >> 17);
+}
+
+void drive_format(struct drive *drive, const char *label, uint32_t cluster_bytes, bool erase,
+                  struct spate_partition *partition) {
+  const uint32_t align_bytes = cluster_bytes > (1u << 20) ? cluster_bytes : 1u << 20;
+  struct spate_partition_ids ids;
+  struct size_text size, start;
+  void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
+
+  if (scratch == NULL) must("taking memory for the partition table", SPATE_E_MEMORY);
+  random_bytes(ids.disk, sizeof(ids.disk));
+  random_bytes(ids.partition, sizeof(ids.partition));
+  must("writing the partition table",
+       spate_partition_write(&drive->queue.block, scratch, &ids, align_bytes, erase, partition));
+
+  struct spate_exfat_config config = drive_volume(drive, partition);
+  struct spate_exfat_format format = {
+      .label = label, .serial = (uint32_t)board_random(), .cluster_bytes = cluster_bytes};
+  must("formatting", spate_exfat_format(&config, &format));
+  print("format GPT, one exFAT partition of %s at %s, label %s\n",
+        size_text(&size, partition->blocks << drive->queue.block.block_shift),
+        size_text(&start, partition->first_lba << drive->queue.block.block_shift), label);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a board that just woke up to a drive ready for requests, telling a person what was found on the way. */
+#ifndef SPATE_APPS_DRIVE_H
+#define SPATE_APPS_DRIVE_H
+
+#include <board.h>
+#include <spate/nvme.h>
+#include <spate/partition.h>
+
+struct drive {
+  struct spate_pcie_host host;
+  const struct spate_pcie_device *device;
+  struct spate_nvme controller;
+  struct spate_nvme_queue queue;
+  struct spate_region ring; /* the whole of board_ring() */
+};
+
+/* Prints link, controller and namespace. Ends the run with a sentence on failure. */
+void drive_open(struct drive *drive, unsigned depth);
+
+/* What went wrong and was mended, if anything. */
+void drive_print_counters(const struct drive *drive);
+
+/* Write a GPT with one partition and make an exFAT volume in it (cluster_bytes 0: by size). Ends the run on failure,
+ * so also when the drive holds something foreign and `erase` is false. */
+void drive_format(struct drive *drive, const char *label, uint32_t cluster_bytes, bool erase,
+                  struct spate_partition *partition);
+
+/* Memory for an exFAT volume on this partition, from the board's arenas. */
+struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition);
+
+/* Ends the run with "APP: STEP: NAME: sentence" unless error is OK. */
+void must(const char *step, enum spate_error error);
+
+/* A size for people: 3 significant digits and a binary unit, in a buffer of the caller's. */
+struct size_text {
+  char text[16];
+};
+const char *size_text(struct size_text *buffer, uint64_t bytes);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The smallest thing that proves a board: console, arguments, clock, bridge, link, a drive's registers. With
+ * fault=stack|misaligned|null|constant it shows what the board makes of that instead.
+ */
+#include "../../ports/board.h"
+#include "../../ports/common/print.h"
+#include <spate/port.h>
+#include <string.h>
+
+#define NVME_VS 0x08u
+
+static int fail(const struct spate_pcie_host *host, enum spate_error error) {
+  print("pcie: %s at %02x:%02x.%x: %s\n", spate_error_name(error), host->failed_at.bus, host->failed_at.device,
+        host->failed_at.function, spate_error_help(error));
+  return 1;
+}
+
+static unsigned recurse(unsigned depth) {
+  volatile uint8_t frame[512];
+  frame[0] = (uint8_t)depth;
+  return depth ? recurse(depth - 1) + frame[0] : frame[0];
+}
+
+static void provoke(const char *fault) {
+  static uint32_t words[2] = {1, 2};
+  static const uint32_t constant = 3;
+  uintptr_t address = 0;
+  if (!strcmp(fault, "misaligned")) address = (uintptr_t)words + 1;
+  if (!strcmp(fault, "constant")) address = (uintptr_t)&constant;
+  __asm__("" : "+r"(address));
+  if (!strcmp(fault, "stack")) print("%u\n", recurse(1u << 20));
+  if (!strcmp(fault, "constant")) *(volatile uint32_t *)address = 4;
+  print("read %u at 0x%jx\n", (unsigned)*(volatile uint32_t *)address, (uintmax_t)address);
+}
+
+static void list(struct spate_pcie_host *host) {
+  print("%u bridges, %u endpoints\n", host->bridge_count, host->device_count);
+  for (unsigned i = 0; i < host->device_count; i++) {
+    const struct spate_pcie_device *device = &host->devices[i];
+    print("  %02x:%02x.%x %04x:%04x class %06x  BAR 0 %ju KiB at 0x%jx  %u.%u GT/s x%u (of %u.%u x%u)  payload %u, "
+          "reads %u\n",
+          device->address.bus, device->address.device, device->address.function, device->vendor_id, device->device_id,
+          (unsigned)device->class_code, (uintmax_t)(device->bar0_bytes / 1024), (uintmax_t)device->bar0,
+          (unsigned)spate_pcie_speed_mts(device->link.speed) / 1000,
+          (unsigned)spate_pcie_speed_mts(device->link.speed) % 1000 / 100, device->link.width,
+          (unsigned)spate_pcie_speed_mts(device->link.speed_max) / 1000,
+          (unsigned)spate_pcie_speed_mts(device->link.speed_max) % 1000 / 100, device->link.width_max,
+          device->payload_bytes, device->read_request_bytes);
+  }
+}
+
+int app_main(void) {
+  struct spate_exfat_time now;
+  board_now(NULL, &now);
+  print("%s, %04u-%02u-%02u %02u:%02u:%02u, %ju ticks/s, random %016jx\n", board_name(), now.year, now.month, now.day,
+        now.hour, now.minute, now.second, (uintmax_t)spate_port_ticks_per_second(), (uintmax_t)board_random());
+
+  const char *fault = board_argument("fault", NULL);
+  if (fault) provoke(fault);
+
+  static struct spate_pcie_host host;
+  enum spate_error error = board_pcie_open(&host);
+  if (!error) error = spate_pcie_enumerate(&host, 0);
+  if (error) return fail(&host, error);
+  list(&host);
+
+  const struct spate_pcie_device *found;
+  error = spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &found);
+  if (error) return fail(&host, error);
+  struct spate_pcie_device drive = *found;
+  error = spate_pcie_link_check(&host, &drive);
+  if (error) return fail(&host, error);
+  print("NVMe VS 0x%08x\n", (unsigned)spate_port_read32(drive.bar0 + NVME_VS));
+  return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The smallest recorder: mount what a PC or another application formatted, record one clip, close it, shut down. It is
+ * linked for the size report, and is a recorder one can read in a minute.
+ */
+#include <board.h>
+#include <spate/nvme.h>
+#include <spate/partition.h>
+#include <spate/port.h>
+#include <spate/recorder.h>
+
+#define PIECE_BYTES (1u << 20)
+#define PIECES      32u
+
+static struct spate_pcie_host host;
+static struct spate_nvme controller;
+static struct spate_nvme_queue queue;
+static struct spate_region ring;
+static struct spate_exfat volume;
+static struct spate_recorder recorder;
+static struct spate_stream stream;
+static struct spate_chunk chunks[PIECES];
+
+#define TRY(call)                                                                                                      \
+  do {                                                                                                                 \
+    enum spate_error error_ = (call);                                                                                  \
+    if (error_ != SPATE_OK) return error_;                                                                             \
+  } while (0)
+
+static enum spate_error open_drive(void) {
+  const struct spate_pcie_device *device = NULL;
+  uint64_t ring_bytes = 0;
+  void *memory = board_ring(&ring_bytes);
+
+  TRY(board_pcie_open(&host));
+  TRY(spate_pcie_enumerate(&host, 0));
+  TRY(spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &device));
+  struct spate_nvme_config config = {
+      .registers = device->bar0, .registers_bytes = device->bar0_bytes, .queue_memory = board_queue_memory()};
+  TRY(spate_nvme_open(&controller, &config));
+  TRY(spate_nvme_queue_open(&controller, &queue, 0, PIECES));
+  return spate_region_init(&ring, memory, ring_bytes, board_queue_memory());
+}
+
+static enum spate_error mount(void) {
+  struct spate_partition partition;
+  void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
+  struct spate_exfat_config config = {.block = &queue.block,
+                                      .cache = spate_arena_take(board_memory(), 16u * 4096u, SPATE_DMA_ALIGN),
+                                      .cache_bytes = 16u * 4096u,
+                                      .bitmap = spate_arena_take(board_memory(), 64u * 1024u, SPATE_DMA_ALIGN),
+                                      .bitmap_bytes = 64u * 1024u,
+                                      .now = board_now};
+
+  if (scratch == NULL || config.cache == NULL || config.bitmap == NULL) return SPATE_E_MEMORY;
+  TRY(spate_partition_find(&queue.block, scratch, &partition));
+  config.first_lba = partition.first_lba;
+  config.blocks = partition.blocks;
+  return spate_exfat_mount(&volume, &config, NULL);
+}
+
+static enum spate_error record(uint64_t bytes) {
+  struct spate_recorder_config config = {0};
+  struct spate_stream_config stream_config = {.region = &ring, .chunks = chunks, .chunk_count = PIECES};
+
+  TRY(spate_recorder_open(&recorder, &volume, &config));
+  TRY(spate_stream_open(&recorder, &stream, &stream_config));
+  TRY(spate_stream_arm(&stream, "CLIP.RAW", bytes));
+  for (uint64_t at_bytes = 0; at_bytes < bytes;) {
+    /* Logic fills slot after slot; here its content does not matter. */
+    enum spate_error error = spate_stream_push(&stream, at_bytes & (PIECES * PIECE_BYTES - 1u), PIECE_BYTES);
+    if (error == SPATE_OK)
+      at_bytes += PIECE_BYTES;
+    else if (error != SPATE_E_FULL)
+      return error;
+    TRY(spate_recorder_work(&recorder));
+  }
+  TRY(spate_recorder_finish(&recorder));
+  return spate_recorder_close(&recorder);
+}
+
+static enum spate_error run(void) {
+  TRY(open_drive());
+  TRY(mount());
+  TRY(record(64u << 20));
+  TRY(spate_exfat_unmount(&volume));
+  return spate_nvme_shutdown(&controller);
+}
+
+int app_main(void) { return (int)run(); }

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is built only when Spate is the project itself: warnings as errors, tests on the host, applications for a board.
+
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_C_EXTENSIONS OFF)
+
+add_library(spate_warnings INTERFACE)
+target_compile_options(spate_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wcast-qual -Wstrict-prototypes
+  -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wdouble-promotion -Wformat=2 -Werror)
+target_link_libraries(spate PRIVATE $<BUILD_INTERFACE:spate_warnings>)
+
+if(CMAKE_CROSSCOMPILING)
+  # A port that boots defines the target spate_board: start-up code, console, linker script.
+  add_subdirectory("${SPATE_PORT_DIR}" port)
+  add_subdirectory(apps)
+else()
+  enable_testing()
+  add_subdirectory(tests)
+endif()

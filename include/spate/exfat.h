@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exFAT (Microsoft's specification, revision 1.00) for recorders: a volume as extents.
+ *
+ * A clip is reserved as one run of clusters before its stream begins. While it streams, the volume sees nothing but the
+ * clip's data, and now and then one block: the clip's directory entries with a new length. docs/DESIGN.md argues why
+ * this order survives a power cut at any instant.
+ *
+ * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
+ * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise; while one of
+ * them waits, any other on the same volume answers BUSY, except the publishing ones, which never wait.
+ */
+#ifndef SPATE_EXFAT_H
+#define SPATE_EXFAT_H
+
+#include <spate/block.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPATE_EXFAT_NAME_UNITS_MAX   255u
+#define SPATE_EXFAT_NAME_BYTES_MAX   (SPATE_EXFAT_NAME_UNITS_MAX * 3u + 1u) /* UTF-8, with the NUL */
+#define SPATE_EXFAT_LABEL_UNITS_MAX  11u
+#define SPATE_EXFAT_CLIPS_MAX        16u /* reservations open at once: 8 streams, each with its next clip armed */
+#define SPATE_EXFAT_CACHE_BLOCKS_MIN 4u  /* metadata blocks in memory, plus one for each clip armed at once */
+
+struct spate_exfat_time {
+  uint16_t year;                            /* 1980 … 2107 */
+  uint8_t month, day, hour, minute, second; /* 1 …, 1 …, 0 … */
+  uint8_t centisecond;                      /* 0 … 99 */
+  int8_t utc_quarters;                      /* offset from UTC in quarters of an hour, −64 … 63 */
+  bool utc_known;
+};
+
+/* Where the volume is and which memory it may use. All of it is the caller's and must outlive the mount. */
+struct spate_exfat_config {
+  struct spate_block *block;
+  uint64_t first_lba; /* of the partition */
+  uint64_t blocks;    /* in the partition */
+  /* Metadata blocks: DMA memory aligned to SPATE_DMA_ALIGN, a multiple of the logical block, at least
+   * SPATE_EXFAT_CACHE_BLOCKS_MIN blocks and one more for each clip that is open at once. */
+  void *cache;
+  size_t cache_bytes;
+  /* The allocation bitmap, or a window on it: DMA memory, SPATE_DMA_ALIGN, a multiple of 4096. A window smaller than
+   * the bitmap (one byte for 8 clusters) works, and costs reads when arming. */
+  void *bitmap;
+  size_t bitmap_bytes;
+  /* The board's clock; NULL: 1980-01-01. */
+  void (*now)(void *context, struct spate_exfat_time *time);
+  void *now_context;
+};
+
+struct spate_exfat_format {
+  const char *label;      /* UTF-8, up to 11 UTF-16 units; NULL: none */
+  uint32_t serial;        /* volume serial number: from a clock or a random source */
+  uint32_t cluster_bytes; /* power of two, 1 MiB … 32 MiB; 0: by size (1 MiB up to 256 GiB, 4 MiB to 4 TiB, else 32) */
+};
+
+/* What follows up to the functions is the library's own: shown so that the caller can allocate it. */
+#define SPATE_EXFAT_CACHE_BLOCKS_MAX 64u
+
+struct spate_exfat;
+struct spate_exfat_clip;
+
+/* The clusters of a file or directory. */
+struct spate_exfat_chain {
+  uint32_t first_cluster;  /* 0: none */
+  uint32_t cluster, index; /* where the last lookup in the FAT ended; cluster 0: at none yet */
+  uint64_t bytes;          /* DataLength; the root directory: that of its chain */
+  bool contiguous;         /* NoFatChain */
+};
+
+/* A metadata block in memory. */
+struct spate_exfat_block {
+  uint64_t lba; /* UINT64_MAX: empty */
+  uint8_t *data;
+  uint32_t used; /* when: for choosing a victim */
+  uint8_t pins;  /* clips whose entry set is in it */
+  bool writing;  /* its image is on its way to the drive: do not touch */
+  bool claimed;  /* a metadata operation waits for it: publishing stays behind */
+  struct spate_io io;
+  struct spate_exfat *volume;
+};
+
+struct spate_exfat {
+  struct spate_exfat_config config;
+
+  /* geometry, checked by mount */
+  uint64_t fat_lba, heap_lba; /* of the device */
+  uint32_t cluster_count;     /* they are numbered from 2 */
+  uint32_t serial;
+  uint8_t cluster_shift; /* log2 of bytes */
+  uint8_t active_fat;
+  struct spate_exfat_chain root, bitmap, upcase;
+
+  /* state */
+  enum spate_error failed; /* a change stopped half-way: no further ones until the next mount mends it */
+  bool busy;               /* an operation is in progress */
+  bool corrupt;            /* a contradiction was found: nothing new is written */
+  bool from_backup;        /* the main boot region is to be repaired before the first change */
+  bool foreign_dirty;      /* VolumeDirty was not set by us: it stays */
+  bool dirty;              /* VolumeDirty is set by us */
+  bool unflushed;          /* something was written without FUA */
+  uint32_t power_losses;   /* of the device when the operation began */
+
+  /* the window on the allocation bitmap */
+  uint32_t window_first_byte, window_bytes; /* 0 bytes: nothing loaded */
+
+  /* the reservation record */
+  uint64_t record_lba;   /* 0: no file yet */
+  uint32_t record_slots; /* bit i: slot i holds something */
+
+  struct spate_exfat_clip *clips; /* open ones */
+  uint32_t block_count, used_now;
+  struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
+};
+
+/* ---- volume ---- */
+
+/* Make a volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID, TOO_SMALL,
+ * MEMORY, NAME (label), and those of the device. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
+                                                     const struct spate_exfat_format *format);
+
+/* What spate_exfat_mount() found and mended. */
+struct spate_exfat_mounted {
+  bool backup_boot;      /* the main boot region was damaged: the backup was used */
+  bool dirty;            /* the volume was not closed properly */
+  uint32_t reservations; /* left by a cut, now given back */
+  uint64_t reclaimed_bytes;
+};
+
+/* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. Errors: NOT_EXFAT,
+ * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, and those of the device. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                                    struct spate_exfat_mounted *found);
+
+/* Everything durable, the volume marked clean. IN_USE while a clip is open. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
+
+struct spate_exfat_info {
+  uint64_t bytes, free_bytes;
+  uint64_t longest_free_bytes; /* the longest run: what the next clip can have */
+  uint32_t cluster_bytes, serial;
+  char label[SPATE_EXFAT_LABEL_UNITS_MAX * 3u + 1u];
+};
+
+SPATE_MUST_CHECK enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info);
+
+/* ---- files and directories ---- */
+
+struct spate_exfat_entry {
+  char name[SPATE_EXFAT_NAME_BYTES_MAX]; /* UTF-8; unpaired surrogates become U+FFFD */
+  uint64_t bytes;                        /* DataLength */
+  uint64_t valid_bytes;                  /* ValidDataLength: beyond it a file reads as zeros */
+  uint16_t attributes;                   /* as on disk: 1 read only, 2 hidden, 4 system, 0x10 directory, 0x20 archive */
+  bool directory, contiguous;
+  struct spate_exfat_time modified;
+};
+
+/* Walk a directory: open, then next until *more is false. The walk survives changes made meanwhile in the sense that
+ * it never reads outside the directory; an entry changed meanwhile may be seen in either state. */
+struct spate_exfat_directory {
+  struct spate_exfat *volume; /* private, as are the rest */
+  struct spate_exfat_chain chain;
+  uint32_t offset_bytes;
+};
+
+SPATE_MUST_CHECK enum spate_error spate_exfat_list(struct spate_exfat *volume, const char *path,
+                                                   struct spate_exfat_directory *directory);
+SPATE_MUST_CHECK enum spate_error spate_exfat_list_next(struct spate_exfat_directory *directory,
+                                                        struct spate_exfat_entry *entry, bool *more);
+SPATE_MUST_CHECK enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path,
+                                                   struct spate_exfat_entry *entry);
+
+struct spate_exfat_file {
+  uint64_t bytes, valid_bytes;
+  struct spate_exfat *volume; /* private, as is the next */
+  struct spate_exfat_chain chain;
+};
+
+SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
+                                                   struct spate_exfat_file *file);
+
+/* Read into any memory through the cache, waiting; *got < bytes only at the end. For bulk data use extents. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset_bytes, void *to,
+                                                   size_t bytes, size_t *got);
+
+/* Where the file's bytes from `offset_bytes` (a multiple of the logical block) lie: a run of `blocks` blocks at `lba`
+ * of the device, up to the end of the run or the file's last valid block; no blocks from there on. INVALID: unaligned. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offset_bytes,
+                                                     uint64_t *lba, uint64_t *blocks);
+
+SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
+/* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable. IN_USE: an open clip, or a
+ * directory that holds one; UNSUPPORTED: an entry with clusters of a kind this library does not know. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
+/* Rename, move, or both. After a cut, the next mount leaves the file under the old name or the new; never both, never
+ * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
+
+/* ---- clips ---- */
+
+/*
+ * A file that is being recorded. Set by spate_exfat_arm(); in place until closed. The data go to
+ * [first_lba, first_lba + reserved_bytes) of the device by whoever streams; this layer never sees them.
+ */
+struct spate_exfat_clip {
+  uint64_t first_lba;
+  uint64_t reserved_bytes;  /* a multiple of the cluster */
+  uint64_t published_bytes; /* durable length: what a power cut leaves */
+  enum spate_error error;   /* of the last publishing write; OK if none failed */
+  bool publishing;          /* a length is on its way, or waits for the block's present write */
+  /* private */
+  struct spate_exfat *volume;
+  struct spate_exfat_clip *next;
+  struct spate_exfat_block *block; /* pinned: holds the entry set */
+  uint32_t first_cluster, clusters;
+  uint64_t wanted_bytes;  /* length to publish when the block is free */
+  uint64_t writing_bytes; /* length in the image on its way; 0: not in it */
+  uint16_t entry_offset;  /* of the entry set in the block */
+  uint8_t entries;
+  uint8_t record; /* its slot of the reservation record */
+  bool wanted;
+};
+
+/*
+ * Create an empty file and reserve one run of clusters for it: `bytes` rounded up, or with 0 the longest free run.
+ * On return everything is durable, and a power cut before the first publish costs nothing but the empty file. Missing
+ * directories are NOT_FOUND. The name must leave the entry set inside one logical block: 210 UTF-16 units on 512-byte
+ * blocks. Errors also: EXISTS, NO_SPACE, FRAGMENTED (enough in all, but no such run), FULL (clips or cache blocks).
+ */
+SPATE_MUST_CHECK enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                                  const char *path, uint64_t bytes);
+
+/*
+ * Make `bytes` the file's length, without waiting: one FUA write of one block, now or when the block's present write
+ * is done. The caller has seen every one of these bytes completed, and a FLUSH submitted after that completed (where
+ * the device has a volatile cache). Lengths only grow (INVALID). FULL when the device has no room: call again later.
+ * The end is seen in published_bytes, publishing and error: when `publishing` is false, `published_bytes` still short
+ * and `error` OK, the device had no room for a length that had waited: call again. May be called while another function
+ * of the volume waits.
+ */
+SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes);
+
+/*
+ * The stream is over and drained: flush, final length and time, give back what was reserved and not used, flush, mark
+ * the volume clean if this was the last clip, trim the tail last. On an error the clip stays open and the volume dirty.
+ */
+SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An NVMe host driver (NVM Express base specification 1.4): one controller, its admin queue and I/O queue pairs, each
+ * of which is a spate_block for one namespace.
+ *
+ * Bring-up and recovery are one state machine, advanced by polling: disable, enable, identify, set up queues, replay
+ * what had not completed. So an error in the middle of a stream costs the stream nothing but time, and nothing else on
+ * the processor waits for it. The blocking functions at the end just poll until the machine is done.
+ *
+ * Each command lives in a slot that knows its request and which part of it, so that completions may come in any order,
+ * be retried, or be replayed after a reset. A command identifier carries a generation, so that a completion the drive
+ * sends twice, or one from before a reset, retires nothing.
+ */
+#ifndef SPATE_NVME_H
+#define SPATE_NVME_H
+
+#include <spate/block.h>
+#include <spate/dma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Eight bits of the command identifier name the slot. One below 256, so that the ring has 256 entries and no identifier
+ * is FFFFh, which the Error Information log uses for "none" (5.14.1.1). */
+#define SPATE_NVME_QUEUE_DEPTH_MAX 255u
+#define SPATE_NVME_NAMESPACES_MAX  16u
+
+struct spate_nvme_config {
+  uintptr_t registers;              /* BAR 0, for the CPU */
+  uint64_t registers_bytes;         /* its size: doorbells beyond it are refused */
+  struct spate_arena *queue_memory; /* DMA memory for queues, lists and logs; uncached where not coherent */
+  uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. Format and whole-drive work have their own */
+  void *host_buffer; /* host memory buffer to lend to a drive that wants one; page aligned; NULL = none */
+  uint64_t host_buffer_bytes;
+};
+
+/* From the SMART / Health log (5.14.1.2). Counters saturate at 64 bits. */
+struct spate_nvme_health {
+  uint32_t sequence; /* rises with each log read */
+  int16_t temperature_c;
+  uint8_t critical_warning; /* bits as in the log */
+  uint8_t spare_percent, spare_threshold_percent, used_percent;
+  uint64_t read_units, written_units; /* thousands of 512 bytes */
+  uint64_t power_cycles, power_on_hours, unsafe_shutdowns, media_errors;
+};
+
+/* Identify Controller and CAP, decoded. Strings are trimmed and NUL terminated, non-printable bytes replaced by '?'. */
+struct spate_nvme_identity {
+  char serial[21], model[41], firmware[9];
+  uint32_t version;            /* VS: 0x00010400 = 1.4 */
+  uint32_t namespaces_max;     /* NN */
+  uint32_t transfer_bytes_max; /* from MDTS; 0 = the drive states none */
+  uint32_t ready_timeout_ms;   /* CAP.TO */
+  uint32_t queue_entries_max;  /* CAP.MQES + 1 */
+  uint32_t doorbell_stride_bytes;
+  uint32_t warning_temperature_k, critical_temperature_k; /* 0: not stated */
+  uint32_t host_buffer_wanted_bytes, host_buffer_min_bytes;
+  bool volatile_cache, can_trim, can_zero, can_format;
+  uint8_t power_states; /* number of them */
+};
+
+struct spate_nvme_namespace {
+  uint32_t nsid;
+  uint64_t blocks;
+  uint32_t block_bytes;
+  uint8_t formats; /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
+  uint8_t format;  /* the one in use */
+  uint16_t format_block_bytes[16];
+};
+
+/* What went wrong and was mended: every recovery is counted. */
+struct spate_nvme_counters {
+  uint64_t commands, completions, doorbells;
+  uint32_t retries, aborts, timeouts, resets, replays;
+  uint32_t spurious_completions; /* wrong id, generation or queue: ignored */
+  uint32_t power_losses;         /* resets after which the drive's power cycle counters had risen */
+  uint32_t events;               /* asynchronous events taken */
+};
+
+enum spate_nvme_state {
+  SPATE_NVME_CLOSED,
+  SPATE_NVME_DISABLING, /* CC.EN = 0 written, waiting for CSTS.RDY = 0 */
+  SPATE_NVME_ENABLING,  /* CC.EN = 1 written, waiting for CSTS.RDY = 1 */
+  SPATE_NVME_SETUP,     /* admin commands one after the other: see nvme/setup.c */
+  SPATE_NVME_RUNNING,
+  SPATE_NVME_ABORTING, /* running, with an abort outstanding for a command past its deadline */
+  SPATE_NVME_STOPPING, /* CC.SHN written, waiting for CSTS.SHST */
+  SPATE_NVME_DEAD,     /* recovery failed: every request ends with `error` */
+};
+
+/*
+ * Memory that the functions below take from config->queue_memory, alignment included. Rings have a power of two of
+ * entries, one more than commands, so that an index is a mask away from a count that never wraps in practice.
+ */
+#define SPATE_NVME_RING_ENTRIES(depth) \
+  ((depth) < 4u     ? 4u               \
+   : (depth) < 8u   ? 8u               \
+   : (depth) < 16u  ? 16u              \
+   : (depth) < 32u  ? 32u              \
+   : (depth) < 64u  ? 64u              \
+   : (depth) < 128u ? 128u             \
+                    : 256u)
+#define SPATE_NVME_PAGES_BYTES(bytes) (((bytes) + SPATE_PAGE_BYTES - 1u) / SPATE_PAGE_BYTES * SPATE_PAGE_BYTES)
+
+/* Two admin rings (the logs share a page with one of them), a data page, and the way to the first page boundary. */
+#define SPATE_NVME_CONTROLLER_MEMORY_BYTES (4u * SPATE_PAGE_BYTES)
+/* Submission ring, completion ring with the TRIM ranges, PRP list pages, and the way to the first page boundary. */
+#define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                      \
+  (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                 \
+   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) +                                 \
+   (SPATE_NVME_LIST_PAGES + 1u) * SPATE_PAGE_BYTES)
+
+/* PRP list pages of a queue, for requests without a region. A command that finds none waits in its slot for one. */
+#define SPATE_NVME_LIST_PAGES 4u
+/* Most bytes in one command without a region: what three chained list pages describe at any alignment. */
+#define SPATE_NVME_BUFFER_COMMAND_BYTES (UINT32_C(4) << 20)
+
+#define SPATE_NVME_RECOVERIES_MAX 3u /* failed ones in a row, then the controller is DEAD */
+#define SPATE_NVME_ATTEMPTS_MAX 4u   /* of one command, retries and replays together */
+
+/* Private from here to the functions: shown so that the caller can allocate the objects. */
+
+struct spate_nvme_queue;
+
+/* One I/O command: its request and which part of it, which is all that is needed to build it, again if need be. */
+struct spate_nvme_slot {
+  struct spate_nvme_slot *next_free; /* while free */
+  uint64_t read; /* first quadword of a read: namespace, command identifier, opcode; and flags: nvme/internal.h */
+  struct spate_io *io; /* NULL: free */
+  uint32_t order;      /* count of commands submitted before it; its low 8 bits are the generation */
+  uint8_t part;        /* of the request, from 0 */
+  uint8_t attempts;    /* that failed */
+  uint16_t age;        /* in service intervals: since it was sent; for a slot that waits, still to wait */
+};
+
+struct spate_nvme_queue {
+  struct spate_block block; /* first: a queue is a block device */
+
+  /* What submit touches, in the order it does. */
+  uint64_t plain_bytes;   /* a plain request crosses no multiple of this; 0 while the controller recovers */
+  uint64_t plain_lba_max; /* nearer to the end of the namespace, length and end are checked with more care */
+  uint64_t plain_mask;    /* offset bits that are zero in a plain request */
+  uint64_t *sq;           /* 64-byte entries */
+  uint32_t sq_mask;
+  uint32_t sq_tail; /* count of entries ever written */
+  struct spate_nvme_slot *free;
+
+  /* What poll touches. */
+  struct spate_nvme *controller;
+  const volatile uint64_t *cq; /* 16-byte entries */
+  uint64_t want;               /* phase << 32 | queue identifier: see spate_nvme_reap() */
+  uint32_t cq_head;
+  uint32_t sq_rung; /* sq_tail at the last doorbell */
+  uintptr_t sq_doorbell, cq_doorbell;
+  bool waiting; /* a slot has a command to send again */
+
+  struct spate_nvme_queue *next;
+  uint64_t *ranges; /* one TRIM range for each slot */
+  uint64_t *lists;  /* SPATE_NVME_LIST_PAGES pages */
+  struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES];
+  uint32_t buffer_blocks_max; /* in one command without a region */
+  uint32_t nsid;
+  uint16_t id; /* queue identifier, from 1 */
+  struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
+};
+
+/* Who has which admin command in flight: one at a time each. */
+enum spate_nvme_admin_user {
+  SPATE_NVME_ADMIN_CALLER, /* bring-up, and the functions that wait */
+  SPATE_NVME_ADMIN_EVENT,
+  SPATE_NVME_ADMIN_LOG,
+  SPATE_NVME_ADMIN_ABORT,
+  SPATE_NVME_ADMIN_SLOTS,
+};
+
+struct spate_nvme_admin_slot {
+  uint64_t deadline_ticks; /* UINT64_MAX: none */
+  uint32_t result;         /* dword 0 of the completion */
+  uint16_t id;
+  uint16_t status; /* without the phase bit; SPATE_NVME_CANCELLED when a reset took the command away */
+  bool busy;
+};
+
+struct spate_nvme {
+  struct spate_nvme_config config;
+  struct spate_nvme_identity identity;
+  struct spate_nvme_health health;
+  struct spate_nvme_counters counters;
+  enum spate_nvme_state state;
+  enum spate_error error; /* why it is DEAD, or why the last recovery began */
+
+  uint64_t ticks_per_ms;
+  uint64_t interval_ticks; /* between looks at the commands' ages and at CSTS */
+  uint64_t serviced_ticks;
+  uint64_t deadline_ticks; /* of the state */
+  uint32_t doorbell_shift;
+  uint16_t age_max; /* of an I/O command, in intervals */
+  uint8_t failures; /* recoveries in a row that failed */
+
+  uint8_t setup_step;
+  bool setup_sent;
+  struct spate_nvme_queue *setup_queue;
+
+  uint64_t *admin_sq;
+  const volatile uint32_t *admin_cq;
+  uint16_t admin_tail, admin_head;
+  uint16_t admin_phase;
+  uint16_t status; /* of the last admin command that failed */
+  struct spate_nvme_admin_slot admin[SPATE_NVME_ADMIN_SLOTS];
+
+  uint8_t *data; /* a page for the caller's admin command */
+  uint8_t *log;  /* 512 bytes for the log reader */
+  uint8_t *host_buffer_list;
+  uint8_t log_page;    /* being read; 0: none */
+  uint8_t log_waiting; /* to be read after that; 0: none */
+  bool host_buffer_lent;
+  uint8_t cache_choice;    /* what the caller set: 0 nothing, 1 off, 2 on */
+  uint16_t retry_delay[3]; /* CRDT1 … 3, in service intervals of 100 ms */
+  uint16_t queues_max, queue_count;
+  uint32_t shutdown_ms; /* RTD3 entry latency */
+  struct spate_nvme_queue *queues;
+
+  struct spate_nvme_queue *abort_queue; /* of the command being aborted */
+  struct spate_nvme_slot *abort_slot;
+  uint64_t abort_expect;
+};
+
+/* Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most the
+ * drive's own CAP.TO plus the time of the commands. All memory comes from config->queue_memory
+ * (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, MEMORY, COMMAND. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
+                                                  const struct spate_nvme_config *config);
+
+const struct spate_nvme_identity *spate_nvme_identity(const struct spate_nvme *controller);
+const struct spate_nvme_counters *spate_nvme_counters(const struct spate_nvme *controller);
+
+/* The active namespaces' identifiers, ascending, at most `max`; `count` says how many there are. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max,
+                                                        unsigned *count);
+
+/* What Identify says of a namespace, suitable or not. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid,
+                                                       struct spate_nvme_namespace *out);
+
+/* An I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; less where the drive allows less: see
+ * queue->block.depth) on a namespace (0: the first active one). `queue` stays in place until the controller is shut
+ * down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY, FULL (the drive
+ * has no more queues), COMMAND. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
+                                                        uint32_t nsid, unsigned depth);
+
+/* The status of the last admin command that the drive refused (SPATE_E_COMMAND), for spate_nvme_status_name(). */
+uint16_t spate_nvme_last_status(const struct spate_nvme *controller);
+
+/* How many I/O queue pairs the drive gave (Number of Queues feature). */
+unsigned spate_nvme_queues_max(const struct spate_nvme *controller);
+
+/* Health. start() never waits: the log arrives in controller health with its sequence raised, while the caller polls
+ * a queue. read() waits for a fresh one. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_health_start(struct spate_nvme *controller);
+SPATE_MUST_CHECK enum spate_error spate_nvme_health_read(struct spate_nvme *controller);
+const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller);
+
+/* Features; waiting. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on);
+SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on);
+SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state);
+SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_set(struct spate_nvme *controller, uint8_t state);
+
+enum spate_nvme_erase { SPATE_NVME_ERASE_NONE = 0, SPATE_NVME_ERASE_USER = 1, SPATE_NVME_ERASE_CRYPTO = 2 };
+
+/* Format NVM: everything on the namespace is lost. `block_bytes` 512 or 4096 picks the LBA format without metadata that
+ * the drive rates best. No queue may be open. Waits up to `timeout_ms` (a full erase takes minutes). */
+SPATE_MUST_CHECK enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid, uint32_t block_bytes,
+                                                    enum spate_nvme_erase erase, uint32_t timeout_ms);
+
+/* Normal shutdown (3.1.5, CC.SHN): what was completed is safe, and the drive counts no unsafe shutdown. Requests still
+ * in flight are waited for first. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_shutdown(struct spate_nvme *controller);
+
+/* The specification's name of a status field (without the phase bit), e.g. "LBA Out of Range". Never NULL. */
+const char *spate_nvme_status_name(uint16_t status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

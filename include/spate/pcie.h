@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a host bridge to a device ready for DMA: link, bus numbers, BARs, bridge windows, payload sizes.
+ *
+ * Two kinds of bridge behind one interface: generic ECAM (PCI Express base specification 4.0, 7.2.2) and the Xilinx
+ * AXI-PCIe root ports (PG055 Zynq-7000, PG194 UltraScale/UltraScale+ XDMA in bridge mode). Nothing is assumed about
+ * which bus a drive ends up on: it is found by its class code. All functions here wait, with deadlines, and run once
+ * at start-up or after a link came back.
+ */
+#ifndef SPATE_PCIE_H
+#define SPATE_PCIE_H
+
+#include <spate/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPATE_PCIE_CLASS_NVME UINT32_C(0x010802) /* base class, sub-class, programming interface */
+
+/* Bridges and devices that one enumeration handles. */
+#define SPATE_PCIE_BRIDGES_MAX 8u
+#define SPATE_PCIE_DEVICES_MAX 16u
+
+/* A stretch of CPU address space that a bridge turns into memory accesses on the bus. bytes 0: absent. */
+struct spate_pcie_window {
+  uint64_t cpu_address;
+  uint64_t bus_address;
+  uint64_t bytes;
+};
+
+/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32. width in lanes. 0: not known. */
+struct spate_pcie_link {
+  uint8_t speed, width;         /* as negotiated */
+  uint8_t speed_max, width_max; /* what both ends can do */
+  bool up;
+};
+
+struct spate_pcie_address {
+  uint8_t bus, device, function;
+};
+
+struct spate_pcie_device {
+  struct spate_pcie_address address;
+  uint16_t vendor_id, device_id;
+  uint32_t class_code; /* 24 bits as SPATE_PCIE_CLASS_NVME */
+  uintptr_t bar0;      /* BAR 0 in the CPU's address space */
+  uint64_t bar0_bytes;
+  struct spate_pcie_link link; /* at this device */
+  uint16_t payload_bytes;      /* MPS set along the path */
+  uint16_t read_request_bytes; /* MRRS set in the device */
+};
+
+struct spate_pcie_host;
+
+struct spate_pcie_host_ops {
+  /* Configuration space, dword aligned. A read of an absent function gives all ones. */
+  uint32_t (*config_read)(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);
+  void (*config_write)(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value);
+  /* May the function at this address exist at all? (Some root ports alias device 0 onto every device number.) */
+  bool (*may_exist)(struct spate_pcie_host *host, struct spate_pcie_address at);
+  /* What the bridge's own PHY registers say; UNSUPPORTED where it has none. */
+  enum spate_error (*link)(struct spate_pcie_host *host, struct spate_pcie_link *link);
+};
+
+/* A host bridge. The first group is set by an open function; the rest by spate_pcie_enumerate(). */
+struct spate_pcie_host {
+  const struct spate_pcie_host_ops *ops;
+  uintptr_t config_base;
+  uint8_t first_bus, last_bus;
+  struct spate_pcie_window memory;       /* 32-bit bus addresses, not prefetchable */
+  struct spate_pcie_window prefetchable; /* may lie above 4 GiB; bytes 0 if there is none */
+
+  struct spate_pcie_device devices[SPATE_PCIE_DEVICES_MAX]; /* endpoints found */
+  uint8_t device_count;
+  uint8_t bridge_count;
+  struct spate_pcie_address failed_at; /* where enumeration gave up, for the message */
+};
+
+struct spate_pcie_ecam_config {
+  uintptr_t config_base; /* of bus `first_bus`; a bus takes 1 MiB */
+  uint8_t first_bus, last_bus;
+  struct spate_pcie_window memory, prefetchable;
+};
+
+/* Errors: INVALID; NO_BRIDGE when nothing answers on the first bus. */
+SPATE_MUST_CHECK enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host,
+                                                       const struct spate_pcie_ecam_config *config);
+
+struct spate_pcie_xilinx_config {
+  uintptr_t control_base; /* AXI-Lite control interface: configuration space with the bridge registers at 0x130–0x17c */
+  uint8_t last_bus;       /* as sized in the IP */
+  struct spate_pcie_window memory, prefetchable;
+  uint32_t link_timeout_ms; /* how long the link may take to train after reset; 0 = 1000 */
+};
+
+/*
+ * Checks the bridge's identity before anything else is touched, waits for the link (PHY Status/Control 0x144 bit 11),
+ * sets Bridge Enable (Root Port Status/Control 0x148 bit 0), drains the error and interrupt FIFOs.
+ * Errors: NO_BRIDGE (not a root port there), LINK_DOWN.
+ */
+SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host,
+                                                         const struct spate_pcie_xilinx_config *config);
+
+/*
+ * Give every bus its number, every memory BAR its place, open the bridges' windows, set bus master, match MPS and MRRS
+ * along each path, and list the endpoints. The caller released PERST# at `perst_released_ticks` (spate_port_ticks();
+ * 0: long ago): 100 ms after that the first access is made (base specification 6.6.1), and a device that answers
+ * "configuration request retry" is asked again for up to 1 s.
+ * Errors: LINK_DOWN, NO_DEVICE, NOT_READY, WINDOW, TOPOLOGY; failed_at says where.
+ */
+SPATE_MUST_CHECK enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks);
+
+/* The n-th (from 0) endpoint of a class. Errors: NO_DEVICE (no endpoint at all), WRONG_CLASS (none of this class, or
+ * fewer). */
+SPATE_MUST_CHECK enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t class_code, unsigned n,
+                                                  const struct spate_pcie_device **device);
+
+/* Read the device's link again. OK, LINK_DOWN, or LINK_DEGRADED when it is slower or narrower than both ends can do. */
+SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spate_pcie_device *device);
+
+/* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000), 0 if not known. */
+uint32_t spate_pcie_speed_mts(uint8_t speed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Playback: a file streamed into a ring at the drive's speed.
+ *
+ * The ring is `slots` pieces of `slot_bytes` in a region. Reads run ahead as far as slots are free and complete in any
+ * order; the consumer (a DAC's DMA, a display, a checker) takes filled slots in the file's order and gives them back.
+ * Playback ends at the valid length: what lies beyond it in a file reads as zeros and was never written.
+ */
+#ifndef SPATE_PLAYER_H
+#define SPATE_PLAYER_H
+
+#include <spate/block.h>
+#include <spate/exfat.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct spate_player;
+
+/* One slot. Private; an array of them is the caller's. */
+struct spate_slot {
+  struct spate_io io;
+  struct spate_player *player;
+  uint32_t bytes; /* of the file */
+  bool done;
+};
+
+struct spate_player_config {
+  const struct spate_region *region;
+  uint64_t offset_bytes; /* of the ring in the region, a multiple of 4096 */
+  uint32_t slot_bytes;   /* a multiple of 4096, at most request_blocks_max blocks */
+  struct spate_slot *slots;
+  uint32_t slot_count; /* a power of two */
+  uint16_t depth;      /* reads in flight; 0 = slot_count */
+  bool cpu_consumed;   /* the CPU reads the data: see SPATE_IO_CPU */
+};
+
+struct spate_player {
+  struct spate_player_config config;
+  struct spate_block *block;
+  struct spate_exfat_file *file;
+  enum spate_error error; /* the first read that failed; what lies before it can still be taken */
+  /* private */
+  uint64_t next_bytes;                         /* file offset of the next read */
+  uint64_t run_lba, run_blocks;                /* what is left of the present run */
+  uint32_t submitted, filled, taken, returned; /* slots, counted on and on */
+  uint32_t in_flight;
+};
+
+/* Start at byte `from_bytes` (a multiple of the logical block) of an open file. Errors: INVALID. */
+SPATE_MUST_CHECK enum spate_error spate_player_open(struct spate_player *player, struct spate_exfat_file *file,
+                                                    uint64_t from_bytes, const struct spate_player_config *config);
+
+/* Reap and read ahead. On fragmented files a lookup in the allocation table may wait at the end of a run. */
+SPATE_MUST_CHECK enum spate_error spate_player_work(struct spate_player *player);
+
+/* The next filled slot in file order: where it lies in the region, and its bytes (less than slot_bytes at the end of
+ * a run or of the file). False: none filled yet, or spate_player_ended(). */
+bool spate_player_take(struct spate_player *player, uint64_t *offset_bytes, uint32_t *bytes);
+
+/* The oldest slot taken may be filled again. */
+void spate_player_give_back(struct spate_player *player);
+
+/* Every byte up to the file's end, or up to the first error, was taken, and no read is in flight. */
+bool spate_player_ended(const struct spate_player *player);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A clip's life: arm, stream, checkpoint, stop. Buffers in, bytes of a file out.
+ *
+ * The source (a camera's DMA, a radar, a generator) fills memory in a region and pushes each piece; nothing is copied.
+ * Pieces are written in any order the drive likes. A piece is released, in the order pushed, when its memory may be
+ * filled again. Every `checkpoint_ms` the contiguous completed length of each clip is flushed and published, so a power
+ * cut costs at most rate × (checkpoint_ms + flush + one FUA write) + what is in flight.
+ *
+ * One function does the work: call spate_recorder_work() in a loop. It never waits for data, only for the handful of
+ * metadata commands around a clip's beginning and end, and while it waits for those all streams keep flowing.
+ *
+ * Everything here is used from one thread.
+ */
+#ifndef SPATE_RECORDER_H
+#define SPATE_RECORDER_H
+
+#include <spate/block.h>
+#include <spate/exfat.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPATE_STREAMS_MAX             8u
+#define SPATE_RECORDER_PATH_BYTES_MAX 512u
+
+struct spate_stream;
+struct spate_recorder;
+
+enum spate_event {
+  SPATE_EVENT_CLIP_CLOSED,  /* value: bytes in the file, all durable */
+  SPATE_EVENT_ROLLED_OVER,  /* the reservation ended; value: bytes of the clip that was left */
+  SPATE_EVENT_VOLUME_ENDS,  /* no room for a next clip: value: bytes left in the present one */
+  SPATE_EVENT_FRAGMENTED,   /* the next clip got a shorter run than asked for; value: its bytes */
+  SPATE_EVENT_LOST,         /* value: bytes pushed and not in any file (media error, drive power loss) */
+  SPATE_EVENT_OVERRUN,      /* the source had no room; value: bytes it reported */
+  SPATE_EVENT_ERROR,        /* something failed and was not lost: see stream->error */
+};
+
+struct spate_recorder_config {
+  uint32_t checkpoint_ms; /* 0 = 500 */
+  uint16_t depth;         /* data requests in flight over all streams, ≥ 1; 0 = what the device has, less 4 */
+  /* May be NULL. Called from spate_recorder_work() only. */
+  void (*event)(void *context, struct spate_stream *stream, enum spate_event event, uint64_t value);
+  /* May be NULL. Called again and again while a metadata operation waits: the place to push what the source filled
+   * meanwhile, where pushing is the processor's task. May call spate_stream_push() and spate_stream_overrun() only. */
+  void (*while_waiting)(void *context);
+  void *context;
+};
+
+/* One pushed piece. Private; an array of them is the caller's. */
+struct spate_chunk {
+  struct spate_io io;
+  struct spate_stream *stream;
+  struct spate_take *take;
+  uint32_t bytes;
+  uint8_t state;
+};
+
+struct spate_stream_config {
+  const struct spate_region *region;
+  struct spate_chunk *chunks; /* as many as pieces can be pushed and not yet released */
+  uint32_t chunk_count;       /* a power of two, ≥ 2 */
+  bool cpu_filled;            /* the CPU writes the data: see SPATE_IO_CPU */
+  bool retain;         /* release only what is flushed, so that a drive that loses power in mid clip loses nothing:
+                          the ring must hold rate × (checkpoint_ms + flush) */
+  uint64_t next_bytes; /* > 0: before a reservation ends, arm PATH_0002, _0003, … of this many bytes, roll over */
+};
+
+/* One file of a stream. Private. */
+struct spate_take {
+  struct spate_exfat_clip clip;
+  struct spate_stream *stream;
+  uint64_t pushed_bytes;
+  uint64_t completed_bytes; /* contiguous from the start */
+  uint64_t snapshot_bytes;  /* of the checkpoint under way */
+  uint64_t durable_bytes;   /* flushed */
+  uint32_t outstanding;   /* chunks pushed, not yet completed or given up */
+  enum spate_error error; /* why it was capped */
+  uint8_t state;
+  bool capped;    /* nothing beyond completed_bytes will be part of the file */
+  bool rolled;    /* left because its reservation ended */
+  char path[SPATE_RECORDER_PATH_BYTES_MAX];
+};
+
+struct spate_stream_counters {
+  uint64_t pushed_bytes, completed_bytes, durable_bytes, lost_bytes, overrun_bytes;
+  uint64_t data_requests;     /* submitted */
+  uint32_t checkpoints;       /* lengths published */
+  uint32_t ring_full;         /* pushes answered FULL */
+  uint32_t chunks_high_water; /* most chunks pushed and not released at once */
+  uint64_t gap_ticks_max;     /* longest time without a data completion while one was due */
+};
+
+struct spate_stream {
+  struct spate_stream_config config;
+  struct spate_recorder *recorder;
+  struct spate_stream_counters counters;
+  enum spate_error error; /* the first since spate_stream_arm() */
+  /* private */
+  struct spate_take takes[2];
+  struct spate_take *now, *after;            /* streamed into; armed next */
+  uint32_t pushed, next, completed, flushed; /* chunks, counted on and on: [flushed ≤ completed ≤ next ≤ pushed] */
+  uint32_t flush_mark;
+  uint32_t part; /* number of the next automatic name */
+  uint64_t last_completion_ticks;
+  uint64_t event_lost_bytes, event_overrun_bytes;
+  bool volume_ended, in_use;
+  char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
+};
+
+struct spate_recorder_counters {
+  uint64_t flushes;
+  uint32_t checkpoint_failures;
+  uint64_t checkpoint_ticks_max; /* longest from flush submitted to lengths durable */
+};
+
+struct spate_recorder {
+  struct spate_recorder_config config;
+  struct spate_exfat *volume;
+  struct spate_block *block;
+  struct spate_recorder_counters counters;
+  /* private */
+  struct spate_stream *streams[SPATE_STREAMS_MAX];
+  uint32_t stream_count;
+  uint32_t turn; /* stream that submits first */
+  uint32_t in_flight;
+  uint64_t now_ticks; /* taken once a turn */
+  enum spate_error error; /* to be returned by the next spate_recorder_work() */
+  struct spate_io flush;
+  uint64_t period_ticks, checkpoint_started_ticks;
+  uint32_t losses_seen, losses_at_flush;
+  uint8_t checkpoint;
+};
+
+/* ---- set up ---- */
+
+/* `volume` is mounted and stays so until spate_recorder_close(). Takes the device's while_waiting hook. */
+SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                                      const struct spate_recorder_config *config);
+
+/* BUSY while a stream has a clip. */
+SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
+
+/* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID. */
+SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
+                                                    const struct spate_stream_config *config);
+
+/* ---- a clip ---- */
+
+/*
+ * Create the file and reserve `bytes` for it (0: the longest free run divided by the number of streams). With a clip
+ * already streaming this arms the one after it: pushes go there after spate_stream_cut(), or when the present
+ * reservation ends. Waits for metadata. Errors: STATE (two armed already), and those of spate_exfat_arm().
+ */
+SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes);
+
+/*
+ * The memory at `offset_bytes` (a multiple of 4) of the stream's region holds the next `bytes` of the clip. Whole
+ * logical blocks, but for a clip's last piece, whose last block is written as it stands in memory. At most
+ * block->request_blocks_max. Never waits, submits nothing: work() does.
+ * Errors: FULL (all chunks in use, or the next clip is still being armed: try again after work()), INVALID, STATE (no
+ * clip armed, or a piece after the last), NO_SPACE (the reservation is used up and there is no next), or what capped
+ * the clip. What was not taken is the source's to keep, or to report as an overrun.
+ */
+SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+
+/* The source had to drop `bytes` for want of room. Counted, reported, never silent. */
+void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes);
+
+/* Chunks that may be pushed now, and chunks released so far (of the count of all pushed since spate_stream_open()). */
+uint32_t spate_stream_room(const struct spate_stream *stream);
+uint32_t spate_stream_released(const struct spate_stream *stream);
+
+/* The present clip ends with what was pushed; the next push goes to the one armed after it. STATE: none streaming. */
+SPATE_MUST_CHECK enum spate_error spate_stream_cut(struct spate_stream *stream);
+
+/* Cut, and give up what is armed and unused: its empty file is deleted. work() does the closing. */
+SPATE_MUST_CHECK enum spate_error spate_stream_stop(struct spate_stream *stream);
+
+/* Does the stream still have a clip, armed, streaming or closing? */
+bool spate_stream_active(const struct spate_stream *stream);
+
+/* ---- work ---- */
+
+/* Reap completions, submit, checkpoint, roll over, close what ended. Returns the first error that no stream owns (a
+ * failed close or checkpoint flush); streams' own are in stream->error. */
+SPATE_MUST_CHECK enum spate_error spate_recorder_work(struct spate_recorder *recorder);
+
+/* Stop every stream and work until all clips are closed. */
+SPATE_MUST_CHECK enum spate_error spate_recorder_finish(struct spate_recorder *recorder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an application needs from a board beside the library's port (spate/port.h): memory, a bridge, a console, a way
+ * out. Each folder in ports/ that boots implements these; applications are written against this header only.
+ */
+#ifndef SPATE_PORTS_BOARD_H
+#define SPATE_PORTS_BOARD_H
+
+#include <spate/dma.h>
+#include <spate/exfat.h>
+#include <spate/pcie.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Called by the board's start-up code with MMU and caches on; the board exits with what it returns (0: success). */
+int app_main(void);
+
+const char *board_name(void);
+
+/* Uncached (or coherent) memory for queues, tables and metadata; zeroed at start. The same arena at each call. */
+struct spate_arena *board_queue_memory(void);
+
+/* The DMA ring: page aligned, contiguous for devices. On real hardware logic fills it. */
+void *board_ring(uint64_t *bytes);
+
+/* Ordinary cached memory for an application's large objects (a bitmap, a report). */
+struct spate_arena *board_memory(void);
+
+/* Open the board's PCIe host bridge: PERST# released, link up. Errors as of spate_pcie_*_open(). */
+SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host);
+
+/* Console. */
+void board_write(const char *text, size_t bytes);
+
+/* The value of `name=value` among the words the host started the board with; `fallback` if it is not there. */
+const char *board_argument(const char *name, const char *fallback);
+
+/* Wall clock, where the board has one; suits spate_exfat_config.now. */
+void board_now(void *context, struct spate_exfat_time *time);
+
+/* 64 bits that differ from boot to boot, as well as the board can. */
+uint64_t board_random(void);
+
+/* Files of the host that runs the emulator (semihosting): an emulated board's stand-in for the source of a stream and
+ * for a place to put results. Return < 0 on failure. read: bytes read, 0 at the end. */
+int board_host_open(const char *path, bool write);
+int64_t board_host_size(int file);
+int64_t board_host_read(int file, void *to, size_t bytes);
+int64_t board_host_write(int file, const void *from, size_t bytes);
+void board_host_close(int file);
+
+/* End the run; the host sees `status` as the emulator's exit status. */
+__attribute__((noreturn)) void board_exit(int status);
+
+#endif

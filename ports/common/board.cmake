@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# The target spate_board of a port that boots: its own sources, what the boards share, its linker script.
+
+set(spate_ports_common "${CMAKE_CURRENT_LIST_DIR}")
+
+function(spate_board)
+  cmake_parse_arguments(board "" "LINK_SCRIPT" "SOURCES" ${ARGN})
+  set(common arguments.c calendar.c fault.c print.c string.c)
+  list(TRANSFORM common PREPEND "${spate_ports_common}/")
+  # Objects and not an archive: nothing refers to the start-up code, and it must be there all the same.
+  add_library(spate_board OBJECT ${board_SOURCES} ${common})
+  target_include_directories(spate_board PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" "${spate_ports_common}"
+                                                "${spate_ports_common}/..")
+  target_link_libraries(spate_board PUBLIC spate PRIVATE spate_warnings)
+  cmake_path(ABSOLUTE_PATH board_LINK_SCRIPT OUTPUT_VARIABLE script)
+  target_link_options(spate_board INTERFACE "-T${script}")
+  target_link_libraries(spate_board INTERFACE gcc) # divisions that the processor lacks
+  # The loop inside memcpy must not become a call of memcpy.
+  set_source_files_properties("${spate_ports_common}/string.c" PROPERTIES COMPILE_OPTIONS
+    "-fno-builtin;-fno-tree-loop-distribute-patterns")
+endfunction()

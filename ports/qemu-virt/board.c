@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* QEMU's `virt` machine as ports/board.h wants it; machine.h says which CPU's. */
+#include "../board.h"
+
+#include "../common/arguments.h"
+#include "../common/calendar.h"
+#include "../common/print.h"
+#include "../common/semihosting.h"
+#include <machine.h> /* by the include path: the board's, not this folder's */
+#include <spate/port.h>
+
+/* PL011 */
+#define UART_DATA           (MACHINE_UART_ADDRESS + 0x00u)
+#define UART_FLAGS          (MACHINE_UART_ADDRESS + 0x18u)
+#define UART_LINE_CONTROL   (MACHINE_UART_ADDRESS + 0x2cu)
+#define UART_CONTROL        (MACHINE_UART_ADDRESS + 0x30u)
+#define UART_TRANSMIT_FULL  0x20u
+#define UART_8_BITS_FIFO    0x70u
+#define UART_ENABLE_TRANSMIT 0x101u
+
+__attribute__((noreturn)) void board_start(void);
+
+static char command_line[1024];
+
+static struct spate_arena queue_memory = {
+    .start = (uint8_t *)(uintptr_t)MACHINE_QUEUE_ADDRESS,
+    .bytes = MACHINE_QUEUE_BYTES,
+};
+
+static struct spate_arena memory = {
+    .start = (uint8_t *)(uintptr_t)MACHINE_MEMORY_ADDRESS,
+    .bytes = MACHINE_MEMORY_BYTES,
+};
+
+void board_start(void) {
+  spate_port_write32(UART_LINE_CONTROL, UART_8_BITS_FIFO);
+  spate_port_write32(UART_CONTROL, UART_ENABLE_TRANSMIT);
+  semihosting_command_line(command_line, sizeof command_line);
+  board_exit(app_main());
+}
+
+const char *board_name(void) { return MACHINE_NAME; }
+
+struct spate_arena *board_queue_memory(void) { return &queue_memory; }
+
+struct spate_arena *board_memory(void) { return &memory; }
+
+void *board_ring(uint64_t *bytes) {
+  *bytes = MACHINE_RING_BYTES;
+  return (void *)(uintptr_t)MACHINE_RING_ADDRESS;
+}
+
+enum spate_error board_pcie_open(struct spate_pcie_host *host) {
+  static const struct spate_pcie_ecam_config config = {
+      .config_base = MACHINE_ECAM_ADDRESS,
+      .last_bus = MACHINE_LAST_BUS,
+      .memory = {MACHINE_PCIE_MEMORY_ADDRESS, MACHINE_PCIE_MEMORY_ADDRESS, MACHINE_PCIE_MEMORY_BYTES},
+#ifdef MACHINE_PCIE_PREFETCHABLE_ADDRESS
+      .prefetchable = {MACHINE_PCIE_PREFETCHABLE_ADDRESS, MACHINE_PCIE_PREFETCHABLE_ADDRESS,
+                       MACHINE_PCIE_PREFETCHABLE_BYTES},
+#endif
+  };
+  return spate_pcie_ecam_open(host, &config);
+}
+
+static void write_byte(char byte) {
+  while (spate_port_read32(UART_FLAGS) & UART_TRANSMIT_FULL) spate_port_relax();
+  spate_port_write32(UART_DATA, (uint8_t)byte);
+}
+
+void board_write(const char *text, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) write_byte(text[i]);
+}
+
+void spate_port_log(const char *text, uint64_t value) { print("spate: %s %ju\n", text, (uintmax_t)value); }
+
+const char *board_argument(const char *name, const char *fallback) {
+  const char *value = arguments_find(command_line, command_line + sizeof command_line - 1, name);
+  return value ? value : fallback;
+}
+
+/* PL031: one register of seconds since 1970. */
+static uint32_t rtc_seconds(void) { return spate_port_read32(MACHINE_RTC_ADDRESS); }
+
+void board_now(void *context, struct spate_exfat_time *time) {
+  (void)context;
+  calendar_from_unix(rtc_seconds(), time);
+}
+
+/* Boots differ in the second, and in the microseconds since reset; the multiplications spread both over all bits. */
+uint64_t board_random(void) {
+  static uint64_t state;
+  state ^= (uint64_t)rtc_seconds() << 32 ^ spate_port_ticks();
+  state += UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t mixed = state;
+  mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+  return mixed ^ mixed >> 31;
+}
+
+void board_exit(int status) { semihosting_exit(status); }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <spate/block.h>
+#include <spate/port.h>
+
+#define POLL_BATCH 16u
+
+/* A waiting request's context is itself until it is done. */
+static void mark_done(struct spate_io *io) { io->context = NULL; }
+
+enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) {
+  bool accepted = false;
+
+  io->done = mark_done;
+  io->context = io;
+  while (io->context != NULL) {
+    if (!accepted) {
+      enum spate_error error = spate_block_submit(block, io);
+      if (error == SPATE_OK)
+        accepted = true;
+      else if (error != SPATE_E_FULL)
+        return error;
+      spate_block_kick(block);
+    }
+    spate_block_poll(block, POLL_BATCH);
+    if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
+    spate_port_relax();
+  }
+  return io->error;
+}
+
+static enum spate_error transfer(struct spate_block *block, enum spate_op op, uint64_t lba, uint32_t blocks,
+                                 void *buffer, uint8_t flags) {
+  uint8_t *at = buffer;
+
+  while (blocks > 0) {
+    uint32_t now_blocks = blocks < block->request_blocks_max ? blocks : block->request_blocks_max;
+    struct spate_io io = {
+        .op = (uint8_t)op, .flags = (uint8_t)(flags | SPATE_IO_CPU), .lba = lba, .blocks = now_blocks, .buffer = at};
+    enum spate_error error = spate_block_do(block, &io);
+    if (error != SPATE_OK) return error;
+    lba += now_blocks;
+    blocks -= now_blocks;
+    at += (size_t)now_blocks << block->block_shift;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error spate_block_read(struct spate_block *block, uint64_t lba, uint32_t blocks, void *buffer) {
+  return transfer(block, SPATE_READ, lba, blocks, buffer, 0);
+}
+
+enum spate_error spate_block_write(struct spate_block *block, uint64_t lba, uint32_t blocks, void *buffer,
+                                   uint8_t flags) {
+  return transfer(block, SPATE_WRITE, lba, blocks, buffer, flags);
+}
+
+enum spate_error spate_block_flush(struct spate_block *block) {
+  struct spate_io io = {.op = SPATE_FLUSH};
+
+  if (!block->volatile_cache) return SPATE_OK;
+  return spate_block_do(block, &io);
+}
+
+enum spate_error spate_block_erase(struct spate_block *block, enum spate_op op, uint64_t lba, uint64_t blocks,
+                                   uint32_t piece_blocks, void (*progress)(void *context, uint64_t blocks_done),
+                                   void *context) {
+  uint64_t done_blocks = 0;
+
+  if ((op != SPATE_TRIM && op != SPATE_ZERO) || piece_blocks == 0) return SPATE_E_INVALID;
+  while (done_blocks < blocks) {
+    uint64_t left_blocks = blocks - done_blocks;
+    struct spate_io io = {.op = (uint8_t)op,
+                          .lba = lba + done_blocks,
+                          .blocks = left_blocks < piece_blocks ? (uint32_t)left_blocks : piece_blocks};
+    enum spate_error error = spate_block_do(block, &io);
+    if (error != SPATE_OK) return error;
+    done_blocks += io.blocks;
+    if (progress != NULL) progress(context, done_blocks);
+  }
+  return SPATE_OK;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <spate/error.h>
+
+struct text {
+  const char *name;
+  const char *help;
+};
+
+static const struct text texts[SPATE_E_COUNT] = {
+    [SPATE_OK] = {"OK", "Done."},
+    [SPATE_E_FULL] = {"FULL", "There is no room in the queue just now: poll, then try again."},
+    [SPATE_E_BUSY] = {"BUSY", "Another operation on this object has not finished: poll until it has."},
+    [SPATE_E_INVALID] = {"INVALID", "An argument is outside what the function's header allows."},
+    [SPATE_E_MEMORY] = {"MEMORY", "The memory handed over is too small or misaligned: the header names the size."},
+    [SPATE_E_TIMEOUT] = {"TIMEOUT",
+                         "The device did not answer before its deadline: check power, cooling and the link."},
+    [SPATE_E_UNSUPPORTED] = {"UNSUPPORTED", "The device or volume lacks this: its identity tells what it has."},
+    [SPATE_E_NO_BRIDGE] = {"NO_BRIDGE", "No PCIe root port answers at this address: is the logic loaded, clocked and "
+                                        "out of reset, and the address the one in the address editor?"},
+    [SPATE_E_LINK_DOWN] = {"LINK_DOWN",
+                           "The root port has no link: check the drive's power, REFCLK, PERST# and the lane order."},
+    [SPATE_E_LINK_DEGRADED] = {"LINK_DEGRADED", "The link trained slower or narrower than both ends can: reseat the "
+                                                "drive, check signal integrity and lane order."},
+    [SPATE_E_NO_DEVICE] = {"NO_DEVICE",
+                           "No device answers behind the root port: is a drive plugged in and PERST# released?"},
+    [SPATE_E_WRONG_CLASS] =
+        {"WRONG_CLASS",
+         "A device answers, but it is not an NVMe drive (class 010802h): an M.2 SATA drive or another card?"},
+    [SPATE_E_NOT_READY] = {"NOT_READY", "The device kept asking for a retry of configuration for a second: it may need "
+                                        "longer after power-up, or has failed."},
+    [SPATE_E_WINDOW] =
+        {"WINDOW", "The device's BAR does not fit the bridge's memory window: make the AXI BAR or the range larger."},
+    [SPATE_E_TOPOLOGY] =
+        {"TOPOLOGY",
+         "There are more bridges or devices than SPATE_PCIE_BRIDGES_MAX and SPATE_PCIE_DEVICES_MAX allow: raise them."},
+    [SPATE_E_GONE] = {"GONE", "The drive's registers read all ones: it fell off the bus. Check power and the link."},
+    [SPATE_E_FATAL] =
+        {"FATAL",
+         "The drive reported a fatal controller error (CSTS.CFS) and did not recover by a reset: power-cycle it."},
+    [SPATE_E_COMMAND_SET] = {"COMMAND_SET", "The controller has no NVM command set: it is not a block drive."},
+    [SPATE_E_PAGE_SIZE] = {"PAGE_SIZE", "The controller cannot work with 4 KiB memory pages."},
+    [SPATE_E_NO_NAMESPACE] = {"NO_NAMESPACE",
+                              "The drive has no active namespace of that number: create and attach one with a PC."},
+    [SPATE_E_BLOCK_SIZE] =
+        {"BLOCK_SIZE", "The namespace's logical blocks are neither 512 nor 4096 bytes: format it to one of these."},
+    [SPATE_E_METADATA] = {"METADATA",
+                          "The namespace is formatted with metadata or protection information: format it without."},
+    [SPATE_E_COMMAND] = {"COMMAND", "The drive refused a command: the status says why."},
+    [SPATE_E_MEDIA] = {"MEDIA", "The drive's medium failed: copy what can be read and replace the drive."},
+    [SPATE_E_POWER_LOST] = {"POWER_LOST", "The drive lost power, and with it what it had not yet flushed."},
+    [SPATE_E_FOREIGN] =
+        {"FOREIGN", "The drive holds data or a partition table that is not ours: erase it only if it is not needed."},
+    [SPATE_E_NO_TABLE] = {"NO_TABLE", "The drive has neither a GPT, an MBR nor an exFAT volume: format it first."},
+    [SPATE_E_TABLE] = {"TABLE",
+                       "The partition table is damaged, and so is its backup: repair it with a PC, or format."},
+    [SPATE_E_TOO_SMALL] = {"TOO_SMALL", "The drive or partition is too small for this."},
+    [SPATE_E_NOT_EXFAT] = {"NOT_EXFAT",
+                           "Neither boot region describes an exFAT volume: format the drive, or repair it with a PC."},
+    [SPATE_E_SECTOR_SIZE] = {"SECTOR_SIZE", "The volume's sector size is not the drive's block size: it was made on "
+                                            "another kind of drive. Format it here."},
+    [SPATE_E_CORRUPT] =
+        {"CORRUPT", "The volume contradicts itself: check it with a PC (chkdsk, fsck.exfat) before recording on it."},
+    [SPATE_E_NAME] =
+        {"NAME",
+         "The name is empty, holds a character exFAT forbids (\" * / : < > ? \\ | and controls), or is not UTF-8."},
+    [SPATE_E_NAME_LONG] = {"NAME_LONG",
+                           "The name is too long: 255 UTF-16 units, and 210 for a clip on 512-byte blocks."},
+    [SPATE_E_NOT_FOUND] = {"NOT_FOUND", "There is no such file, directory or partition."},
+    [SPATE_E_EXISTS] = {"EXISTS", "The name is taken: choose another, or delete the old one first."},
+    [SPATE_E_NOT_DIRECTORY] = {"NOT_DIRECTORY", "A file stands where the path needs a directory."},
+    [SPATE_E_IS_DIRECTORY] = {"IS_DIRECTORY", "This is a directory, and a file is needed."},
+    [SPATE_E_NOT_EMPTY] = {"NOT_EMPTY", "The directory still has entries: delete them first."},
+    [SPATE_E_IN_USE] = {"IN_USE", "A clip is being recorded there: stop it first."},
+    [SPATE_E_NO_SPACE] = {"NO_SPACE", "The volume has not enough free space: delete files or change the drive."},
+    [SPATE_E_FRAGMENTED] = {"FRAGMENTED",
+                            "There is enough free space, but not in one piece: reserve less, or delete files."},
+    [SPATE_E_STATE] = {"STATE", "The stream is not in a state that allows this: see recorder.h."},
+    [SPATE_E_OVERRUN] =
+        {"OVERRUN", "The source had no room in the ring and lost data: a larger ring, a lower rate or a faster drive."},
+};
+
+static const struct text *text_of(enum spate_error error) {
+  static const struct text unknown = {"UNKNOWN", "Not an error code of this library."};
+
+  return (unsigned)error < SPATE_E_COUNT ? &texts[error] : &unknown;
+}
+
+const char *spate_error_name(enum spate_error error) { return text_of(error)->name; }
+
+const char *spate_error_help(enum spate_error error) { return text_of(error)->help; }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The boot regions (specification, chapter 3): read and checked, the main one first, its backup if that is damaged; and
+ * VolumeDirty. Nothing in a boot sector is believed before the region's checksum and then every field has been checked
+ * against the partition.
+ */
+#include "internal.h"
+
+#define SECTOR_SHIFT_MIN    9u
+#define SECTOR_SHIFT_MAX    12u
+#define CLUSTER_SHIFT_MAX   25u /* 32 MiB */
+#define FAT_OFFSET_MIN      24u
+#define CLUSTER_COUNT_MAX   UINT32_C(0xfffffff5)
+#define VOLUME_BYTES_MIN    (UINT64_C(1) << 20)
+#define REVISION_MAJOR      1u
+#define SIGNATURE           0xaa55u
+#define MUST_BE_ZERO_START  11u
+#define MUST_BE_ZERO_END    64u
+
+static const char file_system_name[] = "EXFAT   ";
+
+uint32_t exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first) {
+  for (uint32_t i = 0; i < bytes; i++) {
+    bool volatile_field = i == BOOT_FLAGS || i == BOOT_FLAGS + 1u || i == BOOT_PERCENT;
+    if (!first || !volatile_field) sum = exfat_checksum32(sum, block[i]);
+  }
+  return sum;
+}
+
+static enum spate_error check_region(struct spate_exfat *volume, uint64_t lba) {
+  struct spate_exfat_block *block;
+  uint32_t sum = 0;
+
+  for (uint32_t i = 0; i < EXFAT_BOOT_BLOCKS; i++) {
+    enum spate_error error = exfat_block_get(volume, lba + i, &block);
+    if (error != SPATE_OK) return error;
+    if (i < EXFAT_BOOT_BLOCKS - 1u) sum = exfat_boot_checksum(sum, block->data, exfat_block_bytes(volume), i == 0);
+  }
+  for (uint32_t i = 0; i < exfat_block_bytes(volume); i += 4u)
+    if (spate_get32(block->data + i) != sum) return SPATE_E_NOT_EXFAT;
+  return SPATE_OK;
+}
+
+static bool fields_sane(const struct spate_exfat *volume, const uint8_t *boot) {
+  uint64_t length = spate_get64(boot + BOOT_VOLUME_LENGTH);
+  uint64_t fat_offset = spate_get32(boot + BOOT_FAT_OFFSET);
+  uint64_t fat_length = spate_get32(boot + BOOT_FAT_LENGTH);
+  uint64_t heap_offset = spate_get32(boot + BOOT_HEAP_OFFSET);
+  uint64_t count = spate_get32(boot + BOOT_CLUSTER_COUNT);
+  uint32_t root = spate_get32(boot + BOOT_ROOT_CLUSTER);
+  uint32_t block_shift = exfat_block_shift(volume);
+  uint8_t fats = boot[BOOT_FATS];
+
+  for (uint32_t i = MUST_BE_ZERO_START; i < MUST_BE_ZERO_END; i++)
+    if (boot[i] != 0) return false;
+  if (boot[BOOT_REVISION + 1] != REVISION_MAJOR || (fats != 1 && fats != 2)) return false;
+  if (boot[BOOT_CLUSTER_SHIFT] > CLUSTER_SHIFT_MAX - block_shift) return false;
+  if (length > volume->config.blocks || length < VOLUME_BYTES_MIN >> block_shift) return false;
+  if (fat_offset < FAT_OFFSET_MIN || fat_length << block_shift < (count + EXFAT_FIRST_CLUSTER) * 4u) return false;
+  if (fat_offset + fat_length * fats > heap_offset || heap_offset >= length) return false;
+  if (count == 0 || count > CLUSTER_COUNT_MAX || count > (length - heap_offset) >> boot[BOOT_CLUSTER_SHIFT])
+    return false;
+  return root >= EXFAT_FIRST_CLUSTER && root - EXFAT_FIRST_CLUSTER < count;
+}
+
+static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block) {
+  enum spate_error error = exfat_block_get(volume, lba, block);
+
+  if (error != SPATE_OK) return error;
+  const uint8_t *boot = (*block)->data;
+  if (memcmp(boot + BOOT_NAME, file_system_name, sizeof file_system_name - 1u) != 0 ||
+      spate_get16(boot + BOOT_SIGNATURE) != SIGNATURE)
+    return SPATE_E_NOT_EXFAT;
+  uint8_t shift = boot[BOOT_BLOCK_SHIFT];
+  if (shift != exfat_block_shift(volume))
+    return shift >= SECTOR_SHIFT_MIN && shift <= SECTOR_SHIFT_MAX ? SPATE_E_SECTOR_SIZE : SPATE_E_NOT_EXFAT;
+  error = check_region(volume, lba);
+  if (error == SPATE_OK) error = exfat_block_get(volume, lba, block);
+  if (error != SPATE_OK) return error;
+  return fields_sane(volume, (*block)->data) ? SPATE_OK : SPATE_E_NOT_EXFAT;
+}
+
+enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty) {
+  struct spate_exfat_block *block;
+  uint64_t lba = volume->config.first_lba;
+  enum spate_error main_error = read_region(volume, lba, &block);
+  enum spate_error error = main_error;
+
+  /* A medium that fails in the main region is what the backup is for, too. */
+  volume->from_backup = main_error != SPATE_OK;
+  if (volume->from_backup) error = read_region(volume, lba + EXFAT_BOOT_BLOCKS, &block);
+  if (error != SPATE_OK) return main_error;
+
+  const uint8_t *boot = block->data;
+  uint64_t fat_length = spate_get32(boot + BOOT_FAT_LENGTH);
+  uint16_t flags = spate_get16(boot + BOOT_FLAGS);
+  volume->active_fat = boot[BOOT_FATS] == 2 ? flags & BOOT_ACTIVE_FAT : 0;
+  volume->fat_lba = lba + spate_get32(boot + BOOT_FAT_OFFSET) + fat_length * volume->active_fat;
+  volume->heap_lba = lba + spate_get32(boot + BOOT_HEAP_OFFSET);
+  volume->cluster_count = spate_get32(boot + BOOT_CLUSTER_COUNT);
+  volume->cluster_shift = (uint8_t)(boot[BOOT_CLUSTER_SHIFT] + exfat_block_shift(volume));
+  volume->serial = spate_get32(boot + BOOT_SERIAL);
+  *root_cluster = spate_get32(boot + BOOT_ROOT_CLUSTER);
+  /* The backup's flags are those of when it was made: who damaged the main region did not leave a clean volume. */
+  *dirty = (flags & BOOT_DIRTY) != 0 || volume->from_backup;
+  return SPATE_OK;
+}
+
+/* Copy the backup over the main region, the boot sector last. */
+static enum spate_error repair(struct spate_exfat *volume) {
+  for (uint32_t i = EXFAT_BOOT_BLOCKS; i-- > 0;) {
+    struct spate_exfat_block *block;
+    uint64_t lba = volume->config.first_lba + i;
+    enum spate_error error = exfat_block_get(volume, lba + EXFAT_BOOT_BLOCKS, &block);
+    if (error != SPATE_OK) return error;
+    exfat_cache_forget(volume, lba, 1);
+    block->lba = lba;
+    error = exfat_block_commit(block);
+    if (error != SPATE_OK) return error;
+  }
+  volume->from_backup = false;
+  return SPATE_OK;
+}
+
+enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty) {
+  struct spate_exfat_block *block;
+
+  if (volume->from_backup) {
+    enum spate_error error = repair(volume);
+    if (error != SPATE_OK) return error;
+  }
+  if (volume->dirty == dirty) return SPATE_OK;
+  enum spate_error error = exfat_block_edit(volume, volume->config.first_lba, &block);
+  if (error != SPATE_OK) return error;
+  uint16_t flags = spate_get16(block->data + BOOT_FLAGS);
+  bool on = dirty || volume->foreign_dirty;
+  spate_put16(block->data + BOOT_FLAGS, (uint16_t)(on ? flags | BOOT_DIRTY : flags & ~BOOT_DIRTY));
+  block->data[BOOT_PERCENT] = BOOT_PERCENT_UNKNOWN;
+  error = exfat_block_commit(block);
+  if (error == SPATE_OK) volume->dirty = dirty;
+  return error;
+}

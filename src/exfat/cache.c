@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metadata blocks in memory, written through. Each block has one image and at most one write in flight, because NVMe
+ * does not order two writes to one block; while it is being written nobody touches the image. Every write has FUA, so
+ * that what an operation wrote earlier is durable before what it writes next, without draining the drive's cache of
+ * streaming data.
+ */
+#include "internal.h"
+
+#define NO_LBA     UINT64_MAX
+#define POLL_BATCH 16u
+
+void exfat_cache_open(struct spate_exfat *volume) {
+  uint32_t count = 0;
+  size_t left_bytes = volume->config.cache_bytes;
+
+  for (; count < SPATE_EXFAT_CACHE_BLOCKS_MAX && left_bytes >= exfat_block_bytes(volume); count++) {
+    volume->blocks[count].lba = NO_LBA;
+    volume->blocks[count].data = (uint8_t *)volume->config.cache + ((size_t)count << exfat_block_shift(volume));
+    volume->blocks[count].volume = volume;
+    left_bytes -= exfat_block_bytes(volume);
+  }
+  volume->block_count = count;
+}
+
+/* The block that was used longest ago, of those that can be given up. There always is one: see exfat_cache_room. */
+static struct spate_exfat_block *choose_victim(struct spate_exfat *volume) {
+  struct spate_exfat_block *victim = NULL;
+
+  for (uint32_t i = 0; i < volume->block_count; i++) {
+    struct spate_exfat_block *block = &volume->blocks[i];
+    if (block->pins > 0 || block->writing) continue;
+    if (block->lba == NO_LBA) return block;
+    if (victim == NULL || block->used - volume->used_now < victim->used - volume->used_now) victim = block;
+  }
+  return victim;
+}
+
+struct spate_exfat_block *exfat_block_scratch(struct spate_exfat *volume) {
+  struct spate_exfat_block *block = choose_victim(volume);
+
+  block->lba = NO_LBA;
+  block->used = ++volume->used_now;
+  return block;
+}
+
+enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found) {
+  for (uint32_t i = 0; i < volume->block_count; i++) {
+    if (volume->blocks[i].lba != lba) continue;
+    volume->blocks[i].used = ++volume->used_now;
+    *found = &volume->blocks[i];
+    return SPATE_OK;
+  }
+  struct spate_exfat_block *block = exfat_block_scratch(volume);
+  enum spate_error error = spate_block_read(volume->config.block, lba, 1, block->data);
+  if (error != SPATE_OK) return error;
+  block->lba = lba;
+  *found = block;
+  return SPATE_OK;
+}
+
+void exfat_block_settle(struct spate_exfat_block *block) {
+  struct spate_block *device = block->volume->config.block;
+
+  block->claimed = true; /* or lengths published meanwhile could keep the block away from us for ever */
+  while (block->writing) {
+    spate_block_poll(device, POLL_BATCH);
+    if (device->while_waiting != NULL) device->while_waiting(device->while_waiting_context);
+    spate_port_relax();
+  }
+  block->claimed = false;
+}
+
+enum spate_error exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block) {
+  enum spate_error error = exfat_block_get(volume, lba, block);
+
+  if (error == SPATE_OK) exfat_block_settle(*block);
+  return error;
+}
+
+enum spate_error exfat_block_commit(struct spate_exfat_block *block) {
+  block->io = (struct spate_io){
+      .op = SPATE_WRITE, .flags = SPATE_IO_FUA | SPATE_IO_CPU, .lba = block->lba, .blocks = 1, .buffer = block->data};
+  block->writing = true;
+  enum spate_error error = spate_block_do(block->volume->config.block, &block->io);
+  block->writing = false;
+  /* What the drive holds after a failed write is unknown; what a clip needs of a pinned block is in its image. */
+  if (error != SPATE_OK && block->pins == 0) block->lba = NO_LBA;
+  /* A refusal is in the clip's own state, and is the business of whoever publishes. */
+  if (block->pins > 0) (void)exfat_clip_publish_waiting(block);
+  return error;
+}
+
+void exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
+  for (uint32_t i = 0; i < volume->block_count; i++)
+    if (volume->blocks[i].lba >= lba && volume->blocks[i].lba - lba < blocks) volume->blocks[i].lba = NO_LBA;
+}
+
+uint32_t exfat_cache_room(const struct spate_exfat *volume) {
+  uint32_t pinned = 0;
+
+  for (uint32_t i = 0; i < volume->block_count; i++)
+    if (volume->blocks[i].pins > 0) pinned++;
+  return volume->block_count - SPATE_EXFAT_CACHE_BLOCKS_MIN - pinned;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clusters and the FAT (specification, chapter 4.1). Every cluster number that comes from the volume is checked before
+ * it is used; a walk is bounded by the chain's length, which is bounded by the volume.
+ */
+#include "internal.h"
+
+#define ZERO_PIECE_BYTES (UINT32_C(16) << 20) /* 32768 blocks of 512 bytes: one Write Zeroes command */
+
+static uint64_t fat_lba_of(const struct spate_exfat *volume, uint32_t cluster) {
+  return volume->fat_lba + (((uint64_t)cluster * 4u) >> exfat_block_shift(volume));
+}
+
+static uint32_t fat_offset_of(const struct spate_exfat *volume, uint32_t cluster) {
+  return (cluster * 4u) & (exfat_block_bytes(volume) - 1u);
+}
+
+enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next) {
+  struct spate_exfat_block *block;
+  enum spate_error error = exfat_block_get(volume, fat_lba_of(volume, cluster), &block);
+
+  if (error != SPATE_OK) return error;
+  *next = spate_get32(block->data + fat_offset_of(volume, cluster));
+  return SPATE_OK;
+}
+
+enum spate_error exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next) {
+  struct spate_exfat_block *block;
+  enum spate_error error = exfat_block_edit(volume, fat_lba_of(volume, cluster), &block);
+
+  if (error != SPATE_OK) return error;
+  spate_put32(block->data + fat_offset_of(volume, cluster), next);
+  return exfat_block_commit(block);
+}
+
+enum spate_error exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+  uint64_t clusters_max = volume->cluster_count;
+
+  if (chain->first_cluster == 0) return chain->bytes == 0 ? SPATE_OK : SPATE_E_CORRUPT;
+  if (!exfat_cluster_valid(volume, chain->first_cluster)) return SPATE_E_CORRUPT;
+  if (chain->contiguous) clusters_max -= chain->first_cluster - EXFAT_FIRST_CLUSTER;
+  return chain->bytes <= clusters_max << volume->cluster_shift ? SPATE_OK : SPATE_E_CORRUPT;
+}
+
+/* Move the chain's cursor to cluster number `index`. */
+static enum spate_error seek(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index) {
+  if (chain->contiguous) {
+    chain->cluster = chain->first_cluster + index;
+    chain->index = index;
+  } else if (chain->cluster == 0 || index < chain->index) {
+    chain->cluster = chain->first_cluster;
+    chain->index = 0;
+  }
+  if (!exfat_cluster_valid(volume, chain->cluster)) return exfat_corrupt(volume);
+  while (chain->index < index) {
+    uint32_t next;
+    enum spate_error error = exfat_fat_get(volume, chain->cluster, &next);
+    if (error != SPATE_OK) return error;
+    if (!exfat_cluster_valid(volume, next)) return exfat_corrupt(volume);
+    chain->cluster = next;
+    chain->index++;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error exfat_chain_measure(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t bytes_max) {
+  uint32_t cluster = chain->first_cluster;
+  uint64_t bytes = 0;
+
+  while (cluster != EXFAT_CLUSTER_END) {
+    if (!exfat_cluster_valid(volume, cluster) || bytes >= bytes_max) return exfat_corrupt(volume);
+    enum spate_error error = exfat_fat_get(volume, cluster, &cluster);
+    if (error != SPATE_OK) return error;
+    bytes += exfat_cluster_bytes(volume);
+  }
+  chain->bytes = bytes;
+  return SPATE_OK;
+}
+
+enum spate_error exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
+                                 uint64_t *lba) {
+  uint32_t in_cluster = (uint32_t)offset_bytes & (exfat_cluster_bytes(volume) - 1u);
+
+  if (offset_bytes >= chain->bytes) return exfat_corrupt(volume);
+  enum spate_error error = seek(volume, chain, (uint32_t)(offset_bytes >> volume->cluster_shift));
+  if (error != SPATE_OK) return error;
+  *lba = exfat_cluster_lba(volume, chain->cluster) + (in_cluster >> exfat_block_shift(volume));
+  return SPATE_OK;
+}
+
+enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
+                                 uint32_t *first, uint32_t *clusters) {
+  uint32_t left = (uint32_t)exfat_clusters(volume, chain->bytes) - index;
+  enum spate_error error = seek(volume, chain, index);
+
+  if (error != SPATE_OK) return error;
+  *first = chain->cluster;
+  *clusters = chain->contiguous ? left : 1;
+  while (*clusters < left) {
+    uint32_t next;
+    error = exfat_fat_get(volume, chain->cluster, &next);
+    if (error != SPATE_OK) return error;
+    if (next != chain->cluster + 1u) break;
+    if (!exfat_cluster_valid(volume, next)) return exfat_corrupt(volume);
+    chain->cluster = next;
+    chain->index++;
+    ++*clusters;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
+                                   size_t zeros_bytes) {
+  uint32_t piece_blocks = (uint32_t)(zeros_bytes >> device->block_shift);
+
+  if (device->can_zero)
+    return spate_block_erase(device, SPATE_ZERO, lba, blocks, ZERO_PIECE_BYTES >> device->block_shift, NULL, NULL);
+  memset(zeros, 0, zeros_bytes);
+  while (blocks > 0) {
+    uint32_t now_blocks = blocks < piece_blocks ? (uint32_t)blocks : piece_blocks;
+    enum spate_error error = spate_block_write(device, lba, now_blocks, zeros, 0);
+    if (error != SPATE_OK) return error;
+    lba += now_blocks;
+    blocks -= now_blocks;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
+  volume->unflushed = true;
+  volume->window_bytes = 0; /* its memory serves as the source of zeros */
+  exfat_cache_forget(volume, lba, blocks);
+  return exfat_zero_blocks(volume->config.block, lba, blocks, volume->config.bitmap, volume->config.bitmap_bytes);
+}

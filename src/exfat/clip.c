@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A clip's life: arm, publish, close.
+ *
+ * Arm, against a cut: VolumeDirty, then the record, then the bitmap (each reaches the medium before the next is
+ * written; the bitmap by a barrier), then the entry set of an empty file with no cluster. Cut before the entry, the
+ * record gives the run back at the next mount; cut after it, the empty file stays and the run is given back. The other
+ * order, entry before bitmap, would leave a file whose clusters a PC believes to be free.
+ *
+ * Publish: one FUA write of the one block that holds the whole set. The image carries only lengths that were handed
+ * over for publishing, so the write for one clip cannot promise another clip's bytes early.
+ *
+ * Close: the data by FLUSH, then the final entry, then the tail's bits, barrier, and only then the record; otherwise a
+ * cut could leave the tail allocated with nobody to remember it. TRIM comes when all is durable, because a deallocated
+ * block may read as anything at once.
+ */
+#include "internal.h"
+
+#define CLIP_ATTRIBUTES ((uint16_t)EXFAT_ARCHIVE)
+
+static uint8_t *set_of(const struct spate_exfat_clip *clip) { return clip->block->data + clip->entry_offset; }
+
+static void put_length(const struct spate_exfat_clip *clip, uint64_t bytes) {
+  uint8_t *set = set_of(clip);
+
+  /* fsck.exfat calls an empty file with a first cluster or NoFatChain corrupted. */
+  exfat_set_lengths(set, bytes > 0 ? clip->first_cluster : 0, bytes, bytes > 0);
+  exfat_time_stamp(&clip->volume->config, set, false);
+  exfat_set_seal(set, clip->entries);
+}
+
+bool exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block) {
+  for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
+    if (clip->block->lba == lba && clip->entry_offset == offset_in_block) return true;
+  return false;
+}
+
+/* ---- publish ---- */
+
+static void published(struct spate_io *io) {
+  struct spate_exfat_block *block = io->context;
+
+  block->writing = false;
+  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
+    if (clip->block != block || clip->writing_bytes == 0) continue;
+    if (io->error == SPATE_OK)
+      clip->published_bytes = clip->writing_bytes;
+    clip->error = io->error;
+    clip->writing_bytes = 0;
+    clip->publishing = clip->wanted;
+  }
+  /* A refusal leaves `publishing` false, which is what tells the clip's owner. */
+  if (!block->claimed) (void)exfat_clip_publish_waiting(block);
+}
+
+/* The block's clips that wait: put their lengths into the image. */
+static bool take_wanted(struct spate_exfat_block *block) {
+  bool any = false;
+
+  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
+    if (clip->block != block || !clip->wanted) continue;
+    put_length(clip, clip->wanted_bytes);
+    any = true;
+  }
+  return any;
+}
+
+enum spate_error exfat_clip_publish_waiting(struct spate_exfat_block *block) {
+  if (!take_wanted(block)) return SPATE_OK;
+  block->io = (struct spate_io){.op = SPATE_WRITE,
+                                .flags = SPATE_IO_FUA | SPATE_IO_CPU,
+                                .lba = block->lba,
+                                .blocks = 1,
+                                .buffer = block->data,
+                                .done = published,
+                                .context = block};
+  enum spate_error error = spate_block_submit(block->volume->config.block, &block->io);
+  block->writing = error == SPATE_OK;
+  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
+    if (clip->block != block || !clip->wanted) continue;
+    clip->publishing = error == SPATE_OK;
+    clip->wanted = error == SPATE_E_FULL;
+    if (error == SPATE_OK) clip->writing_bytes = clip->wanted_bytes;
+    if (error != SPATE_OK && error != SPATE_E_FULL) clip->error = error;
+  }
+  if (error == SPATE_OK) spate_block_kick(block->volume->config.block);
+  return error;
+}
+
+enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes) {
+  struct spate_exfat_block *block = clip->block;
+
+  if (bytes > clip->reserved_bytes || bytes < clip->wanted_bytes) return SPATE_E_INVALID;
+  clip->wanted_bytes = bytes;
+  if (bytes == clip->published_bytes || bytes == clip->writing_bytes) return SPATE_OK;
+  clip->wanted = true;
+  clip->publishing = block->writing || block->claimed;
+  return clip->publishing ? SPATE_OK : exfat_clip_publish_waiting(block);
+}
+
+/* ---- arm ---- */
+
+static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slot) {
+  for (uint8_t i = 0; i < SPATE_EXFAT_CLIPS_MAX; i++) {
+    if ((volume->record_slots >> i & 1u) != 0) continue;
+    *slot = i;
+    return SPATE_OK;
+  }
+  return SPATE_E_FULL;
+}
+
+/* `bytes` in clusters, or with 0 the longest run. */
+static enum spate_error find_run(struct spate_exfat *volume, uint64_t bytes, struct spate_exfat_clip *clip) {
+  uint64_t clusters = exfat_clusters(volume, bytes);
+  struct exfat_free found;
+
+  if (bytes > (uint64_t)volume->cluster_count << volume->cluster_shift) return SPATE_E_NO_SPACE;
+  clip->clusters = (uint32_t)clusters;
+  if (bytes > 0) return exfat_bitmap_find(volume, clip->clusters, &clip->first_cluster);
+  enum spate_error error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
+  clip->first_cluster = found.run_first;
+  clip->clusters = found.run_clusters;
+  return error == SPATE_OK && found.run_clusters == 0 ? SPATE_E_NO_SPACE : error;
+}
+
+/* Record, bitmap, barrier. */
+static enum spate_error reserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip) {
+  struct exfat_record record = {.clusters = {.first_cluster = clip->first_cluster,
+                                             .bytes = (uint64_t)clip->clusters << volume->cluster_shift,
+                                             .contiguous = true}};
+  enum spate_error error = exfat_boot_dirty(volume, true);
+
+  if (error == SPATE_OK) error = exfat_record_write(volume, clip->record, &record);
+  if (error == SPATE_OK) error = exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, true);
+  return error == SPATE_OK ? exfat_barrier(volume) : error;
+}
+
+/* Put the set into its block, written, and keep the block. */
+static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat_clip *clip, struct exfat_place *place,
+                                  const struct exfat_name *name) {
+  uint64_t lba;
+  enum spate_error error = exfat_chain_lba(volume, &place->directory, place->offset_bytes, &lba);
+
+  if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &clip->block);
+  if (error != SPATE_OK) return error;
+  clip->entry_offset = (uint16_t)(place->offset_bytes & (exfat_block_bytes(volume) - 1u));
+  clip->entries = exfat_set_build(set_of(clip), name->units, name->count, name->hash, CLIP_ATTRIBUTES);
+  exfat_time_stamp(&volume->config, set_of(clip), true);
+  exfat_set_seal(set_of(clip), clip->entries);
+  error = exfat_block_commit(clip->block);
+  if (error == SPATE_OK) clip->block->pins++;
+  return error;
+}
+
+static enum spate_error arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path_text,
+                            uint64_t bytes) {
+  struct exfat_path path;
+  struct exfat_place place;
+  enum spate_error error = free_slot(volume, &clip->record);
+
+  if (error == SPATE_OK && exfat_cache_room(volume) == 0) error = SPATE_E_FULL;
+  if (error == SPATE_OK) error = exfat_path_new(volume, path_text, &path);
+  if (error != SPATE_OK) return error;
+  uint32_t entries = 2u + (path.name.count + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
+  if (entries * EXFAT_ENTRY_BYTES > exfat_block_bytes(volume)) return SPATE_E_NAME_LONG;
+  error = exfat_slots_take(volume, &path, (uint8_t)entries, &place);
+  if (error == SPATE_OK) error = find_run(volume, bytes, clip);
+  if (error == SPATE_OK) error = reserve(volume, clip);
+  if (error == SPATE_OK) error = pin_entry(volume, clip, &place, &path.name);
+  if (error != SPATE_OK) return error;
+  clip->first_lba = exfat_cluster_lba(volume, clip->first_cluster);
+  clip->reserved_bytes = (uint64_t)clip->clusters << volume->cluster_shift;
+  clip->next = volume->clips;
+  volume->clips = clip;
+  return SPATE_OK;
+}
+
+enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
+                                 uint64_t bytes) {
+  enum spate_error error = exfat_begin_change(volume);
+
+  if (error != SPATE_OK) return error;
+  *clip = (struct spate_exfat_clip){.volume = volume};
+  return exfat_end_change(volume, arm(volume, clip, path, bytes));
+}
+
+/* ---- close ---- */
+
+static void forget(struct spate_exfat *volume, struct spate_exfat_clip *clip) {
+  struct spate_exfat_clip **link = &volume->clips;
+
+  while (*link != clip)
+    link = &(*link)->next;
+  *link = clip->next;
+  clip->block->pins--;
+  clip->volume = NULL;
+}
+
+/* The data, then the final length. */
+static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
+  volume->unflushed = true; /* the stream's data */
+  enum spate_error error = exfat_barrier(volume);
+
+  if (error != SPATE_OK) return error;
+  exfat_block_settle(clip->block);
+  clip->wanted = false;
+  clip->wanted_bytes = bytes;
+  put_length(clip, bytes);
+  error = exfat_block_commit(clip->block);
+  clip->error = error;
+  clip->publishing = false;
+  if (error == SPATE_OK) clip->published_bytes = bytes;
+  return error;
+}
+
+static enum spate_error close_clip(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
+  uint32_t used = (uint32_t)exfat_clusters(volume, bytes);
+  uint32_t tail_first = clip->first_cluster + used;
+  uint32_t tail = clip->clusters - used;
+  enum spate_error error = put_final(volume, clip, bytes);
+
+  if (error == SPATE_OK && tail > 0) error = exfat_bitmap_set(volume, tail_first, tail, false);
+  if (error == SPATE_OK) error = exfat_barrier(volume);
+  if (error == SPATE_OK) error = exfat_record_clear(volume, clip->record);
+  if (error != SPATE_OK) return exfat_end_change(volume, error);
+  forget(volume, clip);
+  error = exfat_end_change(volume, SPATE_OK);
+  if (error != SPATE_OK) return error;
+  error = exfat_trim(volume, tail_first, tail);
+  /* The clip is closed and durable; TRIM is advice that the drive did not take. */
+  if (error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)error);
+  return SPATE_OK;
+}
+
+enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes) {
+  struct spate_exfat *volume = clip->volume;
+
+  if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
+  enum spate_error error = exfat_begin(volume);
+  return error == SPATE_OK ? close_clip(volume, clip, bytes) : error;
+}

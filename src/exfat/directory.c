@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directories: walking the sets, finding a name, room for a new set, growth (specification, 6.2 and 7.4). */
+#include "internal.h"
+
+#define GROW_TRIES 3u /* a set of 19 entries takes two clusters of 512 bytes */
+
+enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                      uint32_t *offset_bytes, struct exfat_set *set, bool *more) {
+  *more = false;
+  for (; *offset_bytes < directory->bytes; *offset_bytes += EXFAT_ENTRY_BYTES) {
+    uint8_t raw[EXFAT_ENTRY_BYTES];
+    enum spate_error error = exfat_entry_read(volume, directory, *offset_bytes, raw);
+    if (error != SPATE_OK) {
+      *offset_bytes = (uint32_t)directory->bytes; /* nothing behind a broken chain can be reached */
+      return error;
+    }
+    if (raw[0] == EXFAT_TYPE_END) return SPATE_OK;
+    if (raw[0] != EXFAT_TYPE_FILE) continue;
+    error = exfat_set_read(volume, directory, *offset_bytes, set);
+    *offset_bytes += error == SPATE_OK ? set->place.entries * EXFAT_ENTRY_BYTES : EXFAT_ENTRY_BYTES;
+    *more = true;
+    return error;
+  }
+  return SPATE_OK;
+}
+
+static enum spate_error matches(struct spate_exfat *volume, const struct exfat_set *set, const struct exfat_name *name,
+                                bool *equal) {
+  uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
+
+  *equal = false;
+  if (spate_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
+    return SPATE_OK;
+  exfat_set_name(set->raw, units);
+  enum spate_error error = exfat_upcase(volume, units, name->count);
+  *equal = memcmp(units, name->upper, name->count * sizeof units[0]) == 0;
+  return error;
+}
+
+enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
+                                      struct exfat_set *set) {
+  struct spate_exfat_chain directory = path->directory;
+  uint32_t offset_bytes = 0;
+  bool unreadable = false;
+  bool more = true;
+
+  while (more) {
+    bool equal = false;
+    enum spate_error error = exfat_directory_next(volume, &directory, &offset_bytes, set, &more);
+    if (error == SPATE_OK && more) error = matches(volume, set, &path->name, &equal);
+    if (error == SPATE_OK && equal) return SPATE_OK;
+    if (error == SPATE_E_CORRUPT)
+      unreadable = true;
+    else if (error != SPATE_OK)
+      return error;
+  }
+  /* The name could be in what cannot be read. */
+  return unreadable ? exfat_corrupt(volume) : SPATE_E_NOT_FOUND;
+}
+
+struct room {
+  uint32_t start, end; /* of the set; of the entries in use: the end marker, or the directory's end */
+  bool found;
+};
+
+/* A set lies wholly in one block where it can, so that one write makes or changes it. A longer one has at least its
+ * file entry and stream extension together, because those change when a directory grows. */
+static bool can_start(const struct spate_exfat *volume, uint32_t offset_bytes, uint32_t entries) {
+  uint32_t left_bytes = exfat_block_bytes(volume) - (offset_bytes & (exfat_block_bytes(volume) - 1u));
+
+  if (entries * EXFAT_ENTRY_BYTES <= exfat_block_bytes(volume)) return entries * EXFAT_ENTRY_BYTES <= left_bytes;
+  return left_bytes > EXFAT_ENTRY_BYTES;
+}
+
+static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint32_t entries,
+                                  struct room *room) {
+  uint32_t bytes = (uint32_t)directory->bytes;
+  uint32_t run = 0;
+
+  *room = (struct room){.end = bytes};
+  for (uint32_t at = 0; at < bytes && run < entries; at += EXFAT_ENTRY_BYTES) {
+    uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
+    if (room->end == bytes) {
+      enum spate_error error = exfat_entry_read(volume, directory, at, raw);
+      if (error != SPATE_OK) return error;
+      if (raw[0] == EXFAT_TYPE_END) room->end = at;
+    }
+    if ((raw[0] & EXFAT_TYPE_IN_USE) != 0) {
+      run = 0;
+      continue;
+    }
+    if (run == 0 && !can_start(volume, at, entries)) continue;
+    if (run++ == 0) room->start = at;
+  }
+  room->found = run == entries;
+  return SPATE_OK;
+}
+
+/* Let no entry be seen at `offset_bytes`, which is behind the end marker: volumes exist with garbage there. */
+static enum spate_error end_at(struct spate_exfat *volume, const struct exfat_path *path, uint32_t offset_bytes) {
+  struct exfat_place place = {.directory = path->directory, .offset_bytes = offset_bytes, .entries = 1};
+  uint8_t raw[EXFAT_ENTRY_BYTES];
+
+  if (offset_bytes >= path->directory.bytes) return SPATE_OK;
+  enum spate_error error = exfat_entry_read(volume, &place.directory, offset_bytes, raw);
+  if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
+  raw[0] = EXFAT_TYPE_END;
+  return exfat_entries_write(volume, &place, raw);
+}
+
+/*
+ * The set is to lie behind the end marker. The entries between are marked unused (zeros there would hide it), and the
+ * directory ends behind it. Everything is invisible until the marker itself is overwritten, which is last: by the
+ * padding here, or by the set.
+ */
+static enum spate_error move_end(struct spate_exfat *volume, const struct exfat_path *path, const struct room *room,
+                                 uint32_t entries) {
+  uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES] = {0};
+  struct exfat_place padding = {.directory = path->directory, .offset_bytes = room->end};
+  enum spate_error error = end_at(volume, path, room->start + entries * EXFAT_ENTRY_BYTES);
+
+  if (error == SPATE_OK) error = end_at(volume, path, room->start);
+  /* A set that fits into a block begins at most its own length behind the marker. */
+  padding.entries = (uint8_t)((room->start - room->end) / EXFAT_ENTRY_BYTES);
+  if (error != SPATE_OK || padding.entries == 0) return error;
+  for (uint32_t i = 0; i < padding.entries; i++)
+    raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
+  return exfat_entries_write(volume, &padding, raw);
+}
+
+enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
+                                  struct exfat_place *place) {
+  struct room room = {0};
+
+  for (uint32_t tries = 0; !room.found; tries++) {
+    enum spate_error error = tries == 0 ? SPATE_OK : exfat_directory_grow(volume, path);
+    if (error == SPATE_OK) error = find_room(volume, &path->directory, entries, &room);
+    if (error != SPATE_OK) return error;
+    if (!room.found && tries == GROW_TRIES) return SPATE_E_NO_SPACE;
+  }
+  *place = (struct exfat_place){.directory = path->directory, .offset_bytes = room.start, .entries = entries};
+  if (room.start + entries * EXFAT_ENTRY_BYTES <= room.end) return SPATE_OK;
+  enum spate_error error = exfat_boot_dirty(volume, true);
+  if (error != SPATE_OK) return error;
+  if (room.start < room.end) room.end = room.start;
+  return move_end(volume, path, &room, entries);
+}

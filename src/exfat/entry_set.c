@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entry sets: the file entry, its stream extension and its name entries (specification, 6.3 to 7.7), as bytes in the
+ * form they have on the volume. A set may cross blocks and, in a fragmented directory, clusters; it is read and written
+ * block by block.
+ */
+#include "internal.h"
+
+uint16_t exfat_set_checksum(const uint8_t *raw, uint32_t entries) {
+  uint16_t sum = 0;
+
+  for (uint32_t i = 0; i < entries * EXFAT_ENTRY_BYTES; i++)
+    if (i != FILE_CHECKSUM && i != FILE_CHECKSUM + 1u) sum = (uint16_t)((uint32_t)(sum << 15 | sum >> 1) + raw[i]);
+  return sum;
+}
+
+void exfat_set_seal(uint8_t *raw, uint32_t entries) {
+  spate_put16(raw + FILE_CHECKSUM, exfat_set_checksum(raw, entries));
+}
+
+static uint32_t name_entries(uint32_t units) { return (units + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS; }
+
+uint8_t exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uint16_t hash, uint16_t attributes) {
+  uint32_t entries = 2u + name_entries(count);
+
+  memset(raw, 0, entries * EXFAT_ENTRY_BYTES);
+  raw[0] = EXFAT_TYPE_FILE;
+  raw[FILE_SECONDARIES] = (uint8_t)(entries - 1u);
+  spate_put16(raw + FILE_ATTRIBUTES, attributes);
+  raw[EXFAT_ENTRY_BYTES] = EXFAT_TYPE_STREAM;
+  raw[STREAM_NAME_LENGTH] = (uint8_t)count;
+  spate_put16(raw + STREAM_NAME_HASH, hash);
+  exfat_set_lengths(raw, 0, 0, false);
+  for (uint32_t i = 2; i < entries; i++)
+    raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_NAME;
+  uint8_t *at = raw + 2u * EXFAT_ENTRY_BYTES;
+  for (uint32_t i = 0, in_entry = 0; i < count; i++) {
+    spate_put16(at + 2u + 2u * in_entry, units[i]);
+    if (++in_entry < EXFAT_NAME_UNITS) continue;
+    in_entry = 0;
+    at += EXFAT_ENTRY_BYTES;
+  }
+  return (uint8_t)entries;
+}
+
+void exfat_set_lengths(uint8_t *raw, uint32_t first_cluster, uint64_t bytes, bool contiguous) {
+  raw[STREAM_FLAGS] = (uint8_t)(EXFAT_ALLOCATION_POSSIBLE | (contiguous ? EXFAT_NO_FAT_CHAIN : 0));
+  spate_put32(raw + STREAM_FIRST_CLUSTER, first_cluster);
+  spate_put64(raw + STREAM_VALID_BYTES, bytes);
+  spate_put64(raw + STREAM_BYTES, bytes);
+}
+
+uint32_t exfat_set_name(const uint8_t *raw, uint16_t *units) {
+  uint32_t count = raw[STREAM_NAME_LENGTH];
+  const uint8_t *at = raw + 2u * EXFAT_ENTRY_BYTES;
+
+  for (uint32_t i = 0, in_entry = 0; i < count; i++) {
+    units[i] = spate_get16(at + 2u + 2u * in_entry);
+    if (++in_entry < EXFAT_NAME_UNITS) continue;
+    in_entry = 0;
+    at += EXFAT_ENTRY_BYTES;
+  }
+  return count;
+}
+
+enum spate_error exfat_set_chain(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_chain *chain) {
+  *chain = (struct spate_exfat_chain){.first_cluster = spate_get32(raw + STREAM_FIRST_CLUSTER),
+                                      .bytes = spate_get64(raw + STREAM_BYTES),
+                                      .contiguous = (raw[STREAM_FLAGS] & EXFAT_NO_FAT_CHAIN) != 0};
+  bool directory = (raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0;
+  if (spate_get64(raw + STREAM_VALID_BYTES) > chain->bytes) return exfat_corrupt(volume);
+  if (directory && chain->bytes > EXFAT_DIRECTORY_BYTES_MAX) return exfat_corrupt(volume);
+  return exfat_chain_check(volume, chain) == SPATE_OK ? SPATE_OK : exfat_corrupt(volume);
+}
+
+/* The stream extension, then names for NameLength, then nothing that must be understood. */
+static bool well_formed(const uint8_t *raw, uint32_t entries) {
+  uint32_t names = name_entries(raw[STREAM_NAME_LENGTH]);
+
+  if (raw[EXFAT_ENTRY_BYTES] != EXFAT_TYPE_STREAM || names == 0 || 2u + names > entries) return false;
+  for (uint32_t i = 2; i < entries; i++) {
+    uint8_t type = raw[i * EXFAT_ENTRY_BYTES];
+    uint8_t benign = EXFAT_TYPE_IN_USE | EXFAT_TYPE_SECONDARY | EXFAT_TYPE_BENIGN;
+    if (i < 2u + names ? type != EXFAT_TYPE_NAME : (type & benign) != benign) return false;
+  }
+  return exfat_set_checksum(raw, entries) == spate_get16(raw + FILE_CHECKSUM);
+}
+
+enum spate_error exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                  uint32_t offset_bytes, uint8_t *raw) {
+  struct spate_exfat_block *block;
+  uint64_t lba;
+  enum spate_error error = exfat_chain_lba(volume, directory, offset_bytes, &lba);
+
+  if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
+  if (error == SPATE_OK)
+    memcpy(raw, block->data + (offset_bytes & (exfat_block_bytes(volume) - 1u)), EXFAT_ENTRY_BYTES);
+  return error;
+}
+
+enum spate_error exfat_set_read(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                uint32_t offset_bytes, struct exfat_set *set) {
+  uint32_t entries = 1;
+
+  set->place = (struct exfat_place){.directory = *directory, .offset_bytes = offset_bytes};
+  for (uint32_t i = 0; i < entries; i++) {
+    uint32_t at = offset_bytes + i * EXFAT_ENTRY_BYTES;
+    if (at >= directory->bytes) return SPATE_E_CORRUPT;
+    enum spate_error error = exfat_entry_read(volume, &set->place.directory, at, set->raw + i * EXFAT_ENTRY_BYTES);
+    if (error != SPATE_OK) return error;
+    if (i > 0) continue;
+    entries += set->raw[FILE_SECONDARIES];
+    if (set->raw[0] != EXFAT_TYPE_FILE || entries < 3 || entries > EXFAT_SET_ENTRIES_MAX) return SPATE_E_CORRUPT;
+  }
+  set->place.entries = (uint8_t)entries;
+  return well_formed(set->raw, entries) ? SPATE_OK : SPATE_E_CORRUPT;
+}
+
+/* The part of the place's entries from `first` on that lies in one block. */
+static uint32_t entries_in_block(const struct spate_exfat *volume, const struct exfat_place *place, uint32_t first) {
+  uint32_t at = place->offset_bytes + first * EXFAT_ENTRY_BYTES;
+  uint32_t room = (exfat_block_bytes(volume) - (at & (exfat_block_bytes(volume) - 1u))) / EXFAT_ENTRY_BYTES;
+  uint32_t left = place->entries - first;
+
+  return left < room ? left : room;
+}
+
+/* Change entries within one block: to those at `raw`, or with NULL to unused. */
+static enum spate_error change_block(struct spate_exfat *volume, const struct exfat_place *place, uint32_t first,
+                                     const uint8_t *raw) {
+  struct spate_exfat_chain directory = place->directory;
+  uint32_t at = place->offset_bytes + first * EXFAT_ENTRY_BYTES;
+  uint32_t count = entries_in_block(volume, place, first);
+  struct spate_exfat_block *block;
+  uint64_t lba;
+  enum spate_error error = exfat_chain_lba(volume, &directory, at, &lba);
+
+  if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &block);
+  if (error != SPATE_OK) return error;
+  uint8_t *to = block->data + (at & (exfat_block_bytes(volume) - 1u));
+  if (raw != NULL) memcpy(to, raw + first * EXFAT_ENTRY_BYTES, count * EXFAT_ENTRY_BYTES);
+  for (uint32_t i = 0; raw == NULL && i < count; i++)
+    to[i * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
+  return exfat_block_commit(block);
+}
+
+enum spate_error exfat_entries_write(struct spate_exfat *volume, const struct exfat_place *place, const uint8_t *raw) {
+  uint32_t head = entries_in_block(volume, place, 0);
+
+  for (uint32_t first = head; first < place->entries; first += entries_in_block(volume, place, first)) {
+    enum spate_error error = change_block(volume, place, first, raw);
+    if (error != SPATE_OK) return error;
+  }
+  return change_block(volume, place, 0, raw);
+}
+
+enum spate_error exfat_entries_erase(struct spate_exfat *volume, const struct exfat_place *place) {
+  for (uint32_t first = 0; first < place->entries; first += entries_in_block(volume, place, first)) {
+    enum spate_error error = change_block(volume, place, first, NULL);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
+bool exfat_place_equal(const struct exfat_place *a, const struct exfat_place *b) {
+  return a->directory.first_cluster == b->directory.first_cluster && a->offset_bytes == b->offset_bytes;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading: list, stat, open, read, extents. */
+#include "internal.h"
+
+static enum spate_error list(struct spate_exfat *volume, const char *path, struct spate_exfat_directory *directory) {
+  struct exfat_path at;
+  struct exfat_set set;
+  enum spate_error error = exfat_path_find(volume, path, &at, &set);
+
+  *directory = (struct spate_exfat_directory){.volume = volume, .chain = volume->root};
+  if (error != SPATE_OK || set.place.entries == 0) return error;
+  if ((set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) == 0) return SPATE_E_NOT_DIRECTORY;
+  return exfat_set_chain(volume, set.raw, &directory->chain);
+}
+
+enum spate_error spate_exfat_list(struct spate_exfat *volume, const char *path,
+                                  struct spate_exfat_directory *directory) {
+  enum spate_error error = exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  error = list(volume, path, directory);
+  exfat_end(volume);
+  return error;
+}
+
+static enum spate_error describe(struct spate_exfat *volume, const struct exfat_set *set,
+                                 struct spate_exfat_entry *entry) {
+  uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
+  struct spate_exfat_chain chain;
+  enum spate_error error = exfat_set_chain(volume, set->raw, &chain);
+
+  if (error != SPATE_OK) return error;
+  exfat_utf8(units, exfat_set_name(set->raw, units), entry->name);
+  entry->bytes = chain.bytes;
+  entry->valid_bytes = spate_get64(set->raw + STREAM_VALID_BYTES);
+  entry->attributes = spate_get16(set->raw + FILE_ATTRIBUTES);
+  entry->directory = (entry->attributes & EXFAT_DIRECTORY) != 0;
+  entry->contiguous = chain.contiguous;
+  exfat_time_get(set->raw, &entry->modified);
+  return SPATE_OK;
+}
+
+enum spate_error spate_exfat_list_next(struct spate_exfat_directory *directory, struct spate_exfat_entry *entry,
+                                       bool *more) {
+  struct spate_exfat *volume = directory->volume;
+  struct exfat_set set;
+  enum spate_error error = exfat_begin(volume);
+
+  *more = false;
+  if (error != SPATE_OK) return error;
+  error = exfat_directory_next(volume, &directory->chain, &directory->offset_bytes, &set, more);
+  if (error == SPATE_E_CORRUPT) exfat_corrupt(volume);
+  if (error == SPATE_OK && *more) error = describe(volume, &set, entry);
+  exfat_end(volume);
+  return error;
+}
+
+enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path, struct spate_exfat_entry *entry) {
+  struct exfat_path at;
+  struct exfat_set set;
+  enum spate_error error = exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  error = exfat_path_find(volume, path, &at, &set);
+  if (error == SPATE_OK && set.place.entries == 0)
+    *entry = (struct spate_exfat_entry){.directory = true,
+                                        .attributes = EXFAT_DIRECTORY,
+                                        .bytes = volume->root.bytes,
+                                        .valid_bytes = volume->root.bytes,
+                                        .modified = {.year = 1980, .month = 1, .day = 1}};
+  else if (error == SPATE_OK)
+    error = describe(volume, &set, entry);
+  exfat_end(volume);
+  return error;
+}
+
+static enum spate_error open_file(struct spate_exfat *volume, const char *path, struct spate_exfat_file *file) {
+  struct exfat_path at;
+  struct exfat_set set;
+  enum spate_error error = exfat_path_find(volume, path, &at, &set);
+
+  if (error != SPATE_OK) return error;
+  if (set.place.entries == 0 || (set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0) return SPATE_E_IS_DIRECTORY;
+  file->volume = volume;
+  error = exfat_set_chain(volume, set.raw, &file->chain);
+  file->bytes = file->chain.bytes;
+  file->valid_bytes = spate_get64(set.raw + STREAM_VALID_BYTES);
+  return error;
+}
+
+enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path, struct spate_exfat_file *file) {
+  enum spate_error error = exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  error = open_file(volume, path, file);
+  exfat_end(volume);
+  return error;
+}
+
+/* Up to the end of one block. Data blocks do not stay in the cache: a stream writes them without its knowledge. */
+static enum spate_error read_block(struct spate_exfat_file *file, uint64_t offset_bytes, uint8_t *to, size_t bytes,
+                                   size_t *got) {
+  struct spate_exfat *volume = file->volume;
+  uint32_t in_block = (uint32_t)offset_bytes & (exfat_block_bytes(volume) - 1u);
+  uint64_t limit_bytes = offset_bytes < file->valid_bytes ? file->valid_bytes : file->bytes;
+  uint64_t left_bytes = limit_bytes - offset_bytes;
+  uint64_t lba;
+
+  *got = exfat_block_bytes(volume) - in_block;
+  if (*got > bytes) *got = bytes;
+  if (*got > left_bytes) *got = (size_t)left_bytes;
+  if (offset_bytes >= file->valid_bytes) {
+    memset(to, 0, *got);
+    return SPATE_OK;
+  }
+  enum spate_error error = exfat_chain_lba(volume, &file->chain, offset_bytes, &lba);
+  if (error != SPATE_OK) return error;
+  struct spate_exfat_block *block = exfat_block_scratch(volume);
+  error = spate_block_read(volume->config.block, lba, 1, block->data);
+  if (error == SPATE_OK) memcpy(to, block->data + in_block, *got);
+  return error;
+}
+
+enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset_bytes, void *to, size_t bytes,
+                                  size_t *got) {
+  enum spate_error error = exfat_begin(file->volume);
+
+  *got = 0;
+  if (error != SPATE_OK) return error;
+  while (*got < bytes && offset_bytes < file->bytes) {
+    size_t now_bytes;
+    error = read_block(file, offset_bytes, (uint8_t *)to + *got, bytes - *got, &now_bytes);
+    if (error != SPATE_OK) break;
+    offset_bytes += now_bytes;
+    *got += now_bytes;
+  }
+  exfat_end(file->volume);
+  return error;
+}
+
+enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offset_bytes, uint64_t *lba,
+                                    uint64_t *blocks) {
+  struct spate_exfat *volume = file->volume;
+  uint32_t block_mask = exfat_block_bytes(volume) - 1u;
+  uint32_t in_cluster = (uint32_t)offset_bytes & (exfat_cluster_bytes(volume) - 1u);
+  uint32_t first;
+  uint32_t clusters;
+
+  *blocks = 0;
+  if ((offset_bytes & block_mask) != 0) return SPATE_E_INVALID;
+  if (offset_bytes >= file->valid_bytes) return SPATE_OK;
+  enum spate_error error = exfat_begin(volume);
+  if (error != SPATE_OK) return error;
+  error = exfat_chain_run(volume, &file->chain, (uint32_t)(offset_bytes >> volume->cluster_shift), &first, &clusters);
+  exfat_end(volume);
+  if (error != SPATE_OK) return error;
+  uint64_t left_blocks = (file->valid_bytes - offset_bytes + block_mask) >> exfat_block_shift(volume);
+  uint64_t skipped_blocks = in_cluster >> exfat_block_shift(volume);
+  uint64_t run_blocks = exfat_cluster_blocks(volume, clusters) - skipped_blocks;
+  *lba = exfat_cluster_lba(volume, first) + skipped_blocks;
+  *blocks = run_blocks < left_blocks ? run_blocks : left_blocks;
+  return SPATE_OK;
+}

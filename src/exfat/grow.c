@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One cluster more for a directory. It is linked by the FAT, which a contiguous directory first gets for all its
+ * clusters: nobody reads the FAT of a contiguous directory, so until the entry set changes that is invisible.
+ *
+ * The order, against a cut at any point: journal; bitmap, zeros and FAT entry of the new cluster; barrier; the link
+ * from the last cluster; the entry set with the new length, one block. Before the link the journal gives the cluster
+ * back. Between link and length the chain is longer than the directory, and recovery takes the link back first. The
+ * root directory has no length: linked is grown.
+ */
+#include "internal.h"
+
+/* Link cluster `added` behind the last one. */
+static enum spate_error link_cluster(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint32_t added) {
+  uint32_t count = (uint32_t)exfat_clusters(volume, directory->bytes);
+  uint32_t last = directory->first_cluster;
+
+  for (uint32_t i = 1; i < count; i++) {
+    uint32_t next = last + 1u;
+    enum spate_error error = directory->contiguous ? exfat_fat_set(volume, last, next)
+                                                   : exfat_fat_get(volume, last, &next);
+    if (error != SPATE_OK) return error;
+    if (!exfat_cluster_valid(volume, next)) return exfat_corrupt(volume);
+    last = next;
+  }
+  return count == 0 ? SPATE_OK : exfat_fat_set(volume, last, added);
+}
+
+static enum spate_error last_cluster(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint32_t *last) {
+  uint64_t lba;
+
+  *last = 0;
+  if (directory->bytes == 0) return SPATE_OK;
+  enum spate_error error = exfat_chain_lba(volume, directory, directory->bytes - 1u, &lba);
+  *last = directory->cluster;
+  return error;
+}
+
+static enum spate_error put_length(struct spate_exfat *volume, const struct exfat_path *path,
+                                   const struct spate_exfat_chain *grown) {
+  struct exfat_set set;
+  enum spate_error error = exfat_set_read(volume, &path->self.directory, path->self.offset_bytes, &set);
+
+  if (error != SPATE_OK) return error;
+  exfat_set_lengths(set.raw, grown->first_cluster, grown->bytes, grown->contiguous);
+  exfat_set_seal(set.raw, set.place.entries);
+  return exfat_entries_write(volume, &set.place, set.raw);
+}
+
+static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_path *path, uint32_t added) {
+  struct spate_exfat_chain grown = {.first_cluster = path->directory.first_cluster,
+                                    .bytes = path->directory.bytes + exfat_cluster_bytes(volume)};
+  enum spate_error error = exfat_bitmap_set(volume, added, 1, true);
+
+  if (error == SPATE_OK)
+    error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));
+  if (error == SPATE_OK) error = exfat_fat_set(volume, added, EXFAT_CLUSTER_END);
+  if (error == SPATE_OK) error = exfat_barrier(volume);
+  if (error == SPATE_OK) error = link_cluster(volume, &path->directory, added);
+  if (error != SPATE_OK) return error;
+  if (grown.first_cluster == 0) {
+    grown.first_cluster = added;
+    grown.contiguous = true;
+  }
+  if (path->self.entries > 0)
+    error = put_length(volume, path, &grown);
+  else
+    volume->root = grown;
+  if (error == SPATE_OK) path->directory = grown;
+  return error;
+}
+
+enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path) {
+  uint32_t block_mask = exfat_block_bytes(volume) - 1u;
+  uint32_t added;
+  uint32_t last;
+
+  if (path->directory.bytes + exfat_cluster_bytes(volume) > EXFAT_DIRECTORY_BYTES_MAX) return SPATE_E_NO_SPACE;
+  /* Others may have put its file entry and stream extension into two blocks: no one write changes both. */
+  if (path->self.entries > 0 && ((path->self.offset_bytes + EXFAT_ENTRY_BYTES) & block_mask) == 0)
+    return SPATE_E_UNSUPPORTED;
+  enum spate_error error = exfat_bitmap_find(volume, 1, &added);
+  if (error == SPATE_OK) error = last_cluster(volume, &path->directory, &last);
+  if (error != SPATE_OK) return error;
+  struct exfat_record record = {
+      .clusters = {.first_cluster = added, .bytes = exfat_cluster_bytes(volume), .contiguous = true},
+      .previous_cluster = last};
+  error = exfat_journal_begin(volume, &record);
+  if (error != SPATE_OK) return error;
+  return exfat_journal_end(volume, add_cluster(volume, path, added));
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this folder share. "Specification" is Microsoft's exFAT file system specification, revision 1.00.
+ *
+ * Layers, lowest first: cache (blocks), chain (clusters and the FAT), bitmap; entry_set, directory, path; boot, record;
+ * then the operations. Waiting code runs one operation at a time (volume.busy); publishing (clip.c) runs between its
+ * waits and touches nothing but pinned blocks and clips.
+ */
+#ifndef SPATE_EXFAT_INTERNAL_H
+#define SPATE_EXFAT_INTERNAL_H
+
+#include <spate/bytes.h>
+#include <spate/exfat.h>
+#include <spate/port.h>
+#include <string.h>
+
+/* ---- on the volume (specification, chapters 3, 6 and 7) ---- */
+
+#define EXFAT_ENTRY_BYTES         32u
+#define EXFAT_SET_ENTRIES_MAX     19u /* file, stream extension, 17 of name: 255 units */
+#define EXFAT_NAME_UNITS          15u /* in one file name entry */
+#define EXFAT_DIRECTORY_BYTES_MAX (UINT32_C(256) << 20)
+#define EXFAT_FIRST_CLUSTER       2u
+#define EXFAT_CLUSTER_END         UINT32_C(0xffffffff)
+#define EXFAT_BOOT_BLOCKS         12u /* of a boot region: sector, 8 extended, OEM, reserved, checksum */
+
+enum {
+  EXFAT_TYPE_END = 0x00, /* no entry in use follows */
+  EXFAT_TYPE_UNUSED = 0x05,
+  EXFAT_TYPE_BITMAP = 0x81,
+  EXFAT_TYPE_UPCASE = 0x82,
+  EXFAT_TYPE_LABEL = 0x83,
+  EXFAT_TYPE_FILE = 0x85,
+  EXFAT_TYPE_STREAM = 0xc0,
+  EXFAT_TYPE_NAME = 0xc1,
+  EXFAT_TYPE_IN_USE = 0x80,    /* bit: in use */
+  EXFAT_TYPE_SECONDARY = 0x40, /* bit: secondary */
+  EXFAT_TYPE_BENIGN = 0x20,    /* bit: may be ignored */
+};
+
+enum { EXFAT_READ_ONLY = 1, EXFAT_HIDDEN = 2, EXFAT_SYSTEM = 4, EXFAT_DIRECTORY = 0x10, EXFAT_ARCHIVE = 0x20 };
+enum { EXFAT_ALLOCATION_POSSIBLE = 1, EXFAT_NO_FAT_CHAIN = 2 };
+
+/* Fields of the boot sector. */
+enum {
+  BOOT_NAME = 3,
+  BOOT_PARTITION_OFFSET = 64,
+  BOOT_VOLUME_LENGTH = 72,
+  BOOT_FAT_OFFSET = 80,
+  BOOT_FAT_LENGTH = 84,
+  BOOT_HEAP_OFFSET = 88,
+  BOOT_CLUSTER_COUNT = 92,
+  BOOT_ROOT_CLUSTER = 96,
+  BOOT_SERIAL = 100,
+  BOOT_REVISION = 104,
+  BOOT_FLAGS = 106,
+  BOOT_BLOCK_SHIFT = 108,
+  BOOT_CLUSTER_SHIFT = 109,
+  BOOT_FATS = 110,
+  BOOT_PERCENT = 112,
+  BOOT_SIGNATURE = 510
+};
+enum { BOOT_ACTIVE_FAT = 1, BOOT_DIRTY = 2 };
+#define BOOT_PERCENT_UNKNOWN 0xffu
+
+/* Fields of a file entry, and of a stream extension counted from the start of the set. */
+enum {
+  FILE_SECONDARIES = 1,
+  FILE_CHECKSUM = 2,
+  FILE_ATTRIBUTES = 4,
+  FILE_CREATED = 8,
+  FILE_MODIFIED = 12,
+  FILE_ACCESSED = 16,
+  FILE_CREATED_10MS = 20,
+  FILE_MODIFIED_10MS = 21,
+  FILE_CREATED_UTC = 22,
+  FILE_MODIFIED_UTC = 23,
+  FILE_ACCESSED_UTC = 24,
+  STREAM_FLAGS = 32 + 1,
+  STREAM_NAME_LENGTH = 32 + 3,
+  STREAM_NAME_HASH = 32 + 4,
+  STREAM_VALID_BYTES = 32 + 8,
+  STREAM_FIRST_CLUSTER = 32 + 20,
+  STREAM_BYTES = 32 + 24
+};
+
+/* ---- volume.c: operations one at a time ---- */
+
+enum spate_error exfat_begin(struct spate_exfat *volume);
+void exfat_end(struct spate_exfat *volume);
+/* begin, for an operation that may write: not on a volume that contradicts itself. */
+enum spate_error exfat_begin_change(struct spate_exfat *volume);
+/* End a change that came to `error`: VolumeDirty off if nothing is left to be recovered. */
+enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error);
+/* FLUSH what was written without FUA. */
+enum spate_error exfat_barrier(struct spate_exfat *volume);
+/* Remember that the volume contradicts itself, and say so. */
+enum spate_error exfat_corrupt(struct spate_exfat *volume);
+
+/* ---- cache.c: metadata blocks ---- */
+
+void exfat_cache_open(struct spate_exfat *volume);
+/* The block at `lba`, valid until the next call for another block. */
+enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
+/* The same for changing it: no write of it is under way. Change its data and commit, with no wait between. */
+enum spate_error exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
+/* Write it with FUA, and wait. */
+enum spate_error exfat_block_commit(struct spate_exfat_block *block);
+void exfat_block_settle(struct spate_exfat_block *block);
+/* A block to pass data through: in no one's hands, and forgotten. */
+struct spate_exfat_block *exfat_block_scratch(struct spate_exfat *volume);
+/* These blocks are written past the cache. */
+void exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
+/* How many blocks more may be pinned. */
+uint32_t exfat_cache_room(const struct spate_exfat *volume);
+
+/* ---- chain.c: clusters and the FAT ---- */
+
+static inline bool exfat_cluster_valid(const struct spate_exfat *volume, uint32_t cluster) {
+  return cluster >= EXFAT_FIRST_CLUSTER && cluster - EXFAT_FIRST_CLUSTER < volume->cluster_count;
+}
+static inline uint32_t exfat_block_shift(const struct spate_exfat *volume) { return volume->config.block->block_shift; }
+static inline uint32_t exfat_block_bytes(const struct spate_exfat *volume) {
+  return UINT32_C(1) << exfat_block_shift(volume);
+}
+static inline uint32_t exfat_cluster_bytes(const struct spate_exfat *volume) {
+  return UINT32_C(1) << volume->cluster_shift;
+}
+static inline uint64_t exfat_clusters(const struct spate_exfat *volume, uint64_t bytes) {
+  return (bytes + exfat_cluster_bytes(volume) - 1u) >> volume->cluster_shift;
+}
+static inline uint64_t exfat_cluster_blocks(const struct spate_exfat *volume, uint64_t clusters) {
+  return clusters << (volume->cluster_shift - exfat_block_shift(volume));
+}
+static inline uint64_t exfat_cluster_lba(const struct spate_exfat *volume, uint32_t cluster) {
+  return volume->heap_lba + exfat_cluster_blocks(volume, cluster - EXFAT_FIRST_CLUSTER);
+}
+
+enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next);
+enum spate_error exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next);
+/* OK if a chain of this shape can exist on the volume. */
+enum spate_error exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
+/* `bytes` of a chain that nothing else tells the length of: up to its end in the FAT. */
+enum spate_error exfat_chain_measure(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t bytes_max);
+/* The device's block that holds byte `offset_bytes` of the chain. */
+enum spate_error exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
+                                 uint64_t *lba);
+/* From cluster number `index` of the chain: the first cluster, and how many follow each other on the volume. */
+enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
+                                 uint32_t *first, uint32_t *clusters);
+/* Blocks read as zeros afterwards; durable after the next barrier. */
+enum spate_error exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
+/* Zeros by command where the device has one, else from `zeros`. */
+enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
+                                   size_t zeros_bytes);
+
+/* ---- bitmap.c ---- */
+
+struct exfat_free {
+  uint64_t clusters;                /* free ones */
+  uint32_t run_first, run_clusters; /* the longest run of them */
+};
+/* Look through the bitmap, up to the first run of `enough` clusters. */
+enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct exfat_free *found);
+/* Mark a run as allocated or free; durable after the next barrier. */
+enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
+/* The first run of `clusters`, or why there is none. */
+enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first);
+enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters);
+
+/* ---- upcase.c, name.c, time.c ---- */
+
+enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum);
+enum spate_error exfat_upcase(struct spate_exfat *volume, uint16_t *units, uint32_t count);
+static inline uint32_t exfat_checksum32(uint32_t sum, uint8_t byte) { return (sum << 31 | sum >> 1) + byte; }
+
+struct exfat_name {
+  uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
+  uint16_t upper[SPATE_EXFAT_NAME_UNITS_MAX];
+  uint16_t hash; /* of `upper` */
+  uint8_t count; /* 0: the root directory */
+};
+
+/* UTF-8 up to `bytes` to UTF-16. NAME, NAME_LONG (more than `units_max`). */
+enum spate_error exfat_utf16(const char *text, size_t bytes, uint16_t *units, uint32_t units_max, uint32_t *count);
+/* UTF-16 to UTF-8 with its NUL; `text` has room for 3 bytes a unit and the NUL. */
+void exfat_utf8(const uint16_t *units, uint32_t count, char *text);
+uint16_t exfat_name_hash(const uint16_t *upper, uint32_t count);
+enum spate_error exfat_name_parse(struct spate_exfat *volume, const char *text, size_t bytes, struct exfat_name *name);
+/* OK if every system opens a file of that name: no dot or space at its end. */
+enum spate_error exfat_name_creatable(const struct exfat_name *name);
+
+/* The time of now, into a set as its modification, and if `created` as its creation too. */
+void exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created);
+void exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified);
+
+/* ---- entry_set.c, directory.c, path.c ---- */
+
+/* Where an entry set lies. */
+struct exfat_place {
+  struct spate_exfat_chain directory;
+  uint32_t offset_bytes;
+  uint8_t entries; /* 0: nowhere, as for the root directory */
+};
+
+struct exfat_set {
+  struct exfat_place place;
+  uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES];
+};
+
+uint16_t exfat_set_checksum(const uint8_t *raw, uint32_t entries);
+void exfat_set_seal(uint8_t *raw, uint32_t entries); /* put the checksum in */
+/* A new set for a file or directory of no bytes, sealed; returns how many entries it has. */
+uint8_t exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uint16_t hash, uint16_t attributes);
+void exfat_set_lengths(uint8_t *raw, uint32_t first_cluster, uint64_t bytes, bool contiguous); /* does not seal */
+uint32_t exfat_set_name(const uint8_t *raw, uint16_t *units);
+/* The clusters of the file: checked against the volume. */
+enum spate_error exfat_set_chain(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_chain *chain);
+/* Read and check the set that begins at `offset_bytes`. CORRUPT does not mark the volume. */
+enum spate_error exfat_set_read(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                uint32_t offset_bytes, struct exfat_set *set);
+enum spate_error exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                  uint32_t offset_bytes, uint8_t *raw);
+/* Write entries, one block after the other, each with FUA; the block of the first entry comes last. */
+enum spate_error exfat_entries_write(struct spate_exfat *volume, const struct exfat_place *place, const uint8_t *raw);
+/* Mark entries as unused; the block of the first entry comes first. */
+enum spate_error exfat_entries_erase(struct spate_exfat *volume, const struct exfat_place *place);
+bool exfat_place_equal(const struct exfat_place *a, const struct exfat_place *b);
+
+struct exfat_path {
+  struct spate_exfat_chain directory; /* of the last name, and ... */
+  struct exfat_place self;            /* ... its own entry set; for the root: nowhere */
+  struct exfat_name name;
+};
+
+/* The next set from *offset_bytes on. CORRUPT leaves *offset_bytes behind what could not be read. */
+enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                      uint32_t *offset_bytes, struct exfat_set *set, bool *more);
+/* The set of that name in the path's directory. */
+enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set);
+/* Follow all names but the last. INVALID when the way leads through `avoid` (may be NULL). */
+enum spate_error exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
+                                 struct exfat_path *path);
+/* Walk and find; the root directory is found with place.entries 0. */
+enum spate_error exfat_path_find(struct spate_exfat *volume, const char *text, struct exfat_path *path,
+                                 struct exfat_set *set);
+/* For a new name: the way there, the name free and one that every system opens. */
+enum spate_error exfat_path_new(struct spate_exfat *volume, const char *text, struct exfat_path *path);
+/* Room for a set of `entries` in the path's directory, made ready so that writing the set is all that is left. */
+enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
+                                  struct exfat_place *place);
+enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path);
+
+/* ---- boot.c ---- */
+
+uint32_t exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
+enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
+/* VolumeDirty on (once) or off. */
+enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
+
+/* ---- record.c, recover.c: what a power cut would leave behind ---- */
+
+#define EXFAT_RECORD_JOURNAL SPATE_EXFAT_CLIPS_MAX /* the slot of directory changes */
+#define EXFAT_RECORD_SLOTS   (SPATE_EXFAT_CLIPS_MAX + 1u)
+
+struct exfat_record {
+  struct spate_exfat_chain clusters; /* to be freed if no entry owns them */
+  uint32_t previous_cluster;         /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
+  bool foreign_dirty;
+  struct exfat_place from, to; /* entry sets that are being removed and made; entries 0: none */
+  uint16_t from_checksum, to_checksum;
+};
+
+#define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
+/* The entry set of the record's file, whose clusters begin at `first_cluster`. */
+void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shift,
+                        const struct spate_exfat_config *config);
+/* Find the file, and which slots are in use. */
+enum spate_error exfat_record_open(struct spate_exfat *volume);
+/* Have the file, for the first change of a foreign volume. */
+enum spate_error exfat_record_need(struct spate_exfat *volume);
+enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, const struct exfat_record *record);
+enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid);
+enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot);
+/* Begin a directory change: VolumeDirty on and the journal written. */
+enum spate_error exfat_journal_begin(struct spate_exfat *volume, const struct exfat_record *record);
+/* End one that came to `error`; on a failure the journal stays for the next mount. */
+enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
+enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+
+/* ---- clip.c ---- */
+
+/* Start the write of lengths that wait for this block. */
+enum spate_error exfat_clip_publish_waiting(struct spate_exfat_block *block);
+bool exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block);
+
+#endif

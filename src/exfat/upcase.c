@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The volume's up-case table (specification, 7.2), read where it lies: 128 KiB of memory for a full table is more than
+ * a name comparison is worth. One pass over its compressed words maps all units of a name. Names of ASCII need none,
+ * because the first 128 mappings are mandatory.
+ */
+#include "internal.h"
+
+#define RUN        0xffffu /* the next word counts units that map to themselves */
+#define ASCII_LAST 0x7fu
+
+static enum spate_error word_at(struct spate_exfat *volume, uint64_t offset_bytes, uint16_t *word) {
+  struct spate_exfat_block *block;
+  uint64_t lba;
+  enum spate_error error = exfat_chain_lba(volume, &volume->upcase, offset_bytes, &lba);
+
+  if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
+  if (error == SPATE_OK) *word = spate_get16(block->data + (offset_bytes & (exfat_block_bytes(volume) - 1u)));
+  return error;
+}
+
+enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum) {
+  uint32_t sum = 0;
+
+  for (uint64_t at = 0; at < volume->upcase.bytes; at += 2) {
+    uint16_t word;
+    enum spate_error error = word_at(volume, at, &word);
+    if (error != SPATE_OK) return error;
+    sum = exfat_checksum32(sum, (uint8_t)word);
+    sum = exfat_checksum32(sum, (uint8_t)(word >> 8));
+  }
+  return sum == checksum ? SPATE_OK : SPATE_E_CORRUPT;
+}
+
+enum spate_error exfat_upcase(struct spate_exfat *volume, uint16_t *units, uint32_t count) {
+  uint8_t mapped[(SPATE_EXFAT_NAME_UNITS_MAX + 7u) / 8u] = {0}; /* or a result could be mapped again */
+  uint32_t left = count;
+  uint32_t unit = 0;
+
+  for (uint32_t i = 0; i < count; i++) {
+    if (units[i] > ASCII_LAST) continue;
+    if (units[i] >= 'a' && units[i] <= 'z') units[i] = (uint16_t)(units[i] - ('a' - 'A'));
+    mapped[i / 8u] |= (uint8_t)(1u << (i & 7u));
+    left--;
+  }
+  for (uint64_t at = 0; left > 0 && at < volume->upcase.bytes && unit <= UINT16_MAX; at += 2) {
+    uint16_t word;
+    enum spate_error error = word_at(volume, at, &word);
+    if (error != SPATE_OK) return error;
+    if (word == RUN && at + 2 < volume->upcase.bytes) {
+      at += 2;
+      error = word_at(volume, at, &word);
+      if (error != SPATE_OK) return error;
+      unit += word;
+      continue;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+      if (units[i] != unit || (mapped[i / 8u] >> (i & 7u) & 1u) != 0) continue;
+      units[i] = word;
+      mapped[i / 8u] |= (uint8_t)(1u << (i & 7u));
+      left--;
+    }
+    unit++;
+  }
+  return SPATE_OK;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mount, unmount, and one operation at a time. */
+#include "internal.h"
+
+#define BITMAP_SECOND 1u /* flag of a bitmap entry: it belongs to the second FAT */
+
+enum spate_error exfat_corrupt(struct spate_exfat *volume) {
+  volume->corrupt = true;
+  return SPATE_E_CORRUPT;
+}
+
+enum spate_error exfat_begin(struct spate_exfat *volume) {
+  if (volume->busy) return SPATE_E_BUSY;
+  volume->busy = true;
+  volume->power_losses = volume->config.block->power_losses;
+  return SPATE_OK;
+}
+
+void exfat_end(struct spate_exfat *volume) { volume->busy = false; }
+
+enum spate_error exfat_begin_change(struct spate_exfat *volume) {
+  enum spate_error error = exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  error = volume->corrupt ? SPATE_E_CORRUPT : volume->failed;
+  if (error == SPATE_OK) error = exfat_record_need(volume);
+  return error == SPATE_OK ? SPATE_OK : exfat_end_change(volume, error);
+}
+
+enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error) {
+  /* A slot in use says that there is something to recover, or a clip is open: either way the volume is dirty. */
+  if (volume->dirty && volume->record_slots == 0 && volume->failed == SPATE_OK) {
+    enum spate_error clean_error = exfat_barrier(volume);
+    if (clean_error == SPATE_OK) clean_error = exfat_boot_dirty(volume, false);
+    if (error == SPATE_OK) error = clean_error;
+  }
+  exfat_end(volume);
+  return error;
+}
+
+enum spate_error exfat_barrier(struct spate_exfat *volume) {
+  struct spate_block *device = volume->config.block;
+
+  if (!volume->unflushed) return SPATE_OK;
+  enum spate_error error = spate_block_flush(device);
+  if (error != SPATE_OK) return error;
+  volume->unflushed = false;
+  /* The flush may have succeeded because there was nothing left to flush. */
+  return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
+}
+
+static enum spate_error check_config(const struct spate_exfat_config *config) {
+  const struct spate_block *device = config->block;
+
+  if (config->blocks == 0 || config->first_lba > device->blocks || config->blocks > device->blocks - config->first_lba)
+    return SPATE_E_INVALID;
+  if (config->cache_bytes >> device->block_shift < SPATE_EXFAT_CACHE_BLOCKS_MIN || config->bitmap_bytes < 4096u ||
+      ((config->bitmap_bytes | config->cache_bytes) & (spate_block_bytes(device) - 1u)) != 0 ||
+      (((uintptr_t)config->bitmap | (uintptr_t)config->cache) & (SPATE_DMA_ALIGN - 1u)) != 0)
+    return SPATE_E_MEMORY;
+  return SPATE_OK;
+}
+
+/* The clusters of a bitmap or up-case table entry: always linked by the FAT. */
+static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *raw, uint64_t bytes_min,
+                                    uint64_t bytes_max, struct spate_exfat_chain *chain) {
+  *chain = (struct spate_exfat_chain){.first_cluster = spate_get32(raw + 20), .bytes = spate_get64(raw + 24)};
+  if (chain->bytes < bytes_min || chain->bytes > bytes_max) return SPATE_E_CORRUPT;
+  return exfat_chain_check(volume, chain);
+}
+
+static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *raw) {
+  enum spate_error error;
+
+  switch (raw[0]) {
+  case EXFAT_TYPE_BITMAP:
+    if ((raw[1] & BITMAP_SECOND) != volume->active_fat) return SPATE_OK;
+    return open_system(volume, raw, (volume->cluster_count + UINT64_C(7)) / 8u, UINT32_MAX, &volume->bitmap);
+  case EXFAT_TYPE_UPCASE:
+    error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
+    return error == SPATE_OK ? exfat_upcase_check(volume, spate_get32(raw + 4)) : error;
+  default: return SPATE_OK;
+  }
+}
+
+/* The root directory up to its end, for what lies in no file. */
+static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_cluster) {
+  volume->root.first_cluster = root_cluster;
+  enum spate_error error = exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
+
+  for (uint32_t at = 0; error == SPATE_OK && at < volume->root.bytes; at += EXFAT_ENTRY_BYTES) {
+    uint8_t raw[EXFAT_ENTRY_BYTES];
+    error = exfat_entry_read(volume, &volume->root, at, raw);
+    if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) break;
+    error = open_entry(volume, raw);
+  }
+  if (error != SPATE_OK) return error;
+  return volume->bitmap.bytes == 0 || volume->upcase.bytes == 0 ? SPATE_E_CORRUPT : SPATE_OK;
+}
+
+enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                   struct spate_exfat_mounted *found) {
+  struct spate_exfat_mounted unasked;
+  uint32_t root_cluster;
+  enum spate_error error = check_config(config);
+
+  if (error != SPATE_OK) return error;
+  if (found == NULL) found = &unasked;
+  *found = (struct spate_exfat_mounted){0};
+  *volume = (struct spate_exfat){.config = *config, .power_losses = config->block->power_losses};
+  exfat_cache_open(volume);
+  error = exfat_boot_read(volume, &root_cluster, &found->dirty);
+  if (error == SPATE_OK) error = open_root(volume, root_cluster);
+  if (error == SPATE_OK) error = exfat_record_open(volume);
+  if (error != SPATE_OK) return error;
+  found->backup_boot = volume->from_backup;
+  volume->foreign_dirty = found->dirty;
+  return volume->record_slots == 0 ? SPATE_OK : exfat_recover(volume, found);
+}
+
+enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
+  enum spate_error error = exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  if (volume->clips != NULL) {
+    exfat_end(volume);
+    return SPATE_E_IN_USE;
+  }
+  error = exfat_barrier(volume);
+  return exfat_end_change(volume, error);
+}
+
+static enum spate_error read_label(struct spate_exfat *volume, char *label) {
+  struct spate_exfat_chain root = volume->root;
+
+  label[0] = '\0';
+  for (uint32_t at = 0; at < root.bytes; at += EXFAT_ENTRY_BYTES) {
+    uint8_t raw[EXFAT_ENTRY_BYTES];
+    uint16_t units[SPATE_EXFAT_LABEL_UNITS_MAX];
+    enum spate_error error = exfat_entry_read(volume, &root, at, raw);
+    if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
+    if (raw[0] != EXFAT_TYPE_LABEL || raw[1] > SPATE_EXFAT_LABEL_UNITS_MAX) continue;
+    for (uint32_t i = 0; i < raw[1]; i++)
+      units[i] = spate_get16(raw + 2u + 2u * i);
+    exfat_utf8(units, raw[1], label);
+    return SPATE_OK;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info) {
+  struct exfat_free found;
+  enum spate_error error = exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
+  if (error == SPATE_OK) error = read_label(volume, info->label);
+  exfat_end(volume);
+  if (error != SPATE_OK) return error;
+  info->bytes = (uint64_t)volume->cluster_count << volume->cluster_shift;
+  info->free_bytes = found.clusters << volume->cluster_shift;
+  info->longest_free_bytes = (uint64_t)found.run_clusters << volume->cluster_shift;
+  info->cluster_bytes = exfat_cluster_bytes(volume);
+  info->serial = volume->serial;
+  return SPATE_OK;
+}

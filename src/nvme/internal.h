@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the driver share. Section numbers are those of the NVM Express base specification 1.4. */
+#ifndef SPATE_NVME_INTERNAL_H
+#define SPATE_NVME_INTERNAL_H
+
+#include <spate/bytes.h>
+#include <spate/nvme.h>
+#include <spate/port.h>
+
+/* Controller registers (3.1). */
+enum {
+  NVME_CAP = 0x00,
+  NVME_VS = 0x08,
+  NVME_CC = 0x14,
+  NVME_CSTS = 0x1c,
+  NVME_AQA = 0x24,
+  NVME_ASQ = 0x28,
+  NVME_ACQ = 0x30,
+  NVME_DOORBELLS = 0x1000,
+};
+
+#define NVME_CC_ENABLE UINT32_C(1)
+#define NVME_CC_SHUTDOWN_MASK (UINT32_C(3) << 14)
+#define NVME_CC_SHUTDOWN_NORMAL (UINT32_C(1) << 14)
+/* 64-byte submission and 16-byte completion entries, 4 KiB pages, round robin, NVM command set. */
+#define NVME_CC_START (UINT32_C(4) << 20 | UINT32_C(6) << 16 | NVME_CC_ENABLE)
+
+#define NVME_CSTS_READY UINT32_C(1)
+#define NVME_CSTS_FATAL UINT32_C(2)
+#define NVME_CSTS_SHUTDOWN_MASK UINT32_C(0xc)
+#define NVME_CSTS_SHUTDOWN_COMPLETE UINT32_C(0x8)
+#define NVME_ALL_ONES UINT32_C(0xffffffff) /* what a read of an absent device gives */
+
+enum nvme_admin_opcode {
+  NVME_DELETE_SQ = 0x00,
+  NVME_CREATE_SQ = 0x01,
+  NVME_GET_LOG = 0x02,
+  NVME_DELETE_CQ = 0x04,
+  NVME_CREATE_CQ = 0x05,
+  NVME_IDENTIFY = 0x06,
+  NVME_ABORT = 0x08,
+  NVME_SET_FEATURES = 0x09,
+  NVME_GET_FEATURES = 0x0a,
+  NVME_ASYNC_EVENT = 0x0c,
+  NVME_FORMAT = 0x80,
+};
+
+enum nvme_opcode { NVME_FLUSH = 0, NVME_WRITE = 1, NVME_READ = 2, NVME_WRITE_ZEROES = 8, NVME_DATASET = 9 };
+
+enum nvme_feature {
+  NVME_FEATURE_POWER = 0x02,
+  NVME_FEATURE_WRITE_CACHE = 0x06,
+  NVME_FEATURE_QUEUES = 0x07,
+  NVME_FEATURE_EVENTS = 0x0b,
+  NVME_FEATURE_HOST_BUFFER = 0x0d,
+  NVME_FEATURE_HOST_BEHAVIOR = 0x16,
+};
+
+enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, NVME_IDENTIFY_ACTIVE = 2 };
+
+#define NVME_LOG_HEALTH 0x02u
+#define NVME_LOG_BYTES 512u
+#define NVME_ALL_NAMESPACES UINT32_C(0xffffffff)
+#define NVME_ADMIN_ENTRIES 8u
+
+/* Status field without the phase bit (4.6.1). */
+#define NVME_STATUS_CODE(status) ((status) & 0x7ffu) /* code and type */
+#define NVME_STATUS_TYPE(status) (((status) >> 8) & 7u)
+#define NVME_STATUS_DELAY(status) (((status) >> 11) & 3u) /* CRD */
+#define NVME_STATUS_DO_NOT_RETRY 0x4000u
+#define NVME_STATUS_MEDIA 2u
+#define SPATE_NVME_CANCELLED 0x8000u /* no drive says this: the field has 15 bits */
+
+/* Flags in slot->expect. A completion matches `expect` only when none is set, and otherwise goes the long way. */
+#define SLOT_CAREFUL (UINT64_C(1) << 63) /* one of several parts, or with something to do when it is complete */
+#define SLOT_IDLE (UINT64_C(1) << 62)    /* not in the drive's hands: free, or waiting to be sent (again) */
+
+#define INTERVAL_MS 100u    /* of service; the unit of the drive's retry delays, too */
+#define ADMIN_TIMEOUT_MS 5000u
+#define ABORT_TIMEOUT_MS 1000u
+
+struct nvme_command {
+  uint64_t words[8];
+};
+
+/* An admin command with at most one page of data. dwords 12 to 15 are zero, and for the few to fill in. */
+void spate_nvme_command_init(struct nvme_command *command, uint8_t opcode, uint32_t nsid, const void *data,
+                             uint32_t dword10, uint32_t dword11);
+
+/* admin.c */
+void spate_nvme_admin_reset(struct spate_nvme *controller);
+void spate_nvme_admin_cancel(struct spate_nvme *controller);
+void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_user user,
+                           const struct nvme_command *command, uint32_t timeout_ms);
+void spate_nvme_admin_reap(struct spate_nvme *controller);
+bool spate_nvme_admin_expired(const struct spate_nvme *controller);
+/* Carry out one command and wait for it; data is in controller->data, the answer in admin[CALLER].result. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
+                                                  uint32_t timeout_ms);
+SPATE_MUST_CHECK enum spate_error spate_nvme_call_feature(struct spate_nvme *controller, uint8_t opcode,
+                                                          enum nvme_feature feature, uint32_t value,
+                                                          uint32_t *result);
+
+/* controller.c */
+void spate_nvme_service(struct spate_nvme *controller);
+void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
+void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
+void spate_nvme_disable(struct spate_nvme *controller);
+/* A register that reads all ones (GONE), CSTS.CFS (FATAL), or OK. */
+enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
+
+/* setup.c */
+void spate_nvme_setup_start(struct spate_nvme *controller);
+void spate_nvme_setup_advance(struct spate_nvme *controller);
+
+/* identify.c */
+enum spate_error spate_nvme_identity_take(struct spate_nvme *controller);
+void spate_nvme_identify(struct spate_nvme *controller, struct nvme_command *command, enum nvme_identify what,
+                         uint32_t nsid);
+
+/* open.c */
+void spate_nvme_queue_rings(struct spate_nvme_queue *queue);
+void spate_nvme_create_cq(const struct spate_nvme_queue *queue, struct nvme_command *command);
+void spate_nvme_create_sq(const struct spate_nvme_queue *queue, struct nvme_command *command);
+uint64_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
+
+/* queue.c: the data path */
+extern const struct spate_block_ops spate_nvme_queue_ops;
+void spate_nvme_queue_kick(struct spate_nvme_queue *queue);
+unsigned spate_nvme_reap(struct spate_nvme_queue *queue, unsigned max);
+
+/* request.c: what the data path leaves to others */
+enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct spate_io *io);
+void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot);
+void spate_nvme_issue_waiting(struct spate_nvme_queue *queue);
+bool spate_nvme_complete(struct spate_nvme_queue *queue, const volatile uint64_t *entry);
+void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, enum spate_error error,
+                       uint16_t detail);
+
+/* prp.c */
+struct nvme_prps {
+  uint64_t first, second;
+};
+/* False: no list page is free just now. */
+bool spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_bytes, uint64_t bytes,
+                            struct nvme_prps *prps);
+bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
+                            uint64_t bytes, struct nvme_prps *prps);
+void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);
+
+/* recovery.c */
+void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error);
+void spate_nvme_quiesce(struct spate_nvme *controller);
+void spate_nvme_running(struct spate_nvme *controller);
+void spate_nvme_supervise(struct spate_nvme *controller);
+unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max);
+
+/* health.c */
+void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page);
+void spate_nvme_log_taken(struct spate_nvme *controller);
+void spate_nvme_health_take(struct spate_nvme *controller, const uint8_t *log);
+void spate_nvme_power_lost(struct spate_nvme *controller);
+void spate_nvme_event_arm(struct spate_nvme *controller);
+void spate_nvme_event_taken(struct spate_nvme *controller);
+
+/* features.c */
+void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on);
+
+static inline bool spate_nvme_is_running(const struct spate_nvme *controller) {
+  return controller->state == SPATE_NVME_RUNNING || controller->state == SPATE_NVME_ABORTING;
+}
+
+static inline uint64_t spate_nvme_ticks(const struct spate_nvme *controller, uint32_t ms) {
+  return controller->ticks_per_ms * ms;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a GPT: a copy is used only if it is whole, that is, both its sums are right and it does not contradict
+ * itself or the drive (UEFI 2.10, 5.3.2). The primary is at block 1, the backup in the last block. */
+#include "table.h"
+
+#include <spate/bytes.h>
+#include <string.h>
+
+#define ENTRY_BYTES_MAX   4096u
+#define ENTRIES_BYTES_MAX (UINT32_C(1) << 20) /* 64 times what the specification demands: bounds the reading */
+
+struct gpt {
+  uint64_t first_usable, last_usable;
+  uint64_t entries_lba;
+  uint32_t entry_count, entry_bytes;
+  uint32_t entries_crc;
+};
+
+static bool header_sum_is_right(uint8_t *header, uint32_t block_bytes) {
+  uint32_t bytes = spate_get32(header + HEADER_SIZE);
+  if (bytes < GPT_HEADER_BYTES || bytes > block_bytes) return false;
+  uint32_t stored = spate_get32(header + HEADER_CRC);
+  spate_put32(header + HEADER_CRC, 0);
+  return spate_crc32(0, header, bytes) == stored;
+}
+
+static bool geometry_is_possible(const struct spate_block *block, const struct gpt *gpt) {
+  bool power_of_two = (gpt->entry_bytes & (gpt->entry_bytes - 1)) == 0;
+  if (!power_of_two || gpt->entry_bytes < GPT_ENTRY_BYTES || gpt->entry_bytes > ENTRY_BYTES_MAX) return false;
+  uint64_t array_bytes = (uint64_t)gpt->entry_count * gpt->entry_bytes;
+  if (array_bytes == 0 || array_bytes > ENTRIES_BYTES_MAX) return false;
+  uint64_t array_blocks = (array_bytes + spate_block_bytes(block) - 1) >> block->block_shift;
+  if (gpt->entries_lba <= GPT_PRIMARY_LBA || gpt->entries_lba >= block->blocks) return false;
+  if (array_blocks > block->blocks - gpt->entries_lba) return false;
+
+  /* Either end has room for a header and the entries, and block 0 comes before them. */
+  uint64_t table_blocks = array_blocks + 1;
+  if (gpt->first_usable <= table_blocks || gpt->first_usable > gpt->last_usable) return false;
+  if (gpt->last_usable >= block->blocks - table_blocks) return false;
+  return !ranges_overlap(gpt->entries_lba, gpt->entries_lba + array_blocks - 1, gpt->first_usable, gpt->last_usable);
+}
+
+static enum spate_error read_header(struct spate_block *block, uint8_t *scratch, uint64_t lba, struct gpt *gpt) {
+  enum spate_error error = spate_block_read(block, lba, 1, scratch);
+  if (error != SPATE_OK) return error;
+
+  if (memcmp(scratch + HEADER_SIGNATURE, GPT_SIGNATURE, 8) != 0) return SPATE_E_TABLE;
+  if (spate_get32(scratch + HEADER_REVISION) != GPT_REVISION) return SPATE_E_TABLE;
+  if (!header_sum_is_right(scratch, spate_block_bytes(block))) return SPATE_E_TABLE;
+  if (spate_get64(scratch + HEADER_MY_LBA) != lba) return SPATE_E_TABLE;
+
+  *gpt = (struct gpt){
+      .first_usable = spate_get64(scratch + HEADER_FIRST_USABLE),
+      .last_usable = spate_get64(scratch + HEADER_LAST_USABLE),
+      .entries_lba = spate_get64(scratch + HEADER_ENTRIES_LBA),
+      .entry_count = spate_get32(scratch + HEADER_ENTRY_COUNT),
+      .entry_bytes = spate_get32(scratch + HEADER_ENTRY_BYTES),
+      .entries_crc = spate_get32(scratch + HEADER_ENTRIES_CRC),
+  };
+  return geometry_is_possible(block, gpt) ? SPATE_OK : SPATE_E_TABLE;
+}
+
+/* What two passes over the entries find: the first one that can hold exFAT, then whether another lies across it. */
+struct search {
+  bool choosing;
+  bool found, overlapped;
+  uint32_t index;
+  uint64_t first_lba, last_lba;
+};
+
+static void look_at(struct search *search, const uint8_t *entry, uint32_t index) {
+  static const uint8_t unused[GPT_GUID_BYTES];
+  uint64_t first_lba = spate_get64(entry + ENTRY_FIRST_LBA);
+  uint64_t last_lba = spate_get64(entry + ENTRY_LAST_LBA);
+
+  if (memcmp(entry + ENTRY_TYPE, unused, GPT_GUID_BYTES) == 0) return;
+  if (!search->choosing) {
+    if (index != search->index && ranges_overlap(first_lba, last_lba, search->first_lba, search->last_lba))
+      search->overlapped = true;
+    return;
+  }
+  /* spate_partition.index has eight bits; nobody puts the volume of a recorder behind 256 others. */
+  if (search->found || index > UINT8_MAX || memcmp(entry + ENTRY_TYPE, GPT_BASIC_DATA, GPT_GUID_BYTES) != 0) return;
+  search->found = true;
+  search->index = index;
+  search->first_lba = first_lba;
+  search->last_lba = last_lba;
+}
+
+static enum spate_error search_entries(struct spate_block *block, uint8_t *scratch, const struct gpt *gpt,
+                                       struct search *search) {
+  uint32_t array_bytes = gpt->entry_count * gpt->entry_bytes;
+  uint32_t crc = 0;
+  uint32_t index = 0;
+
+  /* Entries never straddle two pieces: their size divides the scratch memory's. */
+  for (uint32_t at = 0; at < array_bytes; at += SPATE_PARTITION_SCRATCH_BYTES) {
+    uint32_t left_bytes = array_bytes - at;
+    uint32_t bytes = left_bytes < SPATE_PARTITION_SCRATCH_BYTES ? left_bytes : SPATE_PARTITION_SCRATCH_BYTES;
+    uint32_t blocks = (bytes + spate_block_bytes(block) - 1) >> block->block_shift;
+    enum spate_error error = spate_block_read(block, gpt->entries_lba + (at >> block->block_shift), blocks, scratch);
+    if (error != SPATE_OK) return error;
+    crc = spate_crc32(crc, scratch, bytes);
+    for (uint32_t offset = 0; offset < bytes; offset += gpt->entry_bytes)
+      look_at(search, scratch + offset, index++);
+  }
+  return crc == gpt->entries_crc ? SPATE_OK : SPATE_E_TABLE;
+}
+
+static enum spate_error find_in_copy(struct spate_block *block, uint8_t *scratch, uint64_t header_lba,
+                                     struct spate_partition *partition) {
+  struct gpt gpt;
+  struct search search = {.choosing = true};
+
+  enum spate_error error = read_header(block, scratch, header_lba, &gpt);
+  if (error != SPATE_OK) return error;
+  error = search_entries(block, scratch, &gpt, &search);
+  if (error != SPATE_OK) return error;
+  if (!search.found) return SPATE_E_NOT_FOUND;
+  if (search.first_lba < gpt.first_usable || search.first_lba > search.last_lba || search.last_lba > gpt.last_usable)
+    return SPATE_E_TABLE;
+
+  search.choosing = false;
+  error = search_entries(block, scratch, &gpt, &search);
+  if (error != SPATE_OK) return error;
+  if (search.overlapped) return SPATE_E_TABLE;
+
+  *partition = (struct spate_partition){.first_lba = search.first_lba,
+                                        .blocks = search.last_lba - search.first_lba + 1,
+                                        .table = SPATE_TABLE_GPT,
+                                        .index = (uint8_t)search.index,
+                                        .from_backup = header_lba != GPT_PRIMARY_LBA};
+  return SPATE_OK;
+}
+
+enum spate_error spate_gpt_find(struct spate_block *block, void *scratch, struct spate_partition *partition) {
+  if (block->blocks <= GPT_PRIMARY_LBA + 1) return SPATE_E_TABLE;
+
+  enum spate_error error = find_in_copy(block, scratch, GPT_PRIMARY_LBA, partition);
+  if (error != SPATE_E_TABLE && error != SPATE_E_MEDIA) return error;
+  /* The backup answers for a primary that is damaged, be it in its contents or in the medium below. */
+  enum spate_error backup_error = find_in_copy(block, scratch, block->blocks - 1, partition);
+  return backup_error;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. */
+#ifndef SPATE_PARTITION_TABLE_H
+#define SPATE_PARTITION_TABLE_H
+
+#include <spate/partition.h>
+
+#define MIB_SHIFT 20u
+
+#define MBR_SIGNATURE_OFFSET 510u
+#define MBR_SIGNATURE        0xaa55u
+#define MBR_ENTRIES_OFFSET   446u
+#define MBR_ENTRY_BYTES      16u
+#define MBR_ENTRIES          4u
+#define MBR_TYPE_EXFAT       0x07u
+#define MBR_TYPE_PROTECTIVE  0xeeu
+
+/* The array of entries as written here: what every reader supports (UEFI 2.10, 5.3.1 demands no less). */
+#define GPT_ENTRIES       128u
+#define GPT_ENTRY_BYTES   128u
+#define GPT_ENTRIES_BYTES (GPT_ENTRIES * GPT_ENTRY_BYTES)
+#define GPT_HEADER_BYTES  92u
+#define GPT_GUID_BYTES    16u
+#define GPT_PRIMARY_LBA   1u
+
+/* Offsets in the header (UEFI 2.10, table 5.5) and in an entry (table 5.6). */
+enum {
+  HEADER_SIGNATURE = 0,
+  HEADER_REVISION = 8,
+  HEADER_SIZE = 12,
+  HEADER_CRC = 16,
+  HEADER_MY_LBA = 24,
+  HEADER_ALTERNATE_LBA = 32,
+  HEADER_FIRST_USABLE = 40,
+  HEADER_LAST_USABLE = 48,
+  HEADER_DISK_GUID = 56,
+  HEADER_ENTRIES_LBA = 72,
+  HEADER_ENTRY_COUNT = 80,
+  HEADER_ENTRY_BYTES = 84,
+  HEADER_ENTRIES_CRC = 88,
+
+  ENTRY_TYPE = 0,
+  ENTRY_GUID = 16,
+  ENTRY_FIRST_LBA = 32,
+  ENTRY_LAST_LBA = 40, /* inclusive */
+  ENTRY_NAME = 56,
+};
+
+#define GPT_SIGNATURE "EFI PART"
+#define GPT_REVISION  UINT32_C(0x00010000)
+
+/* EBD0A0A2-B9E5-4433-87C0-68B6B72699C7, its first three groups little endian. */
+#define GPT_BASIC_DATA "\xa2\xa0\xd0\xeb\xe5\xb9\x33\x44\x87\xc0\x68\xb6\xb7\x26\x99\xc7"
+
+static inline uint32_t gpt_entries_blocks(const struct spate_block *block) {
+  return GPT_ENTRIES_BYTES >> block->block_shift;
+}
+
+/* CRC-32 as in ISO 3309 and UEFI: start with 0, pass the result on to continue. */
+uint32_t spate_crc32(uint32_t crc, const void *data, size_t bytes);
+
+/* As spate_partition_find(), where block 0 says which kind of table the drive has. */
+SPATE_MUST_CHECK enum spate_error spate_gpt_find(struct spate_block *block, void *scratch,
+                                                 struct spate_partition *partition);
+SPATE_MUST_CHECK enum spate_error spate_mbr_find(const struct spate_block *block, const uint8_t *block0,
+                                                 struct spate_partition *partition);
+
+/* Do two stretches of blocks share one? */
+static inline bool ranges_overlap(uint64_t first_a, uint64_t last_a, uint64_t first_b, uint64_t last_b) {
+  return first_a <= last_b && first_b <= last_a;
+}
+
+#endif

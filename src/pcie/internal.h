@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this folder share: configuration registers by name (PCI Express base specification 4.0, chapter 7)
+ * and the tree that one enumeration builds on its stack.
+ */
+#ifndef SPATE_PCIE_INTERNAL_H
+#define SPATE_PCIE_INTERNAL_H
+
+#include <spate/pcie.h>
+#include <spate/port.h>
+
+/* Type 0 and type 1 headers (7.5.1). */
+enum {
+  PCI_ID = 0x00,
+  PCI_COMMAND = 0x04, /* the upper half is Status, whose bits clear when written 1: always write it as 0 */
+  PCI_CLASS = 0x08,
+  PCI_HEADER_TYPE = 0x0c,
+  PCI_BAR0 = 0x10,
+  PCI_BUS_NUMBERS = 0x18,
+  PCI_IO_WINDOW = 0x1c,
+  PCI_MEMORY_WINDOW = 0x20,
+  PCI_PREFETCH_WINDOW = 0x24,
+  PCI_PREFETCH_BASE_UPPER = 0x28,
+  PCI_PREFETCH_LIMIT_UPPER = 0x2c,
+  PCI_CAPABILITIES = 0x34,
+};
+
+#define PCI_COMMAND_IO           UINT32_C(0x0001)
+#define PCI_COMMAND_MEMORY       UINT32_C(0x0002)
+#define PCI_COMMAND_MASTER       UINT32_C(0x0004)
+#define PCI_COMMAND_INTX_DISABLE UINT32_C(0x0400)
+#define PCI_STATUS_CAPABILITIES  UINT32_C(0x00100000)
+#define PCI_HEADER_MULTIFUNCTION UINT32_C(0x00800000)
+#define PCI_HEADER_TYPE_1        UINT32_C(0x00010000)
+#define PCI_HEADER_TYPE_MASK     UINT32_C(0x007f0000)
+#define PCI_CLASS_HOST_BRIDGE    UINT32_C(0x0600) /* base class and sub-class */
+#define PCI_CLASS_PCI_BRIDGE     UINT32_C(0x0604)
+#define PCI_ID_ABSENT            UINT32_C(0xffffffff)
+#define PCI_VENDOR_RETRY         UINT32_C(0x0001) /* configuration request retry, made visible (2.3.2) */
+
+/* PCI Express capability (7.5.3), from its own offset. The upper halves of the control registers are status. */
+enum {
+  EXPRESS_CAPABILITIES = 0x00,
+  EXPRESS_DEVICE_CAPABILITIES = 0x04,
+  EXPRESS_DEVICE_CONTROL = 0x08,
+  EXPRESS_LINK_CAPABILITIES = 0x0c,
+  EXPRESS_LINK_CONTROL = 0x10,
+  EXPRESS_SLOT_CONTROL = 0x18,
+  EXPRESS_ROOT_CONTROL = 0x1c,
+};
+
+enum express_type {
+  EXPRESS_ENDPOINT = 0x0,
+  EXPRESS_ROOT_PORT = 0x4,
+  EXPRESS_DOWNSTREAM_PORT = 0x6,
+  EXPRESS_INTEGRATED_ENDPOINT = 0x9,
+  EXPRESS_NONE = 0xff, /* no PCI Express capability */
+};
+
+#define EXPRESS_SLOT_IMPLEMENTED         UINT32_C(0x01000000)
+#define EXPRESS_LINK_ACTIVE_REPORTING    UINT32_C(0x00100000)
+#define EXPRESS_LINK_ACTIVE              UINT32_C(0x20000000)
+#define EXPRESS_SLOT_PRESENCE            UINT32_C(0x00400000)
+#define EXPRESS_ROOT_RETRY_VISIBLE       UINT32_C(0x00000010)
+#define EXPRESS_ROOT_RETRY_CAPABLE       UINT32_C(0x00010000)
+#define EXPRESS_LINK_ASPM_MASK           UINT32_C(0x00000003)
+#define EXPRESS_DEVICE_PAYLOAD_MASK      UINT32_C(0x000000e0)
+#define EXPRESS_DEVICE_READ_REQUEST_MASK UINT32_C(0x00007000)
+
+#define PCIE_FUNCTIONS_MAX (SPATE_PCIE_BRIDGES_MAX + SPATE_PCIE_DEVICES_MAX)
+#define PCIE_RESOURCES_MAX 48u
+#define PCIE_ABOVE_ROOT    (-1) /* parent of the functions on the first bus */
+#define PCIE_MIB           UINT64_C(0x100000)
+
+struct pcie_function {
+  struct spate_pcie_address at;
+  int8_t parent; /* index of the bridge above, always lower than its own; PCIE_ABOVE_ROOT */
+  bool bridge;
+  bool opened;          /* a bridge whose bus was given a number and was scanned, or that has nothing below */
+  bool wide_prefetch;   /* it and all bridges above forward 64-bit prefetchable addresses */
+  uint8_t secondary;    /* bus below a bridge; 0: none */
+  uint8_t express_type; /* enum express_type */
+  uint8_t payload_code; /* Max_Payload_Size Supported: 128 << code bytes */
+  uint16_t express;     /* offset of the PCI Express capability; 0: none */
+};
+
+enum pcie_window { PCIE_MEMORY, PCIE_PREFETCH };
+
+/* A stretch of bus addresses that one function claims: a BAR, or a bridge's window over all that is below it. */
+struct pcie_resource {
+  uint64_t bytes;
+  uint64_t align;
+  uint64_t address; /* on the bus; while the bus is laid out: from the start of the window above it */
+  uint8_t function;
+  uint8_t offset; /* its register */
+  uint8_t window; /* enum pcie_window */
+  bool wide;      /* a 64-bit BAR */
+};
+
+struct pcie_tree {
+  struct spate_pcie_host *host;
+  uint64_t deadline_ticks; /* for links to come up and devices to be ready */
+  struct pcie_function functions[PCIE_FUNCTIONS_MAX];
+  struct pcie_resource resources[PCIE_RESOURCES_MAX];
+  uint8_t function_count, resource_count, endpoint_count, bridge_count;
+  uint8_t last_bus;                  /* highest number given so far */
+  bool link_is_down;                 /* a port below which nothing was found has no link ... */
+  struct spate_pcie_address down_at; /* ... this one */
+};
+
+static inline uint32_t pcie_read(struct spate_pcie_host *host, struct spate_pcie_address at, unsigned offset) {
+  return host->ops->config_read(host, at, (uint16_t)offset);
+}
+
+static inline void pcie_write(struct spate_pcie_host *host, struct spate_pcie_address at, unsigned offset,
+                              uint32_t value) {
+  host->ops->config_write(host, at, (uint16_t)offset, value);
+}
+
+/* scan.c: number the buses and list the functions. */
+enum spate_error pcie_scan(struct pcie_tree *tree);
+/* resources.c: size what the functions claim, place it in the host's windows, program BARs and bridge windows. */
+enum spate_error pcie_place(struct pcie_tree *tree);
+/* The host's window of this kind. */
+const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *host, unsigned window);
+/* What spate_pcie_enumerate() sets Max_Read_Request_Size to: every bridge here takes reads of 512 bytes. */
+#define PCIE_READ_REQUEST_BYTES 512u
+
+/* link.c: payload and read request sizes, power management off; then what a device's link came to. */
+void pcie_match_payload(struct pcie_tree *tree);
+void pcie_read_link(struct pcie_tree *tree, const struct pcie_function *function, struct spate_pcie_link *link);
+/* scan.c: offset of the PCI Express capability, 0 if there is none. */
+uint16_t pcie_find_express(struct spate_pcie_host *host, struct spate_pcie_address at);
+/* pcie.c: are these windows such as the library can use? */
+bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a bridge to a list of endpoints that are ready for DMA. */
+#include "internal.h"
+
+#define RESET_TO_FIRST_ACCESS_MS 100u  /* base specification 6.6.1 */
+#define READY_MS                 1000u /* the same: how long a device may answer "retry" */
+
+bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
+  /* So large that sums of what is placed in a window cannot overflow, and larger than any real one. */
+  const uint64_t bytes_max = UINT64_C(1) << 48;
+  const struct spate_pcie_window *windows[] = {memory, prefetchable};
+  for (unsigned i = 0; i < 2; i++) {
+    const struct spate_pcie_window *window = windows[i];
+    if (window->bytes == 0) continue;
+    if (window->bytes > bytes_max || window->bus_address > UINT64_MAX - bytes_max) return false;
+    if (window->cpu_address > UINTPTR_MAX || window->bytes - 1 > UINTPTR_MAX - window->cpu_address) return false;
+  }
+  return memory->bytes != 0 && memory->bus_address + memory->bytes <= UINT64_C(1) << 32;
+}
+
+static uint64_t ticks_of_ms(uint32_t ms) { return spate_port_ticks_per_second() / 1000 * ms; }
+
+static void wait_until(uint64_t deadline_ticks) {
+  while (spate_port_ticks() < deadline_ticks)
+    spate_port_relax();
+}
+
+static void list_endpoint(struct pcie_tree *tree, unsigned index) {
+  struct spate_pcie_host *host = tree->host;
+  const struct pcie_function *function = &tree->functions[index];
+  struct spate_pcie_device *device = &host->devices[host->device_count++];
+  uint32_t id = pcie_read(host, function->at, PCI_ID);
+  *device = (struct spate_pcie_device){
+      .address = function->at,
+      .vendor_id = (uint16_t)id,
+      .device_id = (uint16_t)(id >> 16),
+      .class_code = pcie_read(host, function->at, PCI_CLASS) >> 8,
+      .payload_bytes = (uint16_t)(128u << function->payload_code),
+      .read_request_bytes = PCIE_READ_REQUEST_BYTES,
+  };
+  pcie_read_link(tree, function, &device->link);
+  for (unsigned i = 0; i < tree->resource_count; i++) {
+    const struct pcie_resource *bar = &tree->resources[i];
+    if (bar->function != index || bar->offset != PCI_BAR0) continue;
+    const struct spate_pcie_window *window = pcie_host_window(host, bar->window);
+    device->bar0 = (uintptr_t)(window->cpu_address + (bar->address - window->bus_address));
+    device->bar0_bytes = bar->bytes;
+  }
+}
+
+/* Decoders and DMA on, once every BAR and window is in its place. Nothing here uses interrupts. */
+static void enable(struct pcie_tree *tree, const struct pcie_function *function) {
+  uint32_t command = pcie_read(tree->host, function->at, PCI_COMMAND) & 0xffff;
+  command |= PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE;
+  pcie_write(tree->host, function->at, PCI_COMMAND, command);
+}
+
+enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks) {
+  host->device_count = 0;
+  host->bridge_count = 0;
+  host->failed_at = (struct spate_pcie_address){.bus = host->first_bus};
+  if (perst_released_ticks) wait_until(perst_released_ticks + ticks_of_ms(RESET_TO_FIRST_ACCESS_MS));
+
+  struct spate_pcie_link link = {.up = true};
+  enum spate_error error = host->ops->link(host, &link);
+  if (error && error != SPATE_E_UNSUPPORTED) return error;
+  if (!link.up) return SPATE_E_LINK_DOWN;
+
+  struct pcie_tree tree;
+  tree.host = host;
+  tree.deadline_ticks = spate_port_ticks() + ticks_of_ms(READY_MS);
+  tree.function_count = tree.resource_count = tree.endpoint_count = tree.bridge_count = 0;
+  tree.last_bus = host->first_bus;
+  tree.link_is_down = false;
+  error = pcie_scan(&tree);
+  if (error) return error;
+  if (tree.endpoint_count == 0) {
+    if (tree.link_is_down) host->failed_at = tree.down_at;
+    return tree.link_is_down ? SPATE_E_LINK_DOWN : SPATE_E_NO_DEVICE;
+  }
+  error = pcie_place(&tree);
+  if (error) return error;
+  pcie_match_payload(&tree);
+  host->bridge_count = tree.bridge_count;
+  for (unsigned i = 0; i < tree.function_count; i++) {
+    enable(&tree, &tree.functions[i]);
+    if (!tree.functions[i].bridge) list_endpoint(&tree, i);
+  }
+  return SPATE_OK;
+}
+
+enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t class_code, unsigned n,
+                                 const struct spate_pcie_device **device) {
+  for (unsigned i = 0; i < host->device_count; i++) {
+    if (host->devices[i].class_code != class_code || n-- > 0) continue;
+    *device = &host->devices[i];
+    return SPATE_OK;
+  }
+  return host->device_count ? SPATE_E_WRONG_CLASS : SPATE_E_NO_DEVICE;
+}

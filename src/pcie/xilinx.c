@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Xilinx soft and hard bridges as root port: AXI Memory Mapped to PCI Express (PG055, 7 series) and the bridge mode of
+ * AXI PCIe Gen3 and DMA/Bridge for UltraScale and UltraScale+ (PG194). One AXI-Lite interface holds ECAM from bus 0,
+ * with the bridge's own registers in the root port's configuration space:
+ *
+ *   0x138  interrupt decode     both; a bit clears when written 1
+ *   0x13c  interrupt mask       both; 0: none reaches the CPU
+ *   0x144  PHY status/control   both: 0 rate 5 GT/s, 2:1 width as a power of two, 11 link up.
+ *                               PG194 adds 12 rate 8 GT/s (then bit 0 has no meaning) and 13 width 16
+ *   0x148  root port status     both: 0 bridge enable. Memory requests end in a slave error until it is set
+ *   0x154  root port error FIFO both: bit 18 an entry is valid; any write takes it out
+ *   0x158  interrupt FIFO       PG055 and PG194 up to UltraScale: bit 31 an entry is valid; any write takes it out.
+ *                               UltraScale+ decodes MSIs at 0x160–0x17c instead and reads 0 here, which is "empty"
+ *
+ * An interface whose logic is absent or held in reset reads zeros or all ones: the identity comes before all else.
+ */
+#include "internal.h"
+
+enum {
+  BRIDGE_INTERRUPT_DECODE = 0x138,
+  BRIDGE_INTERRUPT_MASK = 0x13c,
+  BRIDGE_PHY_STATUS = 0x144,
+  BRIDGE_ROOT_PORT = 0x148,
+  BRIDGE_ERROR_FIFO = 0x154,
+  BRIDGE_INTERRUPT_FIFO = 0x158,
+};
+
+#define PHY_RATE_5              UINT32_C(0x0001)
+#define PHY_LINK_UP             UINT32_C(0x0800)
+#define PHY_RATE_8              UINT32_C(0x1000)
+#define PHY_WIDTH_16            UINT32_C(0x2000)
+#define ROOT_PORT_ENABLE        UINT32_C(0x00000001)
+#define ERROR_FIFO_VALID        UINT32_C(0x00040000)
+#define INTERRUPT_FIFO_VALID    UINT32_C(0x80000000)
+#define FIFO_ENTRIES_MAX        256u
+#define VENDOR_XILINX           UINT32_C(0x10ee)
+#define LINK_TIMEOUT_MS_DEFAULT 1000u
+
+static const struct spate_pcie_address root_port;
+
+static uintptr_t config_address(const struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
+  return host->config_base + ((uintptr_t)at.bus << 20) + ((uintptr_t)at.device << 15) + ((uintptr_t)at.function << 12) +
+         offset;
+}
+
+/* The root port's own BARs say where memory of ours the device may reach, not what we may reach of it. They take no
+ * room in the window, and their reset value is right: enumeration does not get to see them. */
+static bool is_inbound_bar(struct spate_pcie_address at, uint16_t offset) {
+  return at.bus == 0 && (offset == PCI_BAR0 || offset == PCI_BAR0 + 4);
+}
+
+static uint32_t config_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
+  return is_inbound_bar(at, offset) ? 0 : spate_port_read32(config_address(host, at, offset));
+}
+
+static void config_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
+  if (!is_inbound_bar(at, offset)) spate_port_write32(config_address(host, at, offset), value);
+}
+
+/* Bus 0 is the root port alone; its decoder does not look at the device number. Below it is one link, so one device. */
+static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at) {
+  (void)host;
+  if (at.bus == 0) return at.device == 0 && at.function == 0;
+  return at.bus != 1 || at.device == 0;
+}
+
+static enum spate_error link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
+  uint32_t phy = pcie_read(host, root_port, BRIDGE_PHY_STATUS);
+  *link = (struct spate_pcie_link){.up = phy != UINT32_MAX && (phy & PHY_LINK_UP)};
+  if (!link->up) return SPATE_OK;
+  link->speed = phy & PHY_RATE_8 ? 3 : phy & PHY_RATE_5 ? 2 : 1;
+  link->width = phy & PHY_WIDTH_16 ? 16 : (uint8_t)(1u << ((phy >> 1) & 3));
+  return SPATE_OK;
+}
+
+static enum spate_error check_identity(struct spate_pcie_host *host) {
+  uint32_t id = pcie_read(host, root_port, PCI_ID);
+  uint32_t class_code = pcie_read(host, root_port, PCI_CLASS) >> 16;
+  uint32_t header = pcie_read(host, root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
+  bool ours = (id & 0xffff) == VENDOR_XILINX && class_code == PCI_CLASS_PCI_BRIDGE && header == PCI_HEADER_TYPE_1;
+  return ours ? SPATE_OK : SPATE_E_NO_BRIDGE;
+}
+
+static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t timeout_ms) {
+  uint64_t deadline = spate_port_ticks() + spate_port_ticks_per_second() / 1000 * timeout_ms;
+  for (;;) {
+    struct spate_pcie_link now;
+    enum spate_error error = link(host, &now);
+    if (error || now.up) return error;
+    if (spate_port_ticks() >= deadline) return SPATE_E_LINK_DOWN;
+    spate_port_relax();
+  }
+}
+
+/* What is left of training, or of firmware before us, would be taken for news by whoever looks later. */
+static void drain(struct spate_pcie_host *host, uint16_t fifo, uint32_t valid) {
+  for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (pcie_read(host, root_port, fifo) & valid); i++)
+    pcie_write(host, root_port, fifo, UINT32_MAX);
+}
+
+static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, link};
+
+enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const struct spate_pcie_xilinx_config *config) {
+  if (config->control_base % PCIE_MIB || config->last_bus == 0) return SPATE_E_INVALID;
+  if (!pcie_windows_valid(&config->memory, &config->prefetchable)) return SPATE_E_INVALID;
+  *host = (struct spate_pcie_host){
+      .ops = &ops,
+      .config_base = config->control_base,
+      .last_bus = config->last_bus,
+      .memory = config->memory,
+      .prefetchable = config->prefetchable,
+  };
+  enum spate_error error = check_identity(host);
+  if (error) return error;
+  error = wait_for_link(host, config->link_timeout_ms ? config->link_timeout_ms : LINK_TIMEOUT_MS_DEFAULT);
+  if (error) return error;
+  pcie_write(host, root_port, BRIDGE_INTERRUPT_MASK, 0);
+  drain(host, BRIDGE_ERROR_FIFO, ERROR_FIFO_VALID);
+  drain(host, BRIDGE_INTERRUPT_FIFO, INTERRUPT_FIFO_VALID);
+  pcie_write(host, root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
+  pcie_write(host, root_port, BRIDGE_ROOT_PORT, pcie_read(host, root_port, BRIDGE_ROOT_PORT) | ROOT_PORT_ENABLE);
+  return SPATE_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include <spate/port.h>
+
+#define POLL_BATCH            32u
+#define CHECKPOINT_MS_DEFAULT 500u
+#define METADATA_DEPTH        4u /* left for checkpoints and metadata when the caller names no depth */
+
+void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value) {
+  const struct spate_recorder_config *config = &stream->recorder->config;
+
+  if (config->event != NULL) config->event(config->context, stream, event, value);
+}
+
+/* Everything that never waits. */
+static void pump(struct spate_recorder *recorder) {
+  recorder->now_ticks = spate_port_ticks();
+  spate_transfer_check_power(recorder);
+  spate_checkpoint_step(recorder);
+  spate_transfer_submit(recorder);
+}
+
+/* Called by the device while a metadata operation waits. */
+static void while_waiting(void *context) {
+  struct spate_recorder *recorder = context;
+
+  if (recorder->config.while_waiting != NULL) recorder->config.while_waiting(recorder->config.context);
+  pump(recorder);
+}
+
+enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                     const struct spate_recorder_config *config) {
+  struct spate_block *block = volume->config.block;
+
+  *recorder = (struct spate_recorder){.config = *config, .volume = volume, .block = block};
+  if (recorder->config.checkpoint_ms == 0) recorder->config.checkpoint_ms = CHECKPOINT_MS_DEFAULT;
+  if (recorder->config.depth == 0)
+    recorder->config.depth = (uint16_t)(block->depth > METADATA_DEPTH ? block->depth - METADATA_DEPTH : 1u);
+  recorder->period_ticks = spate_port_ticks_per_second() / 1000u * recorder->config.checkpoint_ms;
+  recorder->now_ticks = spate_port_ticks();
+  recorder->checkpoint_started_ticks = recorder->now_ticks;
+  recorder->losses_seen = block->power_losses;
+  block->while_waiting = while_waiting;
+  block->while_waiting_context = recorder;
+  return SPATE_OK;
+}
+
+enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    if (spate_stream_active(recorder->streams[i])) return SPATE_E_BUSY;
+  recorder->block->while_waiting = NULL;
+  recorder->block->while_waiting_context = NULL;
+  return SPATE_OK;
+}
+
+enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
+                                   const struct spate_stream_config *config) {
+  uint32_t count = config->chunk_count;
+
+  if (config->region == NULL || config->chunks == NULL || count < 2 || (count & (count - 1u)) != 0)
+    return SPATE_E_INVALID;
+  if (recorder->stream_count == SPATE_STREAMS_MAX) return SPATE_E_FULL;
+  *stream = (struct spate_stream){.config = *config, .recorder = recorder};
+  stream->takes[0].stream = stream;
+  stream->takes[1].stream = stream;
+  recorder->streams[recorder->stream_count++] = stream;
+  return SPATE_OK;
+}
+
+static void report(struct spate_stream *stream) {
+  uint64_t lost_bytes = stream->counters.lost_bytes;
+  uint64_t overrun_bytes = stream->counters.overrun_bytes;
+
+  if (lost_bytes > stream->event_lost_bytes) {
+    spate_recorder_event(stream, SPATE_EVENT_LOST, lost_bytes - stream->event_lost_bytes);
+    stream->event_lost_bytes = lost_bytes;
+  }
+  if (overrun_bytes > stream->event_overrun_bytes) {
+    spate_recorder_event(stream, SPATE_EVENT_OVERRUN, overrun_bytes - stream->event_overrun_bytes);
+    stream->event_overrun_bytes = overrun_bytes;
+  }
+}
+
+enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
+  spate_block_poll(recorder->block, POLL_BATCH);
+  pump(recorder);
+  for (uint32_t i = 0; i < recorder->stream_count; i++) {
+    struct spate_stream *stream = recorder->streams[i];
+    spate_take_close_ended(recorder, &stream->takes[0]);
+    spate_take_close_ended(recorder, &stream->takes[1]);
+    spate_take_arm_next(stream);
+    report(stream);
+  }
+  enum spate_error error = recorder->error;
+  recorder->error = SPATE_OK;
+  return error;
+}
+
+enum spate_error spate_recorder_finish(struct spate_recorder *recorder) {
+  enum spate_error first = SPATE_OK;
+
+  for (uint32_t i = 0; i < recorder->stream_count; i++) {
+    enum spate_error error = spate_stream_stop(recorder->streams[i]);
+    if (error != SPATE_OK && error != SPATE_E_STATE) first = error;
+  }
+  for (uint32_t i = 0; i < recorder->stream_count; i++) {
+    while (spate_stream_active(recorder->streams[i])) {
+      enum spate_error error = spate_recorder_work(recorder);
+      if (first == SPATE_OK) first = error;
+      spate_port_relax();
+    }
+  }
+  return first;
+}

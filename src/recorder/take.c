@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where files begin and end. These functions wait for metadata; the device's while_waiting hook keeps all streams
+ * flowing meanwhile.
+ */
+#include "internal.h"
+#include <spate/port.h>
+
+#define NAMES_TRIED_MAX     1000u
+#define SHORTEST_NEXT_SHIFT 4u /* a next clip shorter than a sixteenth of what was asked for is not worth a file */
+
+static struct spate_take *free_take(struct spate_stream *stream) {
+  for (unsigned i = 0; i < 2; i++)
+    if (stream->takes[i].state == TAKE_EMPTY) return &stream->takes[i];
+  return NULL;
+}
+
+static bool copy_path(char *to, const char *from) {
+  for (uint32_t i = 0; i < SPATE_RECORDER_PATH_BYTES_MAX; i++) {
+    to[i] = from[i];
+    if (from[i] == '\0') return true;
+  }
+  return false;
+}
+
+static enum spate_error arm(struct spate_stream *stream, struct spate_take *take, uint64_t bytes) {
+  take->state = TAKE_ARMING; /* pushes may come while this waits: they must not see a half-made take */
+  enum spate_error error = spate_exfat_arm(stream->recorder->volume, &take->clip, take->path, bytes);
+  if (error != SPATE_OK) {
+    take->state = TAKE_EMPTY;
+    return error;
+  }
+  take->stream = stream;
+  take->pushed_bytes = 0;
+  take->completed_bytes = 0;
+  take->snapshot_bytes = 0;
+  take->durable_bytes = 0;
+  take->outstanding = 0;
+  take->error = SPATE_OK;
+  take->capped = false;
+  take->rolled = false;
+  take->state = TAKE_ARMED;
+  if (stream->now == NULL)
+    stream->now = take;
+  else
+    stream->after = take;
+  return SPATE_OK;
+}
+
+enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes) {
+  struct spate_take *take = free_take(stream);
+
+  if (take == NULL || (stream->now != NULL && stream->after != NULL)) return SPATE_E_STATE;
+  if (!copy_path(take->path, path)) return SPATE_E_NAME_LONG;
+  if (bytes == 0) {
+    struct spate_exfat_info info;
+    enum spate_error error = spate_exfat_info(stream->recorder->volume, &info);
+    if (error != SPATE_OK) return error;
+    bytes = info.longest_free_bytes / stream->recorder->stream_count;
+    bytes -= bytes % info.cluster_bytes;
+    if (bytes == 0) return SPATE_E_NO_SPACE;
+  }
+  enum spate_error error = arm(stream, take, bytes);
+  if (error != SPATE_OK) return error;
+  (void)copy_path(stream->base_path, path); /* it fitted above */
+  stream->part = 1;
+  stream->volume_ended = false;
+  stream->error = SPATE_OK;
+  return SPATE_OK;
+}
+
+/* "DIR/CLIP.RAW", 2 → "DIR/CLIP_0002.RAW". False if it does not fit. */
+static bool part_path(char *to, const char *base, uint32_t part) {
+  uint32_t dot = UINT32_MAX;
+  uint32_t length = 0;
+  uint32_t at = 0;
+
+  for (; base[length] != '\0'; length++) {
+    if (base[length] == '/')
+      dot = UINT32_MAX;
+    else if (base[length] == '.')
+      dot = length;
+  }
+  if (dot == UINT32_MAX) dot = length;
+  if (length + 6u > SPATE_RECORDER_PATH_BYTES_MAX) return false;
+  for (; at < dot; at++)
+    to[at] = base[at];
+  to[at++] = '_';
+  for (uint32_t unit = 1000; unit > 0; unit /= 10u)
+    to[at++] = (char)('0' + part / unit % 10u);
+  for (uint32_t i = dot; i <= length; i++)
+    to[at++] = base[i];
+  return true;
+}
+
+static enum spate_error arm_next_part(struct spate_stream *stream, struct spate_take *take, uint64_t bytes) {
+  enum spate_error error = SPATE_E_EXISTS;
+
+  for (uint32_t tried = 0; error == SPATE_E_EXISTS && tried < NAMES_TRIED_MAX; tried++) {
+    stream->part++;
+    if (stream->part > 9999u || !part_path(take->path, stream->base_path, stream->part)) return SPATE_E_NAME_LONG;
+    error = arm(stream, take, bytes);
+  }
+  return error;
+}
+
+/* The wanted length does not fit in one run: take the longest there is, if that is worth a file. */
+static enum spate_error arm_shorter_part(struct spate_stream *stream, struct spate_take *take) {
+  struct spate_exfat_info info;
+  enum spate_error error = spate_exfat_info(stream->recorder->volume, &info);
+
+  if (error != SPATE_OK) return error;
+  if (info.longest_free_bytes == 0 || info.longest_free_bytes < stream->config.next_bytes >> SHORTEST_NEXT_SHIFT)
+    return SPATE_E_NO_SPACE;
+  stream->part--; /* the name was not used */
+  error = arm_next_part(stream, take, info.longest_free_bytes);
+  if (error == SPATE_OK) spate_recorder_event(stream, SPATE_EVENT_FRAGMENTED, take->clip.reserved_bytes);
+  return error;
+}
+
+/* Half a reservation ahead, so that a volume's end is announced while there is still time to act on it. */
+void spate_take_arm_next(struct spate_stream *stream) {
+  struct spate_take *now = stream->now;
+
+  if (stream->config.next_bytes == 0 || stream->volume_ended || now == NULL || stream->after != NULL) return;
+  if (!now->capped && now->pushed_bytes < now->clip.reserved_bytes >> 1) return;
+  struct spate_take *take = free_take(stream);
+  if (take == NULL) return; /* the one before is still closing */
+
+  enum spate_error error = arm_next_part(stream, take, stream->config.next_bytes);
+  if (error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE) error = arm_shorter_part(stream, take);
+  if (error == SPATE_OK || error == SPATE_E_FULL)
+    return; /* FULL: the volume has all the clips it can hold open; one will close */
+  stream->volume_ended = true;
+  if (error == SPATE_E_NO_SPACE) {
+    spate_recorder_event(stream, SPATE_EVENT_VOLUME_ENDS, now->clip.reserved_bytes - now->pushed_bytes);
+    return;
+  }
+  if (stream->error == SPATE_OK) stream->error = error;
+  spate_recorder_event(stream, SPATE_EVENT_ERROR, (uint64_t)error);
+}
+
+static bool take_is_drained(const struct spate_take *take) {
+  return take->state == TAKE_ENDING && take->outstanding == 0 && take->durable_bytes == take->completed_bytes &&
+         !take->clip.publishing && take->snapshot_bytes == 0;
+}
+
+void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *take) {
+  struct spate_stream *stream = take->stream;
+
+  if (!take_is_drained(take)) return;
+  uint64_t bytes = take->completed_bytes;
+  enum spate_error error = spate_exfat_close(&take->clip, bytes);
+  if (error == SPATE_E_BUSY) return;
+  if (error != SPATE_OK) {
+    take->state = TAKE_STUCK;
+    if (recorder->error == SPATE_OK) recorder->error = error;
+    return;
+  }
+  if (bytes == 0) { /* armed and never used: leaves no file */
+    error = spate_exfat_delete(recorder->volume, take->path);
+    if (error != SPATE_OK && recorder->error == SPATE_OK) recorder->error = error;
+  }
+  take->state = TAKE_EMPTY;
+  if (take->rolled) spate_recorder_event(stream, SPATE_EVENT_ROLLED_OVER, bytes);
+  spate_recorder_event(stream, SPATE_EVENT_CLIP_CLOSED, bytes);
+}
+
+enum spate_error spate_stream_cut(struct spate_stream *stream) {
+  if (stream->now == NULL) return SPATE_E_STATE;
+  stream->now->state = TAKE_ENDING;
+  stream->now = stream->after;
+  stream->after = NULL;
+  return SPATE_OK;
+}
+
+enum spate_error spate_stream_stop(struct spate_stream *stream) {
+  enum spate_error error = spate_stream_cut(stream);
+
+  if (error == SPATE_OK && stream->now != NULL) error = spate_stream_cut(stream);
+  return error;
+}
+
+bool spate_stream_active(const struct spate_stream *stream) {
+  for (unsigned i = 0; i < 2; i++)
+    if (stream->takes[i].state != TAKE_EMPTY && stream->takes[i].state != TAKE_STUCK) return true;
+  return false;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A drive in memory for tests: a spate_block that obeys block.h to the letter, no kinder than a real drive has to be.
+ *
+ *   struct ram_block ram;
+ *   ram_block_open(&ram, 131072, 512);       // 64 MiB, sparse
+ *   ram.order = RAM_RANDOM, ram.random = 42; // any settings, also later
+ *   spate_exfat_mount(..., &ram.block, ...);
+ *   ram_block_close(&ram);
+ *
+ * Requests complete only in poll. A write takes its data and a read gives it at completion, so a buffer reused too
+ * early is seen; a read's buffer is filled with RAM_POISON at submission. Misuse that a drive could not report ends
+ * the program with a sentence: an object submitted twice, poll from `done`, a buffer that changed in flight (where
+ * the log keeps data).
+ */
+#ifndef SPATE_TESTS_RAM_BLOCK_H
+#define SPATE_TESTS_RAM_BLOCK_H
+
+#include <spate/block.h>
+
+#define RAM_POISON     0xa5
+#define RAM_DEPTH_MAX  256u
+#define RAM_FAULTS_MAX 8u
+#define RAM_OPS        5u
+#define RAM_OP(op)     (1u << (op)) /* for masks of operations */
+#define RAM_ANY_OP     0xffu
+#define RAM_ALWAYS     UINT32_MAX
+
+enum ram_order { RAM_IN_ORDER, RAM_REVERSED, RAM_RANDOM };
+
+/* Requests of `ops` that touch first_lba … last_lba fail with `error`: after `skip` such requests, for `times` of
+ * them. A failed request transfers nothing. */
+struct ram_fault {
+  unsigned ops;
+  uint64_t first_lba, last_lba;
+  uint32_t skip, times;
+  enum spate_error error;
+  uint16_t detail;
+};
+
+/* Submissions and completions are numbered together from 1, so that "A completed before B was submitted" is a
+ * comparison. A request that never completed has completed_at UINT64_MAX. */
+struct ram_log_entry {
+  uint8_t op, flags;
+  uint32_t blocks;
+  uint64_t lba;
+  uint64_t submitted_at, completed_at;
+  enum spate_error error;
+  uint8_t *data; /* WRITE, if keep_data: as submitted */
+};
+
+struct ram_pending {
+  struct spate_io *io;
+  size_t log_index;       /* SIZE_MAX: not logged */
+  uint64_t ready_at_poll; /* UINT64_MAX: not kicked yet */
+};
+
+struct ram_block {
+  struct spate_block block; /* first: hand out &ram.block. Geometry, depth, volatile_cache, can_* may be changed */
+  uint8_t *memory;          /* the medium: tests may look and scribble */
+  uint64_t bytes;
+
+  /* settings */
+  enum ram_order order;
+  uint64_t random;      /* state of RAM_RANDOM: set it to the seed */
+  uint32_t delay_polls; /* a request is ready this many polls after its kick */
+  unsigned held_ops;    /* RAM_OP mask: these do not complete for now */
+  int trim_fill;        /* what trimmed blocks read as: a byte, or −1 for what they held */
+  bool keep_log;
+  bool keep_data;
+
+  /* what happened */
+  uint64_t count[RAM_OPS]; /* accepted requests by enum spate_op */
+  uint64_t fua_count, full_count, kicks, polls;
+  uint64_t overlaps; /* accepted requests that touched blocks of a write still in flight, or wrote those of a read */
+  unsigned pending_count, pending_max;
+  struct ram_log_entry *log;
+  size_t log_count, log_capacity;
+  uint64_t events;
+
+  /* private */
+  struct ram_pending pending[RAM_DEPTH_MAX];
+  struct ram_fault faults[RAM_FAULTS_MAX];
+  unsigned fault_count;
+  bool polling;
+  int fd;
+};
+
+/* All zeros, in order, no delay, depth 32, requests up to 8 MiB, with a volatile cache, TRIM and ZERO; log and its
+ * data off. Ends the program if there is no memory. */
+void ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes);
+void ram_block_close(struct ram_block *ram);
+
+void ram_block_fault(struct ram_block *ram, struct ram_fault fault);
+void ram_block_clear_faults(struct ram_block *ram);
+void ram_block_clear_log(struct ram_block *ram); /* and the counts */
+
+/* Pending requests vanish without `done`, as when the machine lost power. The medium keeps what had completed. */
+void ram_block_drop_pending(struct ram_block *ram);
+
+/* The next number of a sequence that its state alone decides (splitmix64). */
+uint64_t ram_random(uint64_t *state);
+
+/* For other openers of the same drive: `memory` is a mapping of `bytes`, unmapped by close; fd −1 or closed then. */
+void ram_block_open_memory(struct ram_block *ram, uint8_t *memory, uint64_t bytes, uint32_t block_bytes, int fd);
+
+#endif

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The firmware on every emulated board: the main job, and each way in which it can go wrong."""
+
+import hashlib
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+import qemu
+import volume
+
+BOARDS = list(qemu.BOARDS)
+DEMO = [sys.executable, str(qemu.ROOT / "tools" / "demo.py")]
+TIMEOUT_S = 300
+
+
+def sparse(path: pathlib.Path, mib: int) -> pathlib.Path:
+    with open(path, "wb") as file:
+        file.truncate(mib << 20)
+    return path
+
+
+def run_demo(board: str, image: pathlib.Path, device: str = "mdts=7", **arguments: str) -> qemu.Result:
+    return qemu.run(board, "demo", qemu.Drive.image(image, device), arguments, timeout_s=TIMEOUT_S)
+
+
+def failure(result: qemu.Result) -> str:
+    """The sentence with which the firmware gave up; it must have said so in its exit status as well."""
+    assert not result.timed_out, result.output
+    assert result.status == 1, result.output
+    match = re.search(r"^FAILED at (.*)$", result.output, re.M)
+    assert match, result.output
+    return match[1]
+
+
+# ---- the main job ----
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_demo_passes_its_own_and_the_hosts_checks(board):
+    answer = subprocess.run([*DEMO, "--board", board], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    for words in ["fsck.exfat: ", "CLIP_A.RAW", "CLIP_B.RAW", "equals the generator's", "drive shut down"]:
+        assert words in answer.stdout
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("device", ["mdts=1", "mdts=7,logical_block_size=4096,physical_block_size=4096", "mdts=9"])
+def test_the_demo_records_on_drives_of_every_kind(board, device, tmp_path):
+    image = sparse(tmp_path / "drive.img", 512)
+    result = run_demo(board, image, device, clip_mib="16")
+    assert result.status == 0, result.output
+    start, length = volume.partition_offset_bytes(image, 4096 if "4096" in device else 512)
+    part = tmp_path / "part.img"
+    volume.copy_sparse(image, start, length, part)
+    assert "clean" in volume.fsck(part)
+
+
+def test_a_real_file_of_some_hundred_megabytes_comes_back_bit_for_bit(tmp_path):
+    """Everything in /usr/bin and the shared libraries, as one archive: real bytes, not a pattern."""
+    real = tmp_path / "real-files.tar"
+    with tarfile.open(real, "w") as archive:
+        for path in sorted(pathlib.Path("/usr/bin").iterdir()):
+            if path.is_file() and not path.is_symlink() and real.stat().st_size < 350 << 20:
+                archive.add(path)
+    assert real.stat().st_size > 100 << 20
+    answer = subprocess.run([*DEMO, "--input", str(real)], capture_output=True, text=True, timeout=900, check=False)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    given_back = qemu.BUILD / "demo" / "real-files.tar"
+    try:
+        with open(real, "rb") as sent, open(given_back, "rb") as got:
+            assert hashlib.file_digest(sent, "sha256").digest() == hashlib.file_digest(got, "sha256").digest()
+    finally:
+        given_back.unlink()
+
+
+# ---- what a tired engineer does ----
+
+
+def test_a_drive_with_a_foreign_table_is_not_touched(tmp_path):
+    image = sparse(tmp_path / "drive.img", 512)
+    subprocess.run(["/usr/sbin/sfdisk", "-q", str(image)], input=b"2048,+,83\n", check=True, capture_output=True)
+    before = hashlib.sha256(image.read_bytes()).digest()
+    assert "FOREIGN" in failure(run_demo("qemu-virt", image))
+    assert hashlib.sha256(image.read_bytes()).digest() == before
+    assert run_demo("qemu-virt", image, erase="1", clip_mib="4").status == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_no_drive(board):
+    result = qemu.run(board, "demo", None, timeout_s=TIMEOUT_S)
+    assert re.search("NO_DEVICE|LINK_DOWN", failure(result)), result.output
+
+
+def test_another_device_in_its_place():
+    options = ("-device", "e1000e,bus=rp")
+    result = qemu.run("qemu-virt", "demo", None, timeout_s=TIMEOUT_S, options=options)
+    assert "WRONG_CLASS" in failure(result)
+
+
+def test_a_drive_too_small(tmp_path):
+    assert "TOO_SMALL" in failure(run_demo("qemu-virt", sparse(tmp_path / "drive.img", 2)))
+
+
+def test_a_clip_larger_than_the_volume(tmp_path):
+    assert "NO_SPACE" in failure(run_demo("qemu-virt", sparse(tmp_path / "drive.img", 128), clip_mib="4096"))
+
+
+@pytest.mark.parametrize("name", ["a?b.raw", "dir/none.raw", "ends-with-dot.", "x" * 211])
+def test_a_bad_name(name, tmp_path):
+    source = tmp_path / "input"
+    source.write_bytes(b"x" * 100000)
+    result = run_demo("qemu-virt", sparse(tmp_path / "drive.img", 128), input=str(source), name=name)
+    expected = {"dir/none.raw": "NOT_FOUND", "x" * 211: "NAME_LONG"}.get(name, "NAME")
+    assert expected in failure(result)
+
+
+def test_an_input_that_is_not_there(tmp_path):
+    result = run_demo("qemu-virt", sparse(tmp_path / "drive.img", 128), input="none", name="X")
+    assert "not there" in failure(result)
+    answer = subprocess.run([*DEMO, "--input", "/none"], capture_output=True, text=True, check=False)
+    assert answer.returncode == 1
+    assert "FAILED at opening the input" in answer.stdout
+
+
+def blkdebug(image: pathlib.Path, rule: str) -> qemu.Drive:
+    """A drive whose medium fails: `rule` is one inject-error rule of QEMU's blkdebug filter."""
+    backend = f"driver=blkdebug,image.driver=file,image.filename={qemu.escape(str(image))},{rule}"
+    return qemu.Drive(backend)
+
+
+@pytest.mark.parametrize("event, words", [("write_aio", "COMMAND|MEDIA"), ("read_aio", "COMMAND|MEDIA")])
+def test_a_medium_that_fails_for_good_is_reported(event, words, tmp_path):
+    image = sparse(tmp_path / "drive.img", 256)
+    rule = f"inject-error.0.event={event},inject-error.0.errno=5,inject-error.0.sector=120000"
+    result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
+    assert re.search(words, failure(result)), result.output
+
+
+def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
+    image = sparse(tmp_path / "drive.img", 512)
+    rule = (
+        "inject-error.0.event=write_aio,inject-error.0.errno=5,"
+        "inject-error.0.sector=120000,inject-error.0.once=on"
+    )
+    result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
+    assert result.status == 0, result.output
+    assert re.search(r"mended: [1-9]\d* retries", result.output), result.output
+
+
+# ---- the processor's own faults ----
+
+FAULTS = {"stack": "stack", "misaligned": "misaligned|alignment", "null": "0x0+\\b|null"}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_reported_with_its_address(board, fault):
+    result = qemu.run(board, "hello", None, {"fault": fault}, timeout_s=TIMEOUT_S)
+    assert not result.timed_out
+    assert result.status not in (0, None), result.output
+    assert re.search(FAULTS[fault], result.output, re.I), result.output
+    assert re.search(r"0x[0-9a-f]{4,}", result.output), result.output

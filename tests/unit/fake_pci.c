@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_pci.h"
+
+#include "cmocka_all.h"
+#include <spate/port.h>
+#include <string.h>
+
+#define ACCESS_TICKS 1000u /* 1 µs */
+#define RELAX_TICKS  10000u
+
+struct fake_pci fake;
+
+void fake_reset(void) {
+  memset(&fake, 0, sizeof fake);
+  fake.now_ticks = 1000 * FAKE_MS;
+  fake.background = UINT32_MAX;
+}
+
+static struct fake_function *add(struct fake_function *parent, unsigned device, unsigned function,
+                                 uint32_t class_code) {
+  assert_true(fake.count < FAKE_FUNCTIONS_MAX);
+  struct fake_function *added = &fake.functions[fake.count++];
+  added->parent = parent;
+  added->device = (uint8_t)device;
+  added->function = (uint8_t)function;
+  added->config[0x00 / 4] = 0x00101b36u;
+  added->config[0x04 / 4] = 0x00100000u | 0xf9000000u; /* a capability list, and stale error bits */
+  added->writable[0x04 / 4] = 0x0547u;
+  added->status[0x04 / 4] = 0xf9000000u;
+  added->config[0x08 / 4] = class_code << 8;
+  added->config[0x34 / 4] = 0x40u;
+  added->config[0x40 / 4] = 0x01u | FAKE_EXPRESS << 8; /* power management comes first */
+  added->config[FAKE_EXPRESS / 4] = 0x00020010u;
+  added->writable[(FAKE_EXPRESS + 0x08) / 4] = 0xffffu;
+  added->status[(FAKE_EXPRESS + 0x08) / 4] = 0x000f0000u;
+  added->config[(FAKE_EXPRESS + 0x08) / 4] = 0x000f2810u;
+  added->writable[(FAKE_EXPRESS + 0x10) / 4] = 0x0fffu;
+  added->config[(FAKE_EXPRESS + 0x10) / 4] = 0xc0000003u; /* ASPM on, stale link status */
+  added->status[(FAKE_EXPRESS + 0x10) / 4] = 0xc0000000u;
+  return added;
+}
+
+struct fake_function *fake_endpoint(struct fake_function *parent, unsigned device, unsigned function,
+                                    uint32_t class_code) {
+  struct fake_function *endpoint = add(parent, device, function, class_code);
+  fake_express(endpoint, 1, 3, 4, 3, 4);
+  return endpoint;
+}
+
+struct fake_function *fake_bridge(struct fake_function *parent, unsigned device, enum fake_type type) {
+  struct fake_function *bridge = add(parent, device, 0, 0x060400);
+  bridge->config[0x0c / 4] = 0x00010000u;
+  bridge->writable[0x18 / 4] = 0x00ffffffu;
+  bridge->writable[0x1c / 4] = 0xf0f0u;
+  bridge->status[0x1c / 4] = 0xf9000000u;
+  bridge->config[0x1c / 4] = 0xf9000000u;
+  bridge->writable[0x20 / 4] = 0xfff0fff0u;
+  bridge->writable[0x24 / 4] = 0xfff0fff0u;
+  bridge->config[0x24 / 4] = 0x00010001u; /* 64-bit */
+  bridge->writable[0x28 / 4] = bridge->writable[0x2c / 4] = UINT32_MAX;
+  bridge->config[FAKE_EXPRESS / 4] |= (uint32_t)type << 20;
+  bridge->config[(FAKE_EXPRESS + 0x1c) / 4] = 0x00010000u; /* can make "retry" visible */
+  bridge->writable[(FAKE_EXPRESS + 0x1c) / 4] = 0x1fu;
+  fake_express(bridge, 2, 3, 4, 3, 4);
+  if (type != FAKE_UPSTREAM) *fake_express_register(bridge, 0x0c) |= 1u << 20; /* link active reporting */
+  return bridge;
+}
+
+void fake_bar(struct fake_function *function, unsigned index, uint64_t bytes, uint32_t flags) {
+  uint32_t fixed = flags & 1 ? 0x3u : 0xfu;
+  uint64_t mask = ~(bytes - 1) & ~(uint64_t)fixed;
+  unsigned at = 0x10 / 4 + index;
+  function->bar_bytes[index] = bytes;
+  function->config[at] = flags;
+  function->writable[at] = (uint32_t)mask;
+  if (flags & 4) function->writable[at + 1] = (uint32_t)(mask >> 32);
+}
+
+uint32_t *fake_express_register(struct fake_function *function, unsigned offset) {
+  return &function->config[(FAKE_EXPRESS + offset) / 4];
+}
+
+void fake_express(struct fake_function *function, unsigned payload_code, unsigned speed_max, unsigned width_max,
+                  unsigned speed, unsigned width) {
+  *fake_express_register(function, 0x04) = payload_code;
+  uint32_t *link = fake_express_register(function, 0x0c);
+  *link = (*link & (1u << 20)) | speed_max | width_max << 4;
+  uint32_t *control = fake_express_register(function, 0x10);
+  *control = (*control & 0xc000ffffu) | (speed | width << 4) << 16;
+}
+
+static bool is_bridge(const struct fake_function *function) { return function->config[0x0c / 4] & 0x00010000u; }
+
+/* The bus a function is on, by the numbers written so far. */
+static unsigned bus_of(const struct fake_function *function) {
+  return function->parent ? function->parent->config[0x18 / 4] >> 8 & 0xff : 0;
+}
+
+static bool link_is_up(const struct fake_function *port) { return fake.now_ticks >= port->link_ticks; }
+
+/* Is a request for `bus` handed down to this function's bus by every bridge above it? */
+static bool is_routed(const struct fake_function *function, unsigned bus) {
+  for (const struct fake_function *bridge = function->parent; bridge; bridge = bridge->parent) {
+    uint32_t numbers = bridge->config[0x18 / 4];
+    unsigned secondary = numbers >> 8 & 0xff, subordinate = numbers >> 16 & 0xff;
+    if (secondary == 0 || bus < secondary || bus > subordinate || !link_is_up(bridge)) return false;
+    assert_int_equal(numbers & 0xff, bus_of(bridge)); /* completions find back by the primary number */
+  }
+  return true;
+}
+
+static struct fake_function *find(unsigned bus, unsigned device, unsigned number) {
+  struct fake_function *found = NULL;
+  for (unsigned i = 0; i < fake.count; i++) {
+    struct fake_function *function = &fake.functions[i];
+    bool alias = function->parent ? function->parent->answers_all : function->answers_all;
+    if (function->removed || bus_of(function) != bus || function->function != number) continue;
+    if (function->device != device && !(alias && function->device == 0)) continue;
+    if (!is_routed(function, bus)) continue;
+    assert_null(found); /* two functions would answer: bus numbers overlap */
+    found = function;
+  }
+  return found;
+}
+
+static struct fake_function *access_at(uintptr_t address, unsigned *offset) {
+  assert_in_range(address, FAKE_ECAM_BASE, FAKE_ECAM_BASE + 0xfffffff);
+  assert_int_equal(address % 4, 0);
+  fake.now_ticks += ACCESS_TICKS;
+  if (!fake.first_access_ticks) fake.first_access_ticks = fake.now_ticks;
+  fake.accesses++;
+  uint64_t at = address - FAKE_ECAM_BASE;
+  *offset = at & 0xfff;
+  return find((unsigned)(at >> 20), at >> 15 & 0x1f, at >> 12 & 0x7);
+}
+
+uint32_t host_read32(uintptr_t address) {
+  unsigned offset;
+  struct fake_function *function = access_at(address, &offset);
+  if (!function) return fake.background;
+  if (fake.now_ticks < function->ready_ticks) return offset == 0 ? 0xffff0001u : UINT32_MAX;
+  uint32_t value = function->config[offset / 4];
+  bool port = is_bridge(function);
+  if (port && offset == FAKE_EXPRESS + 0x10 && link_is_up(function)) value |= 1u << 29;
+  if (offset == 0x154 && function->fifo_left[0]) value |= 1u << 18;
+  if (offset == 0x158 && function->fifo_left[1]) value |= 1u << 31;
+  return value;
+}
+
+void host_write32(uintptr_t address, uint32_t value) {
+  unsigned offset;
+  struct fake_function *function = access_at(address, &offset);
+  if (!function || fake.now_ticks < function->ready_ticks) return;
+  if (value & function->status[offset / 4]) fake.status_offences++;
+  function->config[offset / 4] &= ~(value & function->status[offset / 4]);
+  uint32_t writable = function->writable[offset / 4];
+  function->config[offset / 4] = (function->config[offset / 4] & ~writable) | (value & writable);
+  if (offset == 0x154 && function->fifo_left[0] != UINT32_MAX && function->fifo_left[0]) function->fifo_left[0]--;
+  if (offset == 0x158 && function->fifo_left[1] != UINT32_MAX && function->fifo_left[1]) function->fifo_left[1]--;
+}
+
+uint64_t fake_bar_address(const struct fake_function *function, unsigned index) {
+  uint64_t address = function->config[0x10 / 4 + index] & ~UINT32_C(0xf);
+  if (function->config[0x10 / 4 + index] & 4) address |= (uint64_t)function->config[0x10 / 4 + index + 1] << 32;
+  return address;
+}
+
+static bool forwards(const struct fake_function *bridge, uint64_t address) {
+  if ((bridge->config[0x04 / 4] & 2) == 0) return false;
+  uint32_t memory = bridge->config[0x20 / 4], prefetch = bridge->config[0x24 / 4];
+  uint64_t base = (uint64_t)(memory & 0xfff0) << 16, limit = (uint64_t)(memory >> 20) << 20 | 0xfffff;
+  if (address >= base && address <= limit) return true;
+  base = (uint64_t)bridge->config[0x28 / 4] << 32 | (uint64_t)(prefetch & 0xfff0) << 16;
+  limit = (uint64_t)bridge->config[0x2c / 4] << 32 | (uint64_t)(prefetch >> 20) << 20 | 0xfffff;
+  return bridge->writable[0x24 / 4] && address >= base && address <= limit;
+}
+
+static bool reaches(const struct fake_function *function, uint64_t address) {
+  for (const struct fake_function *bridge = function->parent; bridge; bridge = bridge->parent)
+    if (!forwards(bridge, address)) return false;
+  return true;
+}
+
+struct fake_function *fake_decode(uint64_t bus_address, unsigned *bar) {
+  struct fake_function *found = NULL;
+  for (unsigned i = 0; i < fake.count; i++) {
+    struct fake_function *function = &fake.functions[i];
+    if ((function->config[0x04 / 4] & 2) == 0 || !reaches(function, bus_address)) continue;
+    for (unsigned index = 0; index < 6; index++) {
+      uint64_t bytes = function->bar_bytes[index], address = fake_bar_address(function, index);
+      if (!bytes || (function->config[0x10 / 4 + index] & 1)) continue;
+      if (bus_address < address || bus_address - address >= bytes) continue;
+      assert_null(found); /* two BARs claim the same address */
+      found = function;
+      *bar = index;
+    }
+  }
+  return found;
+}
+
+bool fake_can_dma(const struct fake_function *function) {
+  for (; function; function = function->parent)
+    if ((function->config[0x04 / 4] & 4) == 0) return false;
+  return true;
+}
+
+uint64_t host_ticks(void) { return fake.now_ticks += 100; }
+uint64_t host_ticks_per_second(void) { return 1000 * FAKE_MS; }
+void host_relax(void) { fake.now_ticks += RELAX_TICKS; }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PCI Express configuration space without hardware: functions in a tree, reached by ECAM through the bus numbers that
+ * the code under test gave, with virtual time. It defines the host_* functions of the hosted port.
+ *
+ * A test builds the tree, runs the library, and then asks which function a memory access would reach: what counts is
+ * not what registers hold but where requests end up.
+ */
+#ifndef FAKE_PCI_H
+#define FAKE_PCI_H
+
+#include <spate/pcie.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAKE_ECAM_BASE      UINT64_C(0x7000000000)
+#define FAKE_FUNCTIONS_MAX  64u
+#define FAKE_MS             UINT64_C(1000000) /* ticks */
+#define FAKE_NEVER          UINT64_MAX
+#define FAKE_EXPRESS        0x70u /* offset of the PCI Express capability */
+
+enum fake_type { FAKE_ENDPOINT = 0x0, FAKE_ROOT_PORT = 0x4, FAKE_UPSTREAM = 0x5, FAKE_DOWNSTREAM = 0x6 };
+
+struct fake_function {
+  struct fake_function *parent; /* the bridge above; NULL on the first bus */
+  uint8_t device, function;
+  uint32_t config[1024];
+  uint32_t writable[1024]; /* bits that keep what is written */
+  uint32_t status[1024];   /* bits that clear when written 1: writing 1 counts as an offence */
+  uint64_t bar_bytes[6];
+  uint64_t ready_ticks;    /* until then it answers "configuration request retry" */
+  uint64_t link_ticks;     /* a port: when its link comes up */
+  bool removed;            /* nothing answers any more */
+  bool answers_all;        /* a port that answers for every device number with device 0 */
+  unsigned fifo_left[2];   /* entries in the Xilinx bridge's FIFOs at 0x154 and 0x158 */
+};
+
+struct fake_pci {
+  struct fake_function functions[FAKE_FUNCTIONS_MAX];
+  unsigned count;
+  uint64_t now_ticks;
+  uint64_t first_access_ticks; /* 0: none yet */
+  unsigned accesses;
+  unsigned status_offences;    /* writes that cleared somebody's status bits */
+  uint32_t background;         /* what reads of nothing return */
+};
+
+extern struct fake_pci fake;
+
+/* Forget everything. Time starts at 1 s, as 0 means "long ago" to the library. */
+void fake_reset(void);
+
+struct fake_function *fake_endpoint(struct fake_function *parent, unsigned device, unsigned function,
+                                    uint32_t class_code);
+struct fake_function *fake_bridge(struct fake_function *parent, unsigned device, enum fake_type type);
+
+/* flags: the BAR's low bits: 0 32-bit, 4 64-bit, 8 prefetchable, 1 I/O. */
+void fake_bar(struct fake_function *function, unsigned index, uint64_t bytes, uint32_t flags);
+
+/* Max payload as a code (128 << code), the link's abilities and what came of them. */
+void fake_express(struct fake_function *function, unsigned payload_code, unsigned speed_max, unsigned width_max,
+                  unsigned speed, unsigned width);
+
+/* The dword at an offset of the PCI Express capability. */
+uint32_t *fake_express_register(struct fake_function *function, unsigned offset);
+
+/* Which BAR does a memory access at this bus address reach? NULL: none. Two is a failure of the test. */
+struct fake_function *fake_decode(uint64_t bus_address, unsigned *bar);
+
+/* Where a function's BAR was placed; 0: nowhere. */
+uint64_t fake_bar_address(const struct fake_function *function, unsigned index);
+
+/* Would a memory request that this function sends reach the CPU's memory? (Bus master on all the way up.) */
+bool fake_can_dma(const struct fake_function *function);
+
+#endif

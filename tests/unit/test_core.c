@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ram_block.h"
+
+#include <spate/bytes.h>
+#include <spate/dma.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint8_t memory[64 * 1024] __attribute__((aligned(4096)));
+
+static void an_arena_gives_aligned_zeroed_memory_until_it_is_empty(void **state) {
+  (void)state;
+  struct spate_arena arena = {.start = memory + 1, .bytes = 8191};
+
+  memset(memory, 0xff, sizeof(memory));
+  uint8_t *first = spate_arena_take(&arena, 100, 64);
+  assert_ptr_equal(first, memory + 64);
+  for (unsigned i = 0; i < 100; i++)
+    assert_int_equal(first[i], 0);
+  assert_int_equal(first[100], 0xff);
+  assert_ptr_equal(spate_arena_take(&arena, 4096, 4096), memory + 4096);
+  assert_null(spate_arena_take(&arena, 1, 1));
+  assert_non_null(spate_arena_take(&arena, 0, 1));
+}
+
+static void an_arena_survives_absurd_sizes(void **state) {
+  (void)state;
+  struct spate_arena arena = {.start = memory + 1, .bytes = 8191};
+
+  assert_null(spate_arena_take(&arena, SIZE_MAX, 1));
+  assert_null(spate_arena_take(&arena, SIZE_MAX - 32, 64));
+  assert_null(spate_arena_take(&arena, 1, 1 << 16));
+  assert_int_equal(arena.used_bytes, 0);
+}
+
+static uint64_t backwards(void *context, uint64_t page) {
+  (void)context;
+  return (100u - page) * SPATE_PAGE_BYTES;
+}
+
+static uint64_t odd(void *context, uint64_t page) {
+  (void)context;
+  return page * SPATE_PAGE_BYTES + 8u;
+}
+
+static void a_regions_table_is_the_list_of_its_pages(void **state) {
+  (void)state;
+  static uint8_t table[8192] __attribute__((aligned(4096)));
+  struct spate_arena arena = {.start = table, .bytes = sizeof(table)};
+  struct spate_region region;
+
+  assert_int_equal(SPATE_REGION_TABLE_BYTES(4096u), 4096);
+  assert_int_equal(SPATE_REGION_TABLE_BYTES(512u * 4096u), 4096);
+  assert_int_equal(SPATE_REGION_TABLE_BYTES(513u * 4096u), 8192);
+  assert_int_equal(spate_region_init(&region, memory, sizeof(memory), &arena), SPATE_OK);
+  for (unsigned i = 0; i < 16; i++)
+    assert_int_equal(region.pages[i], (uintptr_t)memory + i * 4096u);
+  assert_int_equal(spate_region_init_scattered(&region, NULL, 16 * 4096, backwards, NULL, &arena), SPATE_OK);
+  assert_int_equal(region.pages[15], 85 * 4096);
+  assert_int_equal(spate_region_init(&region, memory, sizeof(memory), &arena), SPATE_E_MEMORY);
+}
+
+static void bad_regions_are_refused(void **state) {
+  (void)state;
+  static uint8_t table[4096] __attribute__((aligned(4096)));
+  struct spate_arena arena = {.start = table, .bytes = sizeof(table)};
+  struct spate_region region;
+
+  assert_int_equal(spate_region_init(&region, NULL, 4096, &arena), SPATE_E_INVALID);
+  assert_int_equal(spate_region_init(&region, memory, 0, &arena), SPATE_E_INVALID);
+  assert_int_equal(spate_region_init(&region, memory, 4097, &arena), SPATE_E_INVALID);
+  assert_int_equal(spate_region_init(&region, memory + 512, 4096, &arena), SPATE_E_INVALID);
+  assert_int_equal(spate_region_init_scattered(&region, NULL, 4096, odd, NULL, &arena), SPATE_E_INVALID);
+}
+
+static void waiting_requests_return_what_they_came_to(void **state) {
+  (void)state;
+  struct ram_block ram;
+  static uint8_t out[64 * 512] __attribute__((aligned(64)));
+  static uint8_t in[64 * 512] __attribute__((aligned(64)));
+
+  ram_block_open(&ram, 4096, 512);
+  ram.delay_polls = 5;
+  ram.block.request_blocks_max = 7; /* 64 blocks take ten requests */
+  for (unsigned i = 0; i < sizeof(out); i++)
+    out[i] = (uint8_t)(i * 7);
+  assert_int_equal(spate_block_write(&ram.block, 100, 64, out, 0), SPATE_OK);
+  assert_int_equal(spate_block_read(&ram.block, 100, 64, in), SPATE_OK);
+  assert_memory_equal(in, out, sizeof(out));
+  assert_int_equal(ram.count[SPATE_WRITE], 10);
+  assert_int_equal(spate_block_read(&ram.block, 4095, 2, in), SPATE_E_INVALID);
+  ram_block_fault(&ram,
+                  (struct ram_fault){
+                      .ops = RAM_OP(SPATE_WRITE), .first_lba = 50, .last_lba = 50, .times = 1, .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_block_write(&ram.block, 48, 7, out, 0), SPATE_E_MEDIA);
+  assert_int_equal(spate_block_write(&ram.block, 48, 7, out, 0), SPATE_OK);
+  ram_block_close(&ram);
+}
+
+static void a_flush_is_left_out_without_a_volatile_cache(void **state) {
+  (void)state;
+  struct ram_block ram;
+
+  ram_block_open(&ram, 4096, 512);
+  assert_int_equal(spate_block_flush(&ram.block), SPATE_OK);
+  assert_int_equal(ram.count[SPATE_FLUSH], 1);
+  ram.block.volatile_cache = false;
+  assert_int_equal(spate_block_flush(&ram.block), SPATE_OK);
+  assert_int_equal(ram.count[SPATE_FLUSH], 1);
+  ram_block_close(&ram);
+}
+
+static void count_progress(void *context, uint64_t blocks_done) {
+  uint64_t *last = context;
+
+  assert_true(blocks_done > *last);
+  *last = blocks_done;
+}
+
+static void a_drive_is_erased_in_bounded_pieces(void **state) {
+  (void)state;
+  struct ram_block ram;
+  uint64_t done_blocks = 0;
+
+  ram_block_open(&ram, 100000, 512);
+  memset(ram.memory, 0xee, ram.bytes);
+  assert_int_equal(spate_block_erase(&ram.block, SPATE_ZERO, 1, 99998, 1000, count_progress, &done_blocks), SPATE_OK);
+  assert_int_equal(done_blocks, 99998);
+  assert_int_equal(ram.count[SPATE_ZERO], 100);
+  assert_int_equal(ram.memory[511], 0xee);
+  assert_int_equal(ram.memory[512], 0);
+  assert_int_equal(ram.memory[99999 * 512 - 1], 0);
+  assert_int_equal(ram.memory[99999 * 512], 0xee);
+  assert_int_equal(spate_block_erase(&ram.block, SPATE_WRITE, 0, 1, 1, NULL, NULL), SPATE_E_INVALID);
+  ram.block.can_trim = false;
+  assert_int_equal(spate_block_erase(&ram.block, SPATE_TRIM, 0, 1, 1, NULL, NULL), SPATE_E_UNSUPPORTED);
+  ram_block_close(&ram);
+}
+
+static void every_error_has_a_name_and_a_sentence(void **state) {
+  (void)state;
+  for (int i = 0; i < SPATE_E_COUNT; i++) {
+    const char *help = spate_error_help((enum spate_error)i);
+    assert_string_not_equal(spate_error_name((enum spate_error)i), "UNKNOWN");
+    char last = help[strlen(help) - 1];
+    assert_true(last == '.' || last == '?');
+  }
+  assert_string_equal(spate_error_name(SPATE_E_COUNT), "UNKNOWN");
+  assert_string_equal(spate_error_name((enum spate_error) - 1), "UNKNOWN");
+}
+
+static void fields_are_little_endian_at_any_alignment(void **state) {
+  (void)state;
+  uint8_t bytes[16] = {0};
+
+  spate_put64(bytes + 3, UINT64_C(0x0123456789abcdef));
+  assert_int_equal(bytes[3], 0xef);
+  assert_int_equal(bytes[10], 0x01);
+  assert_int_equal(bytes[11], 0);
+  assert_true(spate_get64(bytes + 3) == UINT64_C(0x0123456789abcdef));
+  assert_int_equal(spate_get32(bytes + 3), 0x89abcdef);
+  assert_int_equal(spate_get16(bytes + 5), 0x89ab);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_arena_gives_aligned_zeroed_memory_until_it_is_empty),
+      cmocka_unit_test(an_arena_survives_absurd_sizes),
+      cmocka_unit_test(a_regions_table_is_the_list_of_its_pages),
+      cmocka_unit_test(bad_regions_are_refused),
+      cmocka_unit_test(waiting_requests_return_what_they_came_to),
+      cmocka_unit_test(a_flush_is_left_out_without_a_volatile_cache),
+      cmocka_unit_test(a_drive_is_erased_in_bounded_pieces),
+      cmocka_unit_test(every_error_has_a_name_and_a_sentence),
+      cmocka_unit_test(fields_are_little_endian_at_any_alignment),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,925 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recorder over a real volume in memory, with the clock in the test's hand. */
+#include "ram_block.h"
+
+#include <spate/player.h>
+#include <spate/port.h>
+#include <spate/recorder.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB          (UINT64_C(1) << 20)
+#define PIECE        (64u * 1024u)
+#define PIECES       16u
+#define RING_BYTES   (PIECES * PIECE)
+#define STREAMS      8u
+#define VOLUME_MIB   128u
+#define CACHE_BYTES  (32u * 4096u)
+#define BITMAP_BYTES 4096u
+
+/* ---- the port: time passes only when the library or the test looks at it ---- */
+
+static uint64_t clock_ns;
+
+uint64_t host_ticks(void) { return clock_ns += 100; }
+uint64_t host_ticks_per_second(void) { return 1000000000; }
+void host_relax(void) { clock_ns += 1000; }
+void host_dma_write_barrier(void) {}
+void host_dma_read_barrier(void) {}
+uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
+uint32_t host_read32(uintptr_t address) { fail_msg("register read at %lx", (unsigned long)address); }
+uint64_t host_read64(uintptr_t address) { return host_read32(address); }
+void host_write32(uintptr_t address, uint32_t value) { fail_msg("register %lx = %x", (unsigned long)address, value); }
+void host_write64(uintptr_t address, uint64_t value) { host_write32(address, (uint32_t)value); }
+
+void host_cache_clean(const void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
+
+void host_cache_invalidate(void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
+
+void host_log(const char *text, uint64_t value) {
+  (void)text;
+  (void)value;
+}
+
+/* ---- a drive, a volume, a recorder with streams, and a source for each ---- */
+
+struct source {
+  struct spate_stream stream;
+  struct spate_chunk chunks[PIECES];
+  struct spate_region region;
+  uint8_t *ring;
+  uint32_t slot; /* pushes so far */
+  uint64_t seed; /* of the content */
+  uint8_t *sent; /* everything that was accepted */
+  uint64_t sent_bytes;
+};
+
+struct world {
+  struct ram_block ram;
+  struct spate_exfat volume;
+  struct spate_exfat_config config;
+  struct spate_recorder recorder;
+  struct source sources[STREAMS];
+  uint64_t events[8], values[8]; /* by enum spate_event: how often, last value */
+  struct source *push_while_waiting;
+};
+
+static void must_be(enum spate_error got, enum spate_error wanted, int line) {
+  if (got != wanted) fail_msg("line %d: %s instead of %s", line, spate_error_name(got), spate_error_name(wanted));
+}
+#define OK(call)            must_be(call, SPATE_OK, __LINE__)
+#define GIVES(wanted, call) must_be(call, wanted, __LINE__)
+
+static void on_event(void *context, struct spate_stream *stream, enum spate_event event, uint64_t value) {
+  struct world *world = context;
+
+  assert_non_null(stream);
+  world->events[event]++;
+  world->values[event] = value;
+}
+
+static void fill_piece(struct source *source, uint8_t *to, uint32_t bytes) {
+  for (uint32_t i = 0; i < bytes; i++)
+    to[i] = (uint8_t)(ram_random(&source->seed) >> 11);
+}
+
+/* Push one piece of `bytes`; on success it is what the file must hold. */
+static enum spate_error push(struct source *source, uint32_t bytes) {
+  uint64_t offset_bytes = (uint64_t)(source->slot % PIECES) * PIECE;
+
+  if (spate_stream_room(&source->stream) == 0) return SPATE_E_FULL; /* the slot still belongs to the recorder */
+  uint64_t seed = source->seed;
+  fill_piece(source, source->ring + offset_bytes, bytes);
+  enum spate_error error = spate_stream_push(&source->stream, offset_bytes, bytes);
+  if (error != SPATE_OK) {
+    source->seed = seed;
+    return error;
+  }
+  memcpy(source->sent + source->sent_bytes, source->ring + offset_bytes, bytes);
+  source->sent_bytes += bytes;
+  source->slot++;
+  return SPATE_OK;
+}
+
+static void while_waiting(void *context) {
+  struct world *world = context;
+
+  if (world->push_while_waiting != NULL) {
+    enum spate_error error = push(world->push_while_waiting, PIECE);
+    assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+  }
+}
+
+static void open_source(struct world *world, struct source *source, uint64_t seed, bool retain, uint64_t next_bytes) {
+  uint8_t *table = aligned_alloc(4096, SPATE_REGION_TABLE_BYTES(RING_BYTES));
+  struct spate_arena arena = {.start = table, .bytes = SPATE_REGION_TABLE_BYTES(RING_BYTES)};
+
+  source->ring = aligned_alloc(4096, RING_BYTES);
+  source->sent = malloc(VOLUME_MIB * MIB);
+  source->seed = seed;
+  assert_true(table != NULL && source->ring != NULL && source->sent != NULL);
+  OK(spate_region_init(&source->region, source->ring, RING_BYTES, &arena));
+  struct spate_stream_config config = {.region = &source->region,
+                                       .chunks = source->chunks,
+                                       .chunk_count = PIECES,
+                                       .cpu_filled = true,
+                                       .retain = retain,
+                                       .next_bytes = next_bytes};
+  OK(spate_stream_open(&world->recorder, &source->stream, &config));
+}
+
+static void close_source(struct source *source) {
+  free(source->region.pages);
+  free(source->ring);
+  free(source->sent);
+}
+
+static struct world *open_world(uint32_t block_bytes, uint64_t volume_mib) {
+  struct world *world = calloc(1, sizeof(*world));
+
+  assert_non_null(world);
+  ram_block_open(&world->ram, volume_mib * MIB / block_bytes, block_bytes);
+  world->config = (struct spate_exfat_config){.block = &world->ram.block,
+                                              .blocks = world->ram.block.blocks,
+                                              .cache = aligned_alloc(4096, CACHE_BYTES),
+                                              .cache_bytes = CACHE_BYTES,
+                                              .bitmap = aligned_alloc(4096, BITMAP_BYTES),
+                                              .bitmap_bytes = BITMAP_BYTES};
+  struct spate_exfat_format format = {.label = "TEST", .serial = 1, .cluster_bytes = 1u << 20};
+  OK(spate_exfat_format(&world->config, &format));
+  OK(spate_exfat_mount(&world->volume, &world->config, NULL));
+  struct spate_recorder_config config = {.event = on_event, .while_waiting = while_waiting, .context = world};
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  return world;
+}
+
+static void close_world(struct world *world) {
+  OK(spate_recorder_close(&world->recorder));
+  OK(spate_exfat_unmount(&world->volume));
+  for (unsigned i = 0; i < STREAMS; i++)
+    close_source(&world->sources[i]);
+  ram_block_close(&world->ram);
+  free(world->config.cache);
+  free(world->config.bitmap);
+  free(world);
+}
+
+static void work(struct world *world) { OK(spate_recorder_work(&world->recorder)); }
+
+/* Push `pieces` pieces, working whenever the ring is full. */
+static void stream_pieces(struct world *world, struct source *source, uint32_t pieces) {
+  for (uint32_t i = 0; i < pieces;) {
+    enum spate_error error = push(source, PIECE);
+    if (error == SPATE_OK)
+      i++;
+    else
+      GIVES(SPATE_E_FULL, error);
+    work(world);
+  }
+}
+
+/* Work until everything pushed has completed (not: is durable). */
+static void drain(struct world *world, struct source *source) {
+  for (int i = 0; i < 100000 && source->stream.completed != source->stream.pushed; i++)
+    work(world);
+  assert_int_equal(source->stream.completed, source->stream.pushed);
+}
+
+static void close_clips(struct world *world, struct source *source) {
+  for (int i = 0; i < 100000 && spate_stream_active(&source->stream); i++)
+    work(world);
+  assert_false(spate_stream_active(&source->stream));
+}
+
+/* The file at `path` holds exactly these bytes. */
+static void file_holds(struct world *world, const char *path, const uint8_t *bytes, uint64_t length) {
+  struct spate_exfat_file file;
+  uint8_t *got = malloc(length + 1);
+  size_t got_bytes = 0;
+
+  assert_non_null(got);
+  OK(spate_exfat_open(&world->volume, path, &file));
+  assert_int_equal(file.bytes, length);
+  OK(spate_exfat_read(&file, 0, got, length + 1, &got_bytes));
+  assert_int_equal(got_bytes, length);
+  if (memcmp(got, bytes, length) != 0) fail_msg("%s: content differs", path);
+  free(got);
+}
+
+static uint64_t file_bytes(struct world *world, const char *path) {
+  struct spate_exfat_entry entry;
+
+  OK(spate_exfat_stat(&world->volume, path, &entry));
+  return entry.bytes;
+}
+
+/* ---- tests ---- */
+
+static void one_clip(uint32_t block_bytes, enum ram_order order) {
+  struct world *world = open_world(block_bytes, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  world->ram.order = order;
+  open_source(world, source, 7, false, 0);
+  OK(spate_stream_arm(&source->stream, "CLIP.RAW", 8 * MIB));
+  stream_pieces(world, source, 100);
+  drain(world, source);
+  OK(push(source, 12345)); /* a last piece of odd length */
+  GIVES(SPATE_E_STATE, push(source, PIECE));
+  OK(spate_stream_cut(&source->stream));
+  close_clips(world, source);
+  file_holds(world, "CLIP.RAW", source->sent, source->sent_bytes);
+  assert_int_equal(source->sent_bytes, 100 * PIECE + 12345);
+  assert_int_equal(source->stream.counters.durable_bytes, source->sent_bytes);
+  assert_int_equal(source->stream.counters.lost_bytes, 0);
+  assert_int_equal(world->values[SPATE_EVENT_CLIP_CLOSED], source->sent_bytes);
+  assert_int_equal(world->ram.overlaps, 0);
+  close_world(world);
+}
+
+static void a_clip_is_what_was_pushed(void **state) {
+  (void)state;
+  one_clip(512, RAM_IN_ORDER);
+  one_clip(4096, RAM_IN_ORDER);
+}
+
+static void completions_may_come_in_any_order(void **state) {
+  (void)state;
+  one_clip(512, RAM_REVERSED);
+  one_clip(4096, RAM_RANDOM);
+}
+
+static bool is_data(const struct source *source, const struct ram_log_entry *entry) {
+  const struct spate_exfat_clip *clip = &source->stream.takes[0].clip;
+  uint64_t clip_blocks = clip->reserved_bytes >> source->stream.recorder->block->block_shift;
+
+  return entry->op == SPATE_WRITE && entry->lba >= clip->first_lba && entry->lba < clip->first_lba + clip_blocks;
+}
+
+/* Between arm and stop: data, flushes, and one-block FUA writes of one and the same block. */
+static void only_data_and_checkpoints_between_arm_and_stop(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  uint64_t entry_lba = 0;
+  uint64_t data = 0, flushes = 0, entries = 0;
+
+  open_source(world, source, 7, false, 0);
+  OK(spate_stream_arm(&source->stream, "CLIP.RAW", 32 * MIB));
+  world->ram.keep_log = true;
+  for (int second = 0; second < 8; second++) {
+    stream_pieces(world, source, 32);
+    clock_ns += 250000000;
+  }
+  drain(world, source);
+  for (size_t i = 0; i < world->ram.log_count; i++) {
+    const struct ram_log_entry *entry = &world->ram.log[i];
+    if (is_data(source, entry)) {
+      data++;
+    } else if (entry->op == SPATE_FLUSH) {
+      flushes++;
+    } else {
+      assert_int_equal(entry->op, SPATE_WRITE);
+      assert_int_equal(entry->blocks, 1);
+      assert_true(entry->flags & SPATE_IO_FUA);
+      if (entry_lba == 0) entry_lba = entry->lba;
+      assert_int_equal(entry->lba, entry_lba);
+      entries++;
+    }
+  }
+  assert_int_equal(data, 256);
+  assert_int_equal(flushes, world->recorder.counters.flushes);
+  assert_int_equal(entries, source->stream.counters.checkpoints);
+  assert_in_range(flushes, 3, 5); /* 2 s at one each 500 ms */
+  OK(spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
+static uint64_t published_length(const struct ram_log_entry *entry) {
+  /* The stream extension entry (0xc0) of the only entry set with a length in this block: DataLength at 24. */
+  for (uint32_t at = 0; at < 512; at += 32) {
+    if (entry->data[at] == 0xc0) {
+      uint64_t length = 0;
+      memcpy(&length, entry->data + at + 24, sizeof(length));
+      if (length != 0) return length;
+    }
+  }
+  return 0;
+}
+
+/* For every published length: a flush completed before the entry was submitted, and every write below the length
+ * completed before that flush was submitted. */
+static void a_length_is_published_only_when_it_is_durable(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  unsigned published = 0;
+
+  open_source(world, source, 7, false, 0);
+  OK(spate_exfat_mkdir(&world->volume, "D"));
+  OK(spate_stream_arm(&source->stream, "D/CLIP.RAW", 32 * MIB));
+  world->ram.keep_log = true;
+  world->ram.keep_data = true;
+  world->ram.order = RAM_RANDOM;
+  world->ram.delay_polls = 3;
+  for (int i = 0; i < 40; i++) {
+    stream_pieces(world, source, 7);
+    clock_ns += 130000000;
+  }
+  const uint64_t first_lba = source->stream.takes[0].clip.first_lba;
+  drain(world, source);
+  for (size_t i = 0; i < world->ram.log_count; i++) {
+    const struct ram_log_entry *entry = &world->ram.log[i];
+    if (entry->op != SPATE_WRITE || is_data(source, entry)) continue;
+    uint64_t length = published_length(entry);
+    uint64_t flush_submitted_at = 0; /* of the last flush that completed before this entry was submitted */
+    for (size_t j = 0; j < world->ram.log_count; j++) {
+      const struct ram_log_entry *flush = &world->ram.log[j];
+      if (flush->op == SPATE_FLUSH && flush->completed_at < entry->submitted_at)
+        flush_submitted_at = flush->submitted_at;
+    }
+    assert_true(flush_submitted_at > 0);
+    uint64_t covered = 0;
+    for (size_t j = 0; j < world->ram.log_count; j++) {
+      const struct ram_log_entry *data = &world->ram.log[j];
+      if (is_data(source, data) && data->completed_at < flush_submitted_at && (data->lba - first_lba) * 512 < length)
+        covered += (uint64_t)data->blocks * 512;
+    }
+    assert_int_equal(covered, length);
+    published++;
+  }
+  assert_true(published >= 8);
+  OK(spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
+static void several_clips_in_a_row_with_the_next_armed_ahead(void **state) {
+  (void)state;
+  struct world *world = open_world(4096, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  uint64_t starts[6];
+  char path[32];
+
+  world->ram.order = RAM_RANDOM;
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "0.RAW", 4 * MIB));
+  for (unsigned i = 0; i < 5; i++) {
+    starts[i] = source->sent_bytes;
+    stream_pieces(world, source, 10 + i);
+    (void)snprintf(path, sizeof(path), "%u.RAW", i + 1);
+    enum spate_error error = spate_stream_arm(&source->stream, path, 4 * MIB);
+    while (error == SPATE_E_STATE) { /* the one before is still closing */
+      work(world);
+      error = spate_stream_arm(&source->stream, path, 4 * MIB);
+    }
+    OK(error);
+    GIVES(SPATE_E_STATE, spate_stream_arm(&source->stream, "THIRD.RAW", MIB));
+    stream_pieces(world, source, 3);
+    OK(spate_stream_cut(&source->stream)); /* not drained: the next clip streams while this one ends */
+  }
+  starts[5] = source->sent_bytes;
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  for (unsigned i = 0; i < 5; i++) {
+    (void)snprintf(path, sizeof(path), "%u.RAW", i);
+    file_holds(world, path, source->sent + starts[i], starts[i + 1] - starts[i]);
+  }
+  struct spate_exfat_entry entry;
+  GIVES(SPATE_E_NOT_FOUND, spate_exfat_stat(&world->volume, "5.RAW", &entry)); /* armed, never used */
+  close_world(world);
+}
+
+static void a_stream_rolls_over_without_losing_a_byte(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  uint64_t at = 0;
+
+  world->ram.order = RAM_RANDOM;
+  open_source(world, source, 3, false, 2 * MIB);
+  OK(spate_exfat_mkdir(&world->volume, "TAPE.D"));
+  OK(spate_stream_arm(&source->stream, "TAPE.D/CLIP", 2 * MIB));
+  stream_pieces(world, source, 150); /* 9.4 MiB */
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  static const char *const paths[] = {"TAPE.D/CLIP", "TAPE.D/CLIP_0002", "TAPE.D/CLIP_0003", "TAPE.D/CLIP_0004",
+                                      "TAPE.D/CLIP_0005"};
+  for (unsigned i = 0; i < 5; i++) {
+    uint64_t bytes = i < 4 ? 2 * MIB : 150 * PIECE - 8 * MIB;
+    file_holds(world, paths[i], source->sent + at, bytes);
+    at += bytes;
+  }
+  assert_int_equal(at, source->sent_bytes);
+  assert_int_equal(world->events[SPATE_EVENT_ROLLED_OVER], 4);
+  close_world(world);
+}
+
+/* A frame that does not fit the rest of a reservation goes whole into the next file. */
+static void a_piece_is_never_cut_in_two(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  const uint32_t frame = 50u * 1024u;
+
+  open_source(world, source, 3, false, MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  for (unsigned frames = 0; frames < 30;) {
+    enum spate_error error = push(source, frame);
+    if (error == SPATE_OK)
+      frames++;
+    else
+      GIVES(SPATE_E_FULL, error);
+    work(world);
+  }
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  file_holds(world, "A.RAW", source->sent, 20u * frame); /* 20.48 fit */
+  file_holds(world, "A_0002.RAW", source->sent + 20u * frame, 10u * frame);
+  close_world(world);
+}
+
+static void eight_streams_at_once(void **state) {
+  (void)state;
+  struct world *world = open_world(4096, VOLUME_MIB); /* all eight entry sets share a block */
+  uint64_t random = 99;
+  char path[32];
+
+  world->ram.order = RAM_RANDOM;
+  world->ram.delay_polls = 2;
+  for (unsigned i = 0; i < STREAMS; i++) {
+    open_source(world, &world->sources[i], i + 1, i % 2 != 0, i < 4 ? 3 * MIB : 0);
+    (void)snprintf(path, sizeof(path), "S%u.RAW", i);
+    OK(spate_stream_arm(&world->sources[i].stream, path, i < 4 ? 3 * MIB : 8 * MIB));
+  }
+  for (unsigned step = 0; step < 3000; step++) {
+    struct source *source = &world->sources[ram_random(&random) % STREAMS];
+    if (source->sent_bytes < 7 * MIB) {
+      enum spate_error error = push(source, PIECE);
+      assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+    }
+    if (step % 3 == 0) work(world);
+    clock_ns += 1000000;
+  }
+  OK(spate_recorder_finish(&world->recorder));
+  for (unsigned i = 0; i < STREAMS; i++) {
+    struct source *source = &world->sources[i];
+    uint64_t first = i < 4 && source->sent_bytes > 3 * MIB ? 3 * MIB : source->sent_bytes;
+    (void)snprintf(path, sizeof(path), "S%u.RAW", i);
+    file_holds(world, path, source->sent, first);
+    assert_true(source->sent_bytes > 5 * MIB);
+    assert_true(source->stream.counters.checkpoints > 2);
+  }
+  assert_int_equal(world->ram.overlaps, 0);
+  close_world(world);
+}
+
+static void a_full_volume_is_announced_ahead(void **state) {
+  (void)state;
+  struct world *world = open_world(512, 70);
+  struct source *source = &world->sources[0];
+  struct spate_exfat_info info;
+  enum spate_error error = SPATE_OK;
+  uint64_t announced_at = 0;
+
+  open_source(world, source, 3, false, 20 * MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 20 * MIB));
+  for (;;) {
+    error = push(source, PIECE);
+    if (error == SPATE_E_NO_SPACE) break;
+    assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+    work(world);
+    if (announced_at == 0 && world->events[SPATE_EVENT_VOLUME_ENDS] > 0) {
+      announced_at = source->sent_bytes;
+      assert_true(world->values[SPATE_EVENT_VOLUME_ENDS] >= MIB);
+    }
+  }
+  spate_stream_overrun(&source->stream, PIECE);
+  assert_true(announced_at > 0 && announced_at < source->sent_bytes);
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  assert_int_equal(world->values[SPATE_EVENT_OVERRUN], PIECE);
+  assert_int_equal(world->events[SPATE_EVENT_FRAGMENTED], 1); /* the last clip took what was left */
+  OK(spate_exfat_info(&world->volume, &info));
+  assert_true(info.free_bytes <= MIB + 20 * MIB / 16);
+  assert_int_equal(file_bytes(world, "A.RAW"), 20 * MIB);
+  close_world(world);
+}
+
+static void a_failed_write_ends_the_clip_at_its_last_good_byte(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  world->ram.order = RAM_RANDOM;
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  uint64_t bad_lba = source->stream.takes[0].clip.first_lba + 20 * PIECE / 512 + 3;
+  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                  .first_lba = bad_lba,
+                                                  .last_lba = bad_lba,
+                                                  .times = RAM_ALWAYS,
+                                                  .error = SPATE_E_MEDIA,
+                                                  .detail = 0x280});
+  enum spate_error error = SPATE_OK;
+  for (unsigned i = 0; i < 1000 && (error == SPATE_OK || error == SPATE_E_FULL); i++) {
+    error = push(source, PIECE);
+    work(world);
+  }
+  assert_int_equal(error, SPATE_E_MEDIA);
+  assert_int_equal(source->stream.error, SPATE_E_MEDIA);
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  file_holds(world, "A.RAW", source->sent, 20 * PIECE);
+  assert_int_equal(source->stream.counters.lost_bytes, source->sent_bytes - 20 * PIECE);
+  assert_true(world->events[SPATE_EVENT_LOST] > 0);
+  OK(spate_stream_arm(&source->stream, "B.RAW", MIB)); /* the stream can go on in another file */
+  uint64_t start = source->sent_bytes;
+  stream_pieces(world, source, 4);
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  file_holds(world, "B.RAW", source->sent + start, 4 * PIECE);
+  close_world(world);
+}
+
+/* Everything that completed since the last completed flush is gone from the medium. */
+static void cut_the_drives_power(struct world *world) {
+  uint64_t flushed_at = 0;
+
+  for (size_t i = 0; i < world->ram.log_count; i++) {
+    const struct ram_log_entry *entry = &world->ram.log[i];
+    if (entry->op == SPATE_FLUSH && entry->completed_at != UINT64_MAX) flushed_at = entry->submitted_at;
+  }
+  for (size_t i = 0; i < world->ram.log_count; i++) {
+    const struct ram_log_entry *entry = &world->ram.log[i];
+    bool volatile_write = entry->op == SPATE_WRITE && !(entry->flags & SPATE_IO_FUA);
+    if (volatile_write && entry->completed_at != UINT64_MAX && entry->completed_at > flushed_at)
+      memset(world->ram.memory + entry->lba * 512, 0xee, (size_t)entry->blocks * 512);
+  }
+  world->ram.block.power_losses++;
+}
+
+/* Stream with the drive losing power in the middle, `held` requests in flight. */
+static void lose_power(struct world *world, struct source *source) {
+  world->ram.keep_log = true;
+  world->ram.order = RAM_RANDOM;
+  stream_pieces(world, source, 9);
+  drain(world, source);
+  clock_ns += 600000000; /* a checkpoint of these nine */
+  for (int i = 0; i < 20; i++)
+    work(world);
+  assert_int_equal(source->stream.takes[0].clip.published_bytes, 9 * PIECE);
+  stream_pieces(world, source, 4);
+  drain(world, source); /* completed, not flushed */
+  OK(push(source, PIECE));
+  OK(push(source, PIECE));
+  world->ram.delay_polls = 50;
+  work(world); /* in flight */
+  cut_the_drives_power(world);
+  world->ram.delay_polls = 0;
+}
+
+static void a_retaining_stream_loses_nothing_when_the_drive_loses_power(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  lose_power(world, source);
+  for (unsigned pieces = 0; pieces < 30;) {
+    if (push(source, PIECE) == SPATE_OK) pieces++;
+    work(world);
+    clock_ns += 20000000;
+  }
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  file_holds(world, "A.RAW", source->sent, source->sent_bytes);
+  assert_int_equal(source->stream.counters.lost_bytes, 0);
+  close_world(world);
+}
+
+static void a_power_loss_caps_a_clip_whose_memory_was_released(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  lose_power(world, source);
+  for (int i = 0; i < 100; i++)
+    work(world);
+  GIVES(SPATE_E_POWER_LOST, push(source, PIECE));
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  file_holds(world, "A.RAW", source->sent, 9 * PIECE);
+  assert_int_equal(source->stream.counters.lost_bytes, 6 * PIECE);
+  assert_int_equal(source->stream.error, SPATE_E_POWER_LOST);
+  close_world(world);
+}
+
+/* The flush of a checkpoint completes, but only after the loss: it proves nothing about what came before. */
+static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  world->ram.keep_log = true;
+  stream_pieces(world, source, 5);
+  drain(world, source);
+  world->ram.held_ops = RAM_OP(SPATE_FLUSH);
+  clock_ns += 600000000;
+  work(world);
+  work(world);
+  assert_int_equal(world->recorder.counters.flushes, 1);
+  cut_the_drives_power(world);
+  world->ram.held_ops = RAM_OP(SPATE_WRITE); /* what is written again does not complete yet */
+  for (int i = 0; i < 10; i++)
+    work(world);
+  assert_int_equal(source->stream.takes[0].clip.published_bytes, 0);
+  world->ram.held_ops = 0;
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  file_holds(world, "A.RAW", source->sent, 5 * PIECE);
+  close_world(world);
+}
+
+static void a_full_ring_pushes_back_and_is_counted(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  world->ram.held_ops = RAM_OP(SPATE_WRITE);
+  for (unsigned i = 0; i < PIECES; i++)
+    OK(push(source, PIECE));
+  work(world);
+  assert_int_equal(spate_stream_room(&source->stream), 0);
+  GIVES(SPATE_E_FULL, spate_stream_push(&source->stream, 0, PIECE));
+  assert_int_equal(source->stream.counters.ring_full, 1);
+  assert_int_equal(source->stream.counters.chunks_high_water, PIECES);
+  world->ram.held_ops = 0;
+  work(world);
+  assert_int_equal(spate_stream_released(&source->stream), PIECES);
+  stream_pieces(world, source, 20);
+  OK(spate_recorder_finish(&world->recorder));
+  file_holds(world, "A.RAW", source->sent, source->sent_bytes);
+  close_world(world);
+}
+
+static void bad_pieces_are_refused(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  GIVES(SPATE_E_STATE, spate_stream_push(&source->stream, 0, PIECE));
+  GIVES(SPATE_E_STATE, spate_stream_cut(&source->stream));
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, 0));
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 2, PIECE));
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, RING_BYTES - 512, 513));
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, RING_BYTES + 512, 512));
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, UINT32_MAX));
+  GIVES(SPATE_E_EXISTS, spate_stream_arm(&source->stream, "A.RAW", MIB));
+  GIVES(SPATE_E_NOT_FOUND, spate_stream_arm(&source->stream, "NONE/A.RAW", MIB));
+  GIVES(SPATE_E_NAME, spate_stream_arm(&source->stream, "A?.RAW", MIB));
+  GIVES(SPATE_E_NO_SPACE, spate_stream_arm(&source->stream, "B.RAW", 1000 * MIB));
+  stream_pieces(world, source, 16);
+  GIVES(SPATE_E_NO_SPACE, push(source, PIECE)); /* the reservation is used up, and there is no next */
+  OK(spate_recorder_finish(&world->recorder));
+  file_holds(world, "A.RAW", source->sent, MIB);
+  close_world(world);
+}
+
+static void a_failed_flush_is_reported_and_tried_again(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(world, source, 5);
+  drain(world, source);
+  ram_block_fault(
+      &world->ram,
+      (struct ram_fault){.ops = RAM_OP(SPATE_FLUSH), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_COMMAND});
+  clock_ns += 600000000;
+  work(world);
+  GIVES(SPATE_E_COMMAND, spate_recorder_work(&world->recorder));
+  assert_int_equal(source->stream.takes[0].clip.published_bytes, 0);
+  assert_int_equal(world->recorder.counters.checkpoint_failures, 1);
+  clock_ns += 600000000;
+  for (int i = 0; i < 10; i++)
+    work(world);
+  assert_int_equal(source->stream.takes[0].clip.published_bytes, 5 * PIECE);
+  OK(spate_recorder_finish(&world->recorder));
+  file_holds(world, "A.RAW", source->sent, 5 * PIECE);
+  close_world(world);
+}
+
+/* While another stream's arm waits for its flush, this one is submitted, completed and pushed to. */
+static void a_stream_flows_while_another_is_armed(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  open_source(world, &world->sources[1], 4, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 64 * MIB));
+  stream_pieces(world, source, 2);
+  uint64_t before = source->stream.counters.completed_bytes;
+  world->ram.delay_polls = 20; /* metadata is slow */
+  world->push_while_waiting = source;
+  OK(spate_stream_arm(&world->sources[1].stream, "B.RAW", MIB));
+  world->push_while_waiting = NULL;
+  assert_true(source->stream.counters.completed_bytes - before >= 8 * PIECE);
+  OK(spate_recorder_finish(&world->recorder));
+  file_holds(world, "A.RAW", source->sent, source->sent_bytes);
+  struct spate_exfat_entry entry;
+  GIVES(SPATE_E_NOT_FOUND, spate_exfat_stat(&world->volume, "B.RAW", &entry));
+  close_world(world);
+}
+
+static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  world->ram.block.volatile_cache = false;
+  open_source(world, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  for (int i = 0; i < 10; i++) {
+    stream_pieces(world, source, 5);
+    clock_ns += 300000000;
+  }
+  world->ram.block.power_losses++; /* nothing is lost: completed is durable */
+  OK(spate_recorder_finish(&world->recorder));
+  file_holds(world, "A.RAW", source->sent, source->sent_bytes);
+  assert_int_equal(world->ram.count[SPATE_FLUSH], 0);
+  assert_true(source->stream.counters.checkpoints >= 4);
+  close_world(world);
+}
+
+static void play(struct world *world, const char *path, const uint8_t *bytes, uint64_t length, uint32_t slot_bytes) {
+  struct source *ring = &world->sources[7];
+  struct spate_slot slots[4];
+  struct spate_player player;
+  struct spate_exfat_file file;
+  struct spate_player_config config = {
+      .region = &ring->region, .slot_bytes = slot_bytes, .slots = slots, .slot_count = 4, .cpu_consumed = true};
+  uint64_t offset_bytes = 0;
+  uint64_t at = 0;
+  uint32_t piece = 0;
+
+  OK(spate_exfat_open(&world->volume, path, &file));
+  OK(spate_player_open(&player, &file, 0, &config));
+  for (int turn = 0; turn < 100000 && !spate_player_ended(&player); turn++) {
+    OK(spate_player_work(&player));
+    if (turn % 3 == 0 && spate_player_take(&player, &offset_bytes, &piece)) {
+      assert_true(at + piece <= length);
+      assert_memory_equal(ring->ring + offset_bytes, bytes + at, piece);
+      at += piece;
+      spate_player_give_back(&player);
+    }
+  }
+  assert_int_equal(at, length);
+}
+
+static void playback_gives_the_file_in_order(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  open_source(world, &world->sources[7], 4, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(world, source, 40);
+  drain(world, source);
+  OK(push(source, 777));
+  OK(spate_recorder_finish(&world->recorder));
+  world->ram.order = RAM_RANDOM;
+  world->ram.delay_polls = 1;
+  play(world, "A.RAW", source->sent, source->sent_bytes, PIECE);
+  play(world, "A.RAW", source->sent, source->sent_bytes, 4096);
+  close_world(world);
+}
+
+static void playback_stops_before_a_block_that_cannot_be_read(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  struct spate_slot slots[4];
+  struct spate_player player;
+  struct spate_exfat_file file;
+  uint64_t offset_bytes = 0;
+  uint64_t at = 0;
+  uint32_t piece = 0;
+  enum spate_error error = SPATE_OK;
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  uint64_t bad_lba = source->stream.takes[0].clip.first_lba + 6 * PIECE / 512;
+  stream_pieces(world, source, 40);
+  OK(spate_recorder_finish(&world->recorder));
+  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                  .first_lba = bad_lba,
+                                                  .last_lba = bad_lba,
+                                                  .times = RAM_ALWAYS,
+                                                  .error = SPATE_E_MEDIA});
+  world->ram.order = RAM_REVERSED;
+  struct spate_player_config config = {
+      .region = &source->region, .slot_bytes = PIECE, .slots = slots, .slot_count = 4, .cpu_consumed = true};
+  OK(spate_exfat_open(&world->volume, "A.RAW", &file));
+  OK(spate_player_open(&player, &file, 0, &config));
+  for (int turn = 0; turn < 1000 && !spate_player_ended(&player); turn++) {
+    error = spate_player_work(&player);
+    while (spate_player_take(&player, &offset_bytes, &piece)) {
+      assert_memory_equal(source->ring + offset_bytes, source->sent + at, piece);
+      at += piece;
+      spate_player_give_back(&player);
+    }
+  }
+  assert_int_equal(error, SPATE_E_MEDIA);
+  assert_int_equal(at, 6 * PIECE);
+  ram_block_clear_faults(&world->ram);
+  close_world(world);
+}
+
+/* Any mixture of sizes, cuts, delays and orders gives files whose contents, in order, are what was pushed. */
+static void random_runs(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 30; seed++) {
+    uint64_t random = seed;
+    struct world *world = open_world(seed % 2 ? 512 : 4096, VOLUME_MIB);
+    struct source *source = &world->sources[0];
+    uint32_t block = seed % 2 ? 512 : 4096;
+    char path[32];
+    uint64_t at = 0;
+
+    world->ram.order = RAM_RANDOM;
+    world->ram.random = seed;
+    open_source(world, source, seed, ram_random(&random) % 2 != 0, 0);
+    for (unsigned clip = 0; clip < 6; clip++) {
+      uint64_t start = source->sent_bytes;
+      (void)snprintf(path, sizeof(path), "%u", clip);
+      OK(spate_stream_arm(&source->stream, path, 6 * MIB));
+      for (unsigned i = 0; i < ram_random(&random) % 60; i++) {
+        world->ram.delay_polls = (uint32_t)(ram_random(&random) % 8);
+        clock_ns += ram_random(&random) % 200000000;
+        enum spate_error error = push(source, (uint32_t)(1 + ram_random(&random) % (PIECE / block)) * block);
+        assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+        if (ram_random(&random) % 2) work(world);
+      }
+      OK(spate_stream_cut(&source->stream));
+      close_clips(world, source);
+      if (source->sent_bytes > start) file_holds(world, path, source->sent + start, source->sent_bytes - start);
+      at = source->sent_bytes;
+    }
+    assert_int_equal(source->stream.counters.durable_bytes, at);
+    assert_int_equal(world->ram.overlaps, 0);
+    close_world(world);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_clip_is_what_was_pushed),
+      cmocka_unit_test(completions_may_come_in_any_order),
+      cmocka_unit_test(only_data_and_checkpoints_between_arm_and_stop),
+      cmocka_unit_test(a_length_is_published_only_when_it_is_durable),
+      cmocka_unit_test(several_clips_in_a_row_with_the_next_armed_ahead),
+      cmocka_unit_test(a_stream_rolls_over_without_losing_a_byte),
+      cmocka_unit_test(a_piece_is_never_cut_in_two),
+      cmocka_unit_test(eight_streams_at_once),
+      cmocka_unit_test(a_full_volume_is_announced_ahead),
+      cmocka_unit_test(a_failed_write_ends_the_clip_at_its_last_good_byte),
+      cmocka_unit_test(a_retaining_stream_loses_nothing_when_the_drive_loses_power),
+      cmocka_unit_test(a_power_loss_caps_a_clip_whose_memory_was_released),
+      cmocka_unit_test(a_flush_that_straddles_a_power_loss_publishes_nothing),
+      cmocka_unit_test(a_full_ring_pushes_back_and_is_counted),
+      cmocka_unit_test(bad_pieces_are_refused),
+      cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
+      cmocka_unit_test(a_stream_flows_while_another_is_armed),
+      cmocka_unit_test(no_flush_where_the_drive_has_no_volatile_cache),
+      cmocka_unit_test(playback_gives_the_file_in_order),
+      cmocka_unit_test(playback_stops_before_a_block_that_cannot_be_read),
+      cmocka_unit_test(random_runs),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one NVMe command costs the processor, in retired instructions, counted by the emulator."""
+
+import re
+
+import bench
+import qemu
+
+ROW = re.compile(r"cost (write|read) (\d+) submit (\d+) doorbell (\d+) complete (\d+) batch (\d+)")
+IDLE = re.compile(r"cost idle 0 poll (\d+)")
+DRIVE = qemu.Drive("driver=null-co,size=8589934592,read-zeroes=on", "mdts=8")
+# Instructions a command of other drivers, each measured by counting instructions: submit + doorbell + complete.
+PEERS = {4096: ("a plain driver", 106 + 13 + 28), 128 << 10: ("a plain driver", 243 + 13 + 28)}
+PEER_1MIB = ("a plain driver (512 KiB)", 627 + 13 + 28)
+
+
+def main() -> None:
+    result = qemu.run("qemu-virt", "instructions", DRIVE, timeout_s=300, echo=True,
+                      options=("-icount", "shift=0,sleep=off"))
+    rows = ROW.findall(result.output)
+    idle = IDLE.search(result.output)
+    if result.status != 0 or len(rows) != 6 or idle is None:
+        bench.die("counting", f"the board exited with status {result.status} after {len(rows)} of 6 rows")
+    figures = bench.Bench("instructions", "make bench-instructions")
+    for kind, size_text, submit, doorbell, complete, batch in rows:
+        size, per_batch = int(size_text), int(batch)
+        name = f"{kind} {size >> 10} KiB at queue depth {batch}"
+        peer, peer_value = PEERS.get(size, PEER_1MIB)
+        total = int(submit) + (int(doorbell) + int(complete)) / per_batch
+        figures.add(f"{name}: submit", int(submit), "instructions", aim=55, aim_is="max")
+        figures.add(f"{name}: doorbell, shared by {batch}", int(doorbell) / per_batch, "instructions")
+        figures.add(f"{name}: complete", int(complete) / per_batch, "instructions", aim=20, aim_is="max")
+        figures.add(f"{name}: in all", total, "instructions", aim=75, aim_is="max", peer=peer, peer_value=peer_value)
+    figures.add("a poll that finds nothing", int(idle[1]), "instructions", peer="libvfn (x86-64)", peer_value=19)
+    figures.show()
+    figures.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code and data of the library for Cortex-A53 at -Os: per module, and what a recorder links."""
+
+import collections
+import re
+import subprocess
+
+import bench
+import qemu
+
+FOLDER = qemu.BUILD / "qemu-virt-size"
+AIM_BYTES = 24 * 1024
+UPCASE_SYMBOL = re.compile(r"upcase", re.I)
+
+
+def sizes_of_objects(archive) -> dict[str, tuple[int, int, int]]:
+    """text (with read-only data), data, bss by object file."""
+    answer = subprocess.run(["aarch64-linux-gnu-size", "-B", str(archive)], capture_output=True, text=True, check=True)
+    rows = {}
+    for line in answer.stdout.splitlines()[1:]:
+        text, data, bss, _, _, name = line.split(None, 5)
+        rows[name.split(" ")[0]] = (int(text), int(data), int(bss))
+    return rows
+
+
+def module_of_source() -> dict[str, str]:
+    """Object name → module, from the one list of sources."""
+    text = (qemu.ROOT / "src" / "CMakeLists.txt").read_text()
+    return {f"{name}.c.o": f"{module}/{name}" for module, name in re.findall(r"^\s+(\w+)/(\w+)\.c", text, re.M)}
+
+
+def linked_symbols(elf) -> dict[str, int]:
+    """Bytes by symbol of what the linker kept of the library: everything in libspate.a, read from the link map."""
+    sizes: dict[str, int] = collections.Counter()
+    text = (elf.parent / f"{elf.stem}.map").read_text()
+    kept = text[text.index("Linker script and memory map"):]
+    pattern = re.compile(r"^ \.(text|rodata|data|bss)(\S*)\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+\S*libspate\.a\((\S+?)\)", re.M)
+    for _, symbol, size, member in pattern.findall(kept):
+        sizes[f"{member}{symbol}"] += int(size, 16)
+    return sizes
+
+
+def main() -> None:
+    module_of = module_of_source()
+    figures = bench.Bench("size", "make bench-size")
+    modules: dict[str, int] = collections.Counter()
+    objects = sizes_of_objects(FOLDER / "libspate.a")
+    for name, (text, data, bss) in objects.items():
+        if name not in module_of:
+            bench.die("reading the archive", f"{name} is not in src/CMakeLists.txt")
+        modules[module_of[name].split("/")[0]] += text + data + bss
+        figures.add(f"{module_of[name]}", text + data + bss, "bytes")
+    kept = linked_symbols(FOLDER / "apps" / "recorder_only.elf")
+    if not kept:
+        bench.die("reading the link map", "it holds nothing of libspate.a")
+    by_module: dict[str, int] = collections.Counter()
+    for symbol, size in kept.items():
+        by_module[module_of[symbol.split(".c.o")[0] + ".c.o"].split("/")[0]] += size
+    for module, size in sorted(modules.items()):
+        figures.add(f"module {module}, all of it", size, "bytes")
+    for module, size in sorted(by_module.items()):
+        figures.add(f"mount, record, close: {module}", size, "bytes")
+    total = sum(by_module.values())
+    figures.add("mount, record, close: in all", total, "bytes", aim=AIM_BYTES, aim_is="max",
+                peer="a bare-metal driver with FatFs", peer_value=27 * 1024)
+    upcase = sum(size for symbol, size in kept.items() if UPCASE_SYMBOL.search(symbol))
+    figures.add("  of which the up-case table and its reader", upcase, "bytes")
+    figures.show()
+    figures.write()
+
+
+if __name__ == "__main__":
+    main()

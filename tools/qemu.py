@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boards that QEMU emulates: how each is started with a drive and a firmware, and how its run ends."""
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+
+
+@dataclasses.dataclass(frozen=True)
+class Board:
+    emulator: str
+    machine: list[str]
+    bus: list[str]  # what stands between the processor and the drive
+    drive_bus: str
+    image: str  # what the option below loads, made of the application's name
+    load: str
+    semihosting: str
+
+
+BOARDS = {
+    "qemu-virt": Board(
+        "qemu-system-aarch64",
+        ["-M", "virt,gic-version=3", "-cpu", "cortex-a53", "-m", "1G", "-nographic"],
+        ["-device", "pcie-root-port,id=rp,slot=1,addr=1"],
+        "rp",
+        "{app}.elf",
+        "-kernel",
+        "target=native",
+    ),
+    "qemu-virt-a15": Board(
+        "qemu-system-arm",
+        ["-M", "virt,highmem=off", "-cpu", "cortex-a15", "-m", "1G", "-nographic"],
+        ["-device", "pcie-root-port,id=rp,slot=1,addr=1"],
+        "rp",
+        "{app}.elf",
+        "-kernel",
+        "target=native",
+    ),
+    "qemu-boston": Board(
+        "qemu-system-mips64el",
+        ["-M", "boston", "-m", "1G", "-display", "none", "-serial", "stdio", "-no-reboot"],
+        [],
+        "pci.2,addr=1",
+        "{app}.bin",
+        "-bios",
+        "target=native",
+    ),
+}
+
+
+def escape(value: str) -> str:
+    """A comma ends an option of QEMU's unless it is doubled."""
+    return value.replace(",", ",,")
+
+
+@dataclasses.dataclass
+class Drive:
+    """An NVMe drive: `backend` is what follows -drive, `device` further properties of the nvme device."""
+
+    backend: str
+    device: str = "mdts=7"
+    extra: tuple[str, ...] = ()
+
+    @staticmethod
+    def image(path: pathlib.Path, device: str = "mdts=7") -> "Drive":
+        return Drive(f"file={escape(str(path))},format=raw,cache=unsafe,discard=unmap", device)
+
+
+def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str, str], options: tuple[str, ...] = ()):
+    board = BOARDS[board_name]
+    words = [board.emulator, *board.machine, *board.bus, "-nic", "none"]
+    if drive is not None:
+        words += ["-drive", f"if=none,id=d,{drive.backend}"]
+        words += ["-device", f"nvme,serial=SPATE0001,drive=d,bus={board.drive_bus},{drive.device}", *drive.extra]
+    semihosting = f"enable=on,{board.semihosting}"
+    for word in [app, *(f"{name}={value}" for name, value in arguments.items())]:
+        if re.search(r"\s", word):
+            raise ValueError(f"a board's argument cannot hold blanks: {word!r}")
+        semihosting += f",arg={escape(word)}"
+    words += ["-semihosting-config", semihosting]
+    words += [board.load, str(BUILD / board_name / "apps" / board.image.format(app=app)), *options]
+    return words
+
+
+@dataclasses.dataclass
+class Result:
+    status: int
+    output: str
+    timed_out: bool = False
+
+
+def run(
+    board_name: str,
+    app: str,
+    drive: Drive | None,
+    arguments: dict[str, str] | None = None,
+    *,
+    timeout_s: float,
+    echo: bool = False,
+    options: tuple[str, ...] = (),
+    cwd: pathlib.Path | None = None,
+) -> Result:
+    """Start a firmware and wait for its end. With `echo` its console is shown as it comes."""
+    words = command(board_name, app, drive, arguments or {}, options)
+    process = subprocess.Popen(
+        words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    timer = threading.Timer(timeout_s, process.kill)
+    timer.start()
+    pieces = []
+    try:
+        while piece := process.stdout.read1(4096):
+            pieces.append(piece)
+            if echo:
+                sys.stdout.buffer.write(piece)
+                sys.stdout.buffer.flush()
+        status = process.wait()
+    finally:
+        timed_out = not timer.is_alive()
+        timer.cancel()
+        process.kill()
+        process.wait()
+    return Result(status, b"".join(pieces).decode("utf-8", "replace"), timed_out)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw and exFAT rates by block size and queue depth, on an emulated board. Times here say how Spate's own overhead
+compares with raw requests in the same run; how fast the emulated drive is says nothing about a real one."""
+
+import argparse
+import pathlib
+import re
+import tempfile
+
+import bench
+import qemu
+
+ROW = re.compile(r"^ +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) %", re.M)
+ROWS = 27
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--board", default="qemu-virt", choices=list(qemu.BOARDS))
+    parser.add_argument("--total-mib", type=int, default=16, help="for each figure (default %(default)s)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        image = pathlib.Path(name) / "drive.img"
+        with open(image, "wb") as file:
+            file.truncate(max(1 << 30, options.total_mib << 23))
+        result = qemu.run(options.board, "speedtest", qemu.Drive.image(image),
+                          {"total_mib": str(options.total_mib)}, timeout_s=3600, echo=True)
+    rows = ROW.findall(result.output)
+    if result.status != 0 or len(rows) != ROWS:
+        bench.die("the speed test", f"the board exited with status {result.status} after {len(rows)} of {ROWS} rows")
+
+    figures = bench.Bench("speedtest", f"make speedtest BOARD={options.board}")
+    for kib, depth, raw_write, raw_read, file_write, file_read, _ in rows:
+        where = f"{kib} KiB, depth {depth}"
+        figures.add(f"raw write, {where}", float(raw_write), "MB/s, emulated")
+        figures.add(f"raw read, {where}", float(raw_read), "MB/s, emulated")
+        figures.add(f"exFAT write, {where}", float(file_write), "MB/s, emulated", peer="raw write in the same run",
+                    peer_value=float(raw_write))
+        figures.add(f"exFAT read, {where}", float(file_read), "MB/s, emulated", peer="raw read in the same run",
+                    peer_value=float(raw_read))
+    by_size: dict[str, list[float]] = {}
+    for kib, _, raw_write, _, file_write, _, _ in rows:
+        by_size.setdefault(kib, []).append(float(file_write) / max(float(raw_write), 0.1))
+    print("\n  exFAT write rate ÷ raw write rate, median over the queue depths")
+    for kib, ratios in by_size.items():
+        ratio = sorted(ratios)[len(ratios) // 2]
+        print(f"  {kib:>5} KiB  {ratio:.2f}")
+        figures.add(f"exFAT write ÷ raw write, {kib} KiB", round(ratio, 3), "ratio")
+    figures.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Look at a recorded image with tools that nobody here wrote: sfdisk, fsck.exfat, The Sleuth Kit."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+BASIC_DATA = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
+
+
+class Refused(Exception):
+    """A tool did not accept what it was shown; the message holds its own words."""
+
+
+def _run(words: list[str], **options) -> subprocess.CompletedProcess:
+    environment = dict(os.environ, PATH=f"{os.environ['PATH']}:/usr/sbin:/sbin", LC_ALL="C")
+    return subprocess.run(words, capture_output=True, env=environment, check=False, **options)
+
+
+def partition_offset_bytes(image: pathlib.Path, sector_bytes: int = 512) -> tuple[int, int]:
+    """Start and size of the one Basic Data partition, as sfdisk sees it."""
+    answer = _run(["sfdisk", "--json", "--sector-size", str(sector_bytes), str(image)])
+    if answer.returncode != 0:
+        raise Refused(f"sfdisk: {answer.stderr.decode()}")
+    table = json.loads(answer.stdout)["partitiontable"]
+    partitions = table["partitions"]
+    if table["label"] != "gpt" or len(partitions) != 1 or partitions[0]["type"] != BASIC_DATA:
+        raise Refused(f"sfdisk sees something else than a GPT with one Basic Data partition: {table}")
+    return partitions[0]["start"] * sector_bytes, partitions[0]["size"] * sector_bytes
+
+
+def copy_sparse(source: pathlib.Path, offset_bytes: int, length_bytes: int, target: pathlib.Path) -> None:
+    """The partition as a file of its own, holes left as holes."""
+    with open(source, "rb") as reader, open(target, "wb") as writer:
+        writer.truncate(length_bytes)
+        at, end = offset_bytes, offset_bytes + length_bytes
+        while at < end:
+            try:
+                at = os.lseek(reader.fileno(), at, os.SEEK_DATA)
+            except OSError:  # no data behind this point
+                break
+            hole = min(os.lseek(reader.fileno(), at, os.SEEK_HOLE), end)
+            while at < hole:
+                piece = os.pread(reader.fileno(), min(hole - at, 4 << 20), at)
+                os.pwrite(writer.fileno(), piece, at - offset_bytes)
+                at += len(piece)
+
+
+def fsck(volume: pathlib.Path) -> str:
+    """fsck.exfat's verdict; Refused unless it is clean."""
+    answer = _run(["fsck.exfat", "-n", str(volume)])
+    text = answer.stdout.decode() + answer.stderr.decode()
+    if answer.returncode != 0 or "clean" not in text:
+        raise Refused(f"fsck.exfat -n exited with {answer.returncode}: {text}")
+    return text.strip().splitlines()[-1]
+
+
+def files(volume: pathlib.Path) -> dict[str, str]:
+    """Every file on the volume with its address for icat, as The Sleuth Kit lists them."""
+    answer = _run(["fls", "-f", "exfat", "-r", "-p", "-u", str(volume)])
+    if answer.returncode != 0:
+        raise Refused(f"fls: {answer.stderr.decode()}")
+    found = {}
+    for line in answer.stdout.decode().splitlines():
+        if match := re.fullmatch(r"r/r (\S+):\t(.*)", line):
+            found[match[2]] = match[1]
+    return found
+
+
+def extract(volume: pathlib.Path, address: str, target: pathlib.Path | None = None) -> tuple[str, int]:
+    """SHA-256 and length of a file read by icat, which also writes it to `target` if there is one."""
+    process = subprocess.Popen(["icat", "-f", "exfat", str(volume), address], stdout=subprocess.PIPE)
+    digest, length_bytes = hashlib.sha256(), 0
+    with open(target or os.devnull, "wb") as writer:
+        while piece := process.stdout.read(1 << 20):
+            digest.update(piece)
+            writer.write(piece)
+            length_bytes += len(piece)
+    if process.wait() != 0:
+        raise Refused(f"icat exited with {process.returncode}")
+    return digest.hexdigest(), length_bytes
