@@ -191,7 +191,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_read(struct spate_exfat_file *file
                                                    size_t bytes, size_t *got);
 
 /* Where the file's bytes from `offset_bytes` (a multiple of the logical block) lie: a run of `blocks` blocks at `lba`
- * of the device, up to the end of the run or the file's last valid block; no blocks from there on. INVALID: unaligned. */
+ * of the device, up to the end of the run or the file's last valid block; no blocks from there on. INVALID: unaligned.
+ */
 SPATE_MUST_CHECK enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offset_bytes,
                                                      uint64_t *lba, uint64_t *blocks);
 

@@ -26,7 +26,6 @@ extern "C" {
 /* Eight bits of the command identifier name the slot. One below 256, so that the ring has 256 entries and no identifier
  * is FFFFh, which the Error Information log uses for "none" (5.14.1.1). */
 #define SPATE_NVME_QUEUE_DEPTH_MAX 255u
-#define SPATE_NVME_NAMESPACES_MAX  16u
 
 struct spate_nvme_config {
   uintptr_t registers;              /* BAR 0, for the CPU */
@@ -65,10 +64,12 @@ struct spate_nvme_identity {
 struct spate_nvme_namespace {
   uint32_t nsid;
   uint64_t blocks;
-  uint32_t block_bytes;
-  uint8_t formats; /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
-  uint8_t format;  /* the one in use */
+  uint32_t block_bytes; /* 0: no format that can be used */
+  uint8_t formats;      /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
+  uint8_t format;       /* the one in use */
   uint16_t format_block_bytes[16];
+  uint8_t format_rating[16]; /* relative performance: 0 best … 3 degraded */
+  bool metadata;             /* bytes beside each block, or protection information: not for us */
 };
 
 /* What went wrong and was mended: every recovery is counted. */
@@ -95,31 +96,31 @@ enum spate_nvme_state {
  * Memory that the functions below take from config->queue_memory, alignment included. Rings have a power of two of
  * entries, one more than commands, so that an index is a mask away from a count that never wraps in practice.
  */
-#define SPATE_NVME_RING_ENTRIES(depth) \
-  ((depth) < 4u     ? 4u               \
-   : (depth) < 8u   ? 8u               \
-   : (depth) < 16u  ? 16u              \
-   : (depth) < 32u  ? 32u              \
-   : (depth) < 64u  ? 64u              \
-   : (depth) < 128u ? 128u             \
+#define SPATE_NVME_RING_ENTRIES(depth)                                                                                 \
+  ((depth) < 4u     ? 4u                                                                                               \
+   : (depth) < 8u   ? 8u                                                                                               \
+   : (depth) < 16u  ? 16u                                                                                              \
+   : (depth) < 32u  ? 32u                                                                                              \
+   : (depth) < 64u  ? 64u                                                                                              \
+   : (depth) < 128u ? 128u                                                                                             \
                     : 256u)
 #define SPATE_NVME_PAGES_BYTES(bytes) (((bytes) + SPATE_PAGE_BYTES - 1u) / SPATE_PAGE_BYTES * SPATE_PAGE_BYTES)
 
 /* Two admin rings (the logs share a page with one of them), a data page, and the way to the first page boundary. */
 #define SPATE_NVME_CONTROLLER_MEMORY_BYTES (4u * SPATE_PAGE_BYTES)
 /* Submission ring, completion ring with the TRIM ranges, PRP list pages, and the way to the first page boundary. */
-#define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                      \
-  (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                 \
-   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) +                                 \
-   (SPATE_NVME_LIST_PAGES + 1u) * SPATE_PAGE_BYTES)
+#define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                                           \
+  (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
+   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) + (SPATE_NVME_LIST_PAGES + 1u) * SPATE_PAGE_BYTES)
 
 /* PRP list pages of a queue, for requests without a region. A command that finds none waits in its slot for one. */
 #define SPATE_NVME_LIST_PAGES 4u
 /* Most bytes in one command without a region: what three chained list pages describe at any alignment. */
 #define SPATE_NVME_BUFFER_COMMAND_BYTES (UINT32_C(4) << 20)
 
-#define SPATE_NVME_RECOVERIES_MAX 3u /* failed ones in a row, then the controller is DEAD */
-#define SPATE_NVME_ATTEMPTS_MAX 4u   /* of one command, retries and replays together */
+#define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs asked of the drive */
+#define SPATE_NVME_RECOVERIES_MAX 3u  /* failed ones in a row, then the controller is DEAD */
+#define SPATE_NVME_ATTEMPTS_MAX   4u  /* of one command, retries and replays together */
 
 /* Private from here to the functions: shown so that the caller can allocate the objects. */
 
@@ -128,7 +129,7 @@ struct spate_nvme_queue;
 /* One I/O command: its request and which part of it, which is all that is needed to build it, again if need be. */
 struct spate_nvme_slot {
   struct spate_nvme_slot *next_free; /* while free */
-  uint64_t read; /* first quadword of a read: namespace, command identifier, opcode; and flags: nvme/internal.h */
+  uint64_t read;       /* first quadword of a read: namespace, command identifier, opcode; and flags: nvme/internal.h */
   struct spate_io *io; /* NULL: free */
   uint32_t order;      /* count of commands submitted before it; its low 8 bits are the generation */
   uint8_t part;        /* of the request, from 0 */
@@ -142,10 +143,9 @@ struct spate_nvme_queue {
   /* What submit touches, in the order it does. */
   uint64_t plain_bytes;   /* a plain request crosses no multiple of this; 0 while the controller recovers */
   uint64_t plain_lba_max; /* nearer to the end of the namespace, length and end are checked with more care */
-  uint64_t plain_mask;    /* offset bits that are zero in a plain request */
   uint64_t *sq;           /* 64-byte entries */
-  uint32_t sq_mask;
-  uint32_t sq_tail; /* count of entries ever written */
+  uint32_t sq_mask;       /* for an index in quadwords */
+  uint32_t sq_tail;       /* count of entries ever written */
   struct spate_nvme_slot *free;
 
   /* What poll touches. */
@@ -153,6 +153,7 @@ struct spate_nvme_queue {
   const volatile uint64_t *cq; /* 16-byte entries */
   uint64_t want;               /* phase << 32 | queue identifier: see spate_nvme_reap() */
   uint32_t cq_head;
+  uint32_t entries; /* of each ring */
   uint32_t sq_rung; /* sq_tail at the last doorbell */
   uintptr_t sq_doorbell, cq_doorbell;
   bool waiting; /* a slot has a command to send again */
@@ -200,6 +201,7 @@ struct spate_nvme {
   uint16_t age_max; /* of an I/O command, in intervals */
   uint8_t failures; /* recoveries in a row that failed */
 
+  bool disable_sent;
   uint8_t setup_step;
   bool setup_sent;
   struct spate_nvme_queue *setup_queue;
@@ -217,6 +219,7 @@ struct spate_nvme {
   uint8_t log_page;    /* being read; 0: none */
   uint8_t log_waiting; /* to be read after that; 0: none */
   bool host_buffer_lent;
+  bool cache_on;
   uint8_t cache_choice;    /* what the caller set: 0 nothing, 1 off, 2 on */
   uint16_t retry_delay[3]; /* CRDT1 … 3, in service intervals of 100 ms */
   uint16_t queues_max, queue_count;
@@ -225,7 +228,7 @@ struct spate_nvme {
 
   struct spate_nvme_queue *abort_queue; /* of the command being aborted */
   struct spate_nvme_slot *abort_slot;
-  uint64_t abort_expect;
+  uint64_t abort_read; /* its first quadword then */
 };
 
 /* Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most the

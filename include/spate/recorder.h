@@ -31,13 +31,13 @@ struct spate_stream;
 struct spate_recorder;
 
 enum spate_event {
-  SPATE_EVENT_CLIP_CLOSED,  /* value: bytes in the file, all durable */
-  SPATE_EVENT_ROLLED_OVER,  /* the reservation ended; value: bytes of the clip that was left */
-  SPATE_EVENT_VOLUME_ENDS,  /* no room for a next clip: value: bytes left in the present one */
-  SPATE_EVENT_FRAGMENTED,   /* the next clip got a shorter run than asked for; value: its bytes */
-  SPATE_EVENT_LOST,         /* value: bytes pushed and not in any file (media error, drive power loss) */
-  SPATE_EVENT_OVERRUN,      /* the source had no room; value: bytes it reported */
-  SPATE_EVENT_ERROR,        /* something failed and was not lost: see stream->error */
+  SPATE_EVENT_CLIP_CLOSED, /* value: bytes in the file, all durable */
+  SPATE_EVENT_ROLLED_OVER, /* the reservation ended; value: bytes of the clip that was left */
+  SPATE_EVENT_VOLUME_ENDS, /* no room for a next clip: value: bytes left in the present one */
+  SPATE_EVENT_FRAGMENTED,  /* the next clip got a shorter run than asked for; value: its bytes */
+  SPATE_EVENT_LOST,        /* value: bytes pushed and not in any file (media error, drive power loss) */
+  SPATE_EVENT_OVERRUN,     /* the source had no room; value: bytes it reported */
+  SPATE_EVENT_ERROR,       /* something failed and was not lost: see stream->error */
 };
 
 struct spate_recorder_config {
@@ -78,11 +78,12 @@ struct spate_take {
   uint64_t completed_bytes; /* contiguous from the start */
   uint64_t snapshot_bytes;  /* of the checkpoint under way */
   uint64_t durable_bytes;   /* flushed */
-  uint32_t outstanding;   /* chunks pushed, not yet completed or given up */
-  enum spate_error error; /* why it was capped */
+  uint32_t outstanding;     /* chunks pushed, not yet completed or given up */
+  uint32_t end;             /* of its chunks, in the count of the stream; set when it ends */
+  enum spate_error error;   /* why it was capped */
   uint8_t state;
-  bool capped;    /* nothing beyond completed_bytes will be part of the file */
-  bool rolled;    /* left because its reservation ended */
+  bool capped; /* nothing beyond completed_bytes will be part of the file */
+  bool rolled; /* left because its reservation ended */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 };
 
@@ -128,7 +129,7 @@ struct spate_recorder {
   uint32_t stream_count;
   uint32_t turn; /* stream that submits first */
   uint32_t in_flight;
-  uint64_t now_ticks; /* taken once a turn */
+  uint64_t now_ticks;     /* taken once a turn */
   enum spate_error error; /* to be returned by the next spate_recorder_work() */
   struct spate_io flush;
   uint64_t period_ticks, checkpoint_started_ticks;

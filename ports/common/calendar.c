@@ -15,7 +15,8 @@ void calendar_from_unix(uint64_t unix_seconds, struct spate_exfat_time *time) {
   uint32_t second = (uint32_t)(unix_seconds % SECONDS_A_DAY);
 
   unsigned year = 1970;
-  for (; days >= (is_leap(year) ? 366u : 365u); year++) days -= is_leap(year) ? 366 : 365;
+  for (; days >= (is_leap(year) ? 366u : 365u); year++)
+    days -= is_leap(year) ? 366 : 365;
   unsigned month = 0;
   for (;; month++) {
     unsigned length = days_of[month] + (month == 1 && is_leap(year) ? 1u : 0u);

@@ -20,11 +20,11 @@ enum fault_kind {
 
 struct fault {
   enum fault_kind kind;
-  uintptr_t address;  /* of the access, where there is one */
-  uintptr_t pc;       /* of the instruction */
-  uintptr_t caller;   /* return address register */
-  uintptr_t stack;    /* stack pointer when it happened */
-  uint32_t syndrome;  /* what the CPU says about the cause */
+  uintptr_t address; /* of the access, where there is one */
+  uintptr_t pc;      /* of the instruction */
+  uintptr_t caller;  /* return address register */
+  uintptr_t stack;   /* stack pointer when it happened */
+  uint32_t syndrome; /* what the CPU says about the cause */
   const char *syndrome_name;
 };
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A field is read in three steps: what the format says of it, the arguments it takes, its text. All arguments are
+ * taken in one function, print_format().
+ */
 #include "print.h"
 
 #include "../board.h"
@@ -10,12 +14,14 @@ struct output {
   size_t bytes;
 };
 
+enum argument { ARGUMENT_UNKNOWN, ARGUMENT_NONE, ARGUMENT_NUMBER, ARGUMENT_TEXT, ARGUMENT_POINTER };
+
 struct field {
   bool left, zero, plus;
-  size_t width;
-  size_t precision;
-  bool has_precision;
-  uint8_t value_bytes; /* of an integer argument */
+  bool width_is_argument, precision_is_argument, has_precision;
+  bool wide; /* the argument has 64 bits */
+  char kind;
+  size_t width, precision;
 };
 
 static void put(struct output *out, const char *text, size_t bytes) {
@@ -26,13 +32,15 @@ static void put(struct output *out, const char *text, size_t bytes) {
 static void pad(struct output *out, char with, size_t count) {
   char run[16];
   memset(run, with, sizeof run);
-  for (; count > sizeof run; count -= sizeof run) put(out, run, sizeof run);
+  for (; count > sizeof run; count -= sizeof run)
+    put(out, run, sizeof run);
   put(out, run, count);
 }
 
 static void put_text(struct output *out, const struct field *field, const char *text) {
   size_t bytes = 0;
-  while ((!field->has_precision || bytes < field->precision) && text[bytes]) bytes++;
+  while ((!field->has_precision || bytes < field->precision) && text[bytes])
+    bytes++;
   size_t blanks = field->width > bytes ? field->width - bytes : 0;
   if (!field->left) pad(out, ' ', blanks);
   put(out, text, bytes);
@@ -43,7 +51,8 @@ static void put_number(struct output *out, const struct field *field, uint64_t v
                        const char *digits) {
   char text[20];
   size_t length = 0;
-  for (; value; value /= base) text[sizeof text - ++length] = digits[value % base];
+  for (; value; value /= base)
+    text[sizeof text - ++length] = digits[value % base];
 
   size_t least = field->has_precision ? field->precision : 1;
   size_t signs = strlen(sign);
@@ -61,95 +70,132 @@ static void put_number(struct output *out, const struct field *field, uint64_t v
   if (field->left) pad(out, ' ', blanks);
 }
 
-static const char *parse_count(const char *at, size_t *count, va_list *arguments) {
-  *count = 0;
-  if (*at == '*') {
-    int value = va_arg(*arguments, int);
-    *count = value > 0 ? (size_t)value : 0;
-    return at + 1;
-  }
-  for (; *at >= '0' && *at <= '9'; at++) *count = *count * 10 + (size_t)(*at - '0');
+static const char *parse_count(const char *at, size_t *count, bool *is_argument) {
+  *is_argument = *at == '*';
+  if (*is_argument) return at + 1;
+  for (; *at >= '0' && *at <= '9'; at++)
+    *count = *count * 10 + (size_t)(*at - '0');
   return at;
 }
 
-static const char *parse_field(const char *at, struct field *field, va_list *arguments) {
-  *field = (struct field){.value_bytes = sizeof(int)};
+/* An argument shorter than int was promoted to it, and is printed as it was given. */
+static const char *parse_length(const char *at, bool *wide) {
+  size_t bytes = sizeof(int);
+  while (*at == 'h')
+    at++;
+  if (*at == 'z' || *at == 't')
+    bytes = sizeof(size_t), at++;
+  else if (*at == 'j')
+    bytes = sizeof(intmax_t), at++;
+  else if (at[0] == 'l' && at[1] == 'l')
+    bytes = sizeof(long long), at += 2;
+  else if (*at == 'l')
+    bytes = sizeof(long), at++;
+  *wide = bytes == sizeof(uint64_t);
+  return at;
+}
+
+/* From behind the '%' to the letter, which may be the end of the format. */
+static const char *parse_field(const char *at, struct field *field) {
+  *field = (struct field){0};
   for (;; at++) {
-    if (*at == '-') field->left = true;
-    else if (*at == '0') field->zero = true;
-    else if (*at == '+') field->plus = true;
-    else break;
+    if (*at == '-')
+      field->left = true;
+    else if (*at == '0')
+      field->zero = true;
+    else if (*at == '+')
+      field->plus = true;
+    else
+      break;
   }
-  at = parse_count(at, &field->width, arguments);
+  at = parse_count(at, &field->width, &field->width_is_argument);
   if (*at == '.') {
     field->has_precision = true;
-    at = parse_count(at + 1, &field->precision, arguments);
+    at = parse_count(at + 1, &field->precision, &field->precision_is_argument);
   }
-  for (; *at == 'h'; at++) continue; /* promoted to int, and printed as it was given */
-  if (at[0] == 'l' && at[1] == 'l') return field->value_bytes = sizeof(long long), at + 2;
-  if (*at == 'l') return field->value_bytes = sizeof(long), at + 1;
-  if (*at == 'z' || *at == 't') return field->value_bytes = sizeof(size_t), at + 1;
-  if (*at == 'j') return field->value_bytes = sizeof(intmax_t), at + 1;
+  at = parse_length(at, &field->wide);
+  field->kind = *at;
   return at;
 }
 
-static uint64_t take_unsigned(const struct field *field, va_list *arguments) {
-  return field->value_bytes == sizeof(unsigned) ? va_arg(*arguments, unsigned) : va_arg(*arguments, uint64_t);
-}
+static bool is_signed(const struct field *field) { return field->kind == 'd' || field->kind == 'i'; }
 
-static int64_t take_signed(const struct field *field, va_list *arguments) {
-  return field->value_bytes == sizeof(int) ? va_arg(*arguments, int) : va_arg(*arguments, int64_t);
-}
-
-/* One conversion; false: not one of ours. */
-static bool convert(struct output *out, const struct field *field, char kind, va_list *arguments) {
-  static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
-  switch (kind) {
-  case 'c': {
-    char one = (char)va_arg(*arguments, int);
-    struct field single = *field;
-    single.has_precision = false;
-    put_text(out, &single, (char[2]){one, 0});
-    return true;
-  }
-  case 's': put_text(out, field, va_arg(*arguments, const char *)); return true;
-  case 'u': put_number(out, field, take_unsigned(field, arguments), "", 10, lower); return true;
-  case 'x': put_number(out, field, take_unsigned(field, arguments), "", 16, lower); return true;
-  case 'X': put_number(out, field, take_unsigned(field, arguments), "", 16, upper); return true;
-  case 'p': put_number(out, field, (uintptr_t)va_arg(*arguments, void *), "0x", 16, lower); return true;
+static enum argument argument_of(const struct field *field) {
+  switch (field->kind) {
+  case '%': return ARGUMENT_NONE;
+  case 's': return ARGUMENT_TEXT;
+  case 'p': return ARGUMENT_POINTER;
+  case 'c':
   case 'd':
-  case 'i': {
-    int64_t value = take_signed(field, arguments);
-    const char *sign = value < 0 ? "-" : field->plus ? "+" : "";
-    put_number(out, field, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, sign, 10, lower);
-    return true;
-  }
-  case '%': put(out, "%", 1); return true;
-  default: return false;
+  case 'i':
+  case 'u':
+  case 'x':
+  case 'X': return ARGUMENT_NUMBER;
+  default: return ARGUMENT_UNKNOWN;
   }
 }
+
+/* A number's argument: the bits of a 64-bit one, or of an int extended as the field is signed. */
+static void put_field(struct output *out, const struct field *field, uint64_t number, const char *text) {
+  static const char lower[] = "0123456789abcdef";
+  static const char upper[] = "0123456789ABCDEF";
+  bool negative = is_signed(field) && (int64_t)number < 0;
+  switch (field->kind) {
+  case '%': put(out, "%", 1); break;
+  case 's': put_text(out, field, text); break;
+  case 'c': {
+    struct field one = *field;
+    one.has_precision = false;
+    put_text(out, &one, (char[2]){(char)number, 0});
+    break;
+  }
+  case 'x': put_number(out, field, number, "", 16, lower); break;
+  case 'X': put_number(out, field, number, "", 16, upper); break;
+  case 'p': put_number(out, field, number, "0x", 16, lower); break;
+  case 'u': put_number(out, field, number, "", 10, lower); break;
+  default: put_number(out, field, negative ? 0 - number : number, negative ? "-" : field->plus ? "+" : "", 10, lower);
+  }
+}
+
+static size_t positive(int count) { return count > 0 ? (size_t)count : 0; }
 
 size_t print_format(void (*emit)(void *context, const char *text, size_t bytes), void *context, const char *format,
                     va_list arguments) {
   struct output out = {emit, context, 0};
-  va_list remaining;
-  va_copy(remaining, arguments);
   while (*format) {
     size_t plain = 0;
-    while (format[plain] && format[plain] != '%') plain++;
+    while (format[plain] && format[plain] != '%')
+      plain++;
     put(&out, format, plain);
     format += plain;
     if (!*format) break;
+
     struct field field;
-    const char *kind = parse_field(format + 1, &field, &remaining);
-    if (*kind && convert(&out, &field, *kind, &remaining)) {
-      format = kind + 1;
-    } else {
-      put(&out, format, (size_t)(kind - format));
-      format = kind;
+    const char *end = parse_field(format + 1, &field);
+    if (field.width_is_argument) field.width = positive(va_arg(arguments, int));
+    if (field.precision_is_argument) field.precision = positive(va_arg(arguments, int));
+    uint64_t number = 0;
+    const char *text = NULL;
+    switch (argument_of(&field)) {
+    case ARGUMENT_NUMBER:
+      if (field.wide)
+        number = va_arg(arguments, uint64_t);
+      else if (is_signed(&field))
+        number = (uint64_t)(int64_t)va_arg(arguments, int);
+      else
+        number = va_arg(arguments, unsigned);
+      break;
+    case ARGUMENT_TEXT: text = va_arg(arguments, const char *); break;
+    case ARGUMENT_POINTER: number = (uintptr_t)va_arg(arguments, void *); break;
+    case ARGUMENT_NONE: break;
+    case ARGUMENT_UNKNOWN: /* as it stands, from the '%' on */
+      put(&out, format, (size_t)(end - format));
+      format = end;
+      continue;
     }
+    put_field(&out, &field, number, text);
+    format = end + 1;
   }
-  va_end(remaining);
   return out.bytes;
 }
 
@@ -165,25 +211,25 @@ void print(const char *format, ...) {
   va_end(arguments);
 }
 
-struct buffer {
+struct target {
   char *text;
   size_t left; /* without the NUL */
 };
 
-static void emit_to_buffer(void *context, const char *text, size_t bytes) {
-  struct buffer *buffer = context;
-  if (bytes > buffer->left) bytes = buffer->left;
-  memcpy(buffer->text, text, bytes);
-  buffer->text += bytes;
-  buffer->left -= bytes;
+static void emit_to_target(void *context, const char *text, size_t bytes) {
+  struct target *target = context;
+  if (bytes > target->left) bytes = target->left;
+  memcpy(target->text, text, bytes);
+  target->text += bytes;
+  target->left -= bytes;
 }
 
-size_t print_into(char *text, size_t bytes, const char *format, ...) {
-  struct buffer buffer = {text, bytes ? bytes - 1 : 0};
+size_t print_into(char *buffer, size_t bytes, const char *format, ...) {
+  struct target target = {buffer, bytes ? bytes - 1 : 0};
   va_list arguments;
   va_start(arguments, format);
-  size_t length = print_format(emit_to_buffer, &buffer, format, arguments);
+  size_t length = print_format(emit_to_target, &target, format, arguments);
   va_end(arguments);
-  if (bytes) *buffer.text = 0;
+  if (bytes) *target.text = 0;
   return length;
 }

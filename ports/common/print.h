@@ -16,7 +16,8 @@ __attribute__((format(printf, 1, 2))) void print(const char *format, ...);
 /* Into `buffer`, always ended by NUL if `bytes` > 0. Returns the length that the whole text has. */
 __attribute__((format(printf, 3, 4))) size_t print_into(char *buffer, size_t bytes, const char *format, ...);
 
-/* What both are made of: `emit` gets the text in pieces. Returns its length. */
+/* What both are made of: `emit` gets the text in pieces. Returns its length. As with vprintf(),
+ * `arguments` is only good for va_end() afterwards. */
 size_t print_format(void (*emit)(void *context, const char *text, size_t bytes), void *context, const char *format,
                     va_list arguments);
 

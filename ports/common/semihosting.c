@@ -14,8 +14,8 @@ enum {
   SYS_EXIT_EXTENDED = 0x20, /* SYS_EXIT passes no status on AArch32 */
 };
 
-#define MODE_READ_BINARY        1u
-#define MODE_WRITE_BINARY       5u
+#define MODE_READ_BINARY         1u
+#define MODE_WRITE_BINARY        5u
 #define STOPPED_APPLICATION_EXIT 0x20026u
 
 void semihosting_command_line(char *text, size_t bytes) {
@@ -26,7 +26,8 @@ void semihosting_command_line(char *text, size_t bytes) {
 
 void semihosting_exit(int status) {
   uintptr_t block[] = {STOPPED_APPLICATION_EXIT, (uintptr_t)(unsigned)status};
-  for (;;) (void)semihosting_call(SYS_EXIT_EXTENDED, block);
+  for (;;)
+    (void)semihosting_call(SYS_EXIT_EXTENDED, block);
 }
 
 int board_host_open(const char *path, bool write) {

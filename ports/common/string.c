@@ -16,7 +16,8 @@ static size_t misalignment(const void *p) { return (uintptr_t)p % WORD_BYTES; }
 
 static void copy_up(uint8_t *to, const uint8_t *from, size_t bytes) {
   if (misalignment(to) == misalignment(from)) {
-    for (; bytes && misalignment(to); bytes--) *to++ = *from++;
+    for (; bytes && misalignment(to); bytes--)
+      *to++ = *from++;
     for (; bytes >= 4 * WORD_BYTES; bytes -= 4 * WORD_BYTES, to += 4 * WORD_BYTES, from += 4 * WORD_BYTES) {
       const word *source = (const word *)(const void *)from;
       word *target = (word *)(void *)to;
@@ -26,18 +27,21 @@ static void copy_up(uint8_t *to, const uint8_t *from, size_t bytes) {
     for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES, to += WORD_BYTES, from += WORD_BYTES)
       *(word *)(void *)to = *(const word *)(const void *)from;
   }
-  while (bytes--) *to++ = *from++;
+  while (bytes--)
+    *to++ = *from++;
 }
 
 static void copy_down(uint8_t *to_end, const uint8_t *from_end, size_t bytes) {
   if (misalignment(to_end) == misalignment(from_end)) {
-    for (; bytes && misalignment(to_end); bytes--) *--to_end = *--from_end;
+    for (; bytes && misalignment(to_end); bytes--)
+      *--to_end = *--from_end;
     for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES) {
       to_end -= WORD_BYTES, from_end -= WORD_BYTES;
       *(word *)(void *)to_end = *(const word *)(const void *)from_end;
     }
   }
-  while (bytes--) *--to_end = *--from_end;
+  while (bytes--)
+    *--to_end = *--from_end;
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
@@ -58,20 +62,24 @@ void *memset(void *start, int value, size_t bytes) {
   uint8_t *at = start;
   uint8_t byte = (uint8_t)value;
   word pattern = byte * UINT64_C(0x0101010101010101);
-  for (; bytes && misalignment(at); bytes--) *at++ = byte;
+  for (; bytes && misalignment(at); bytes--)
+    *at++ = byte;
   for (; bytes >= 4 * WORD_BYTES; bytes -= 4 * WORD_BYTES, at += 4 * WORD_BYTES) {
     word *target = (word *)(void *)at;
     target[0] = pattern, target[1] = pattern, target[2] = pattern, target[3] = pattern;
   }
-  for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES, at += WORD_BYTES) *(word *)(void *)at = pattern;
-  while (bytes--) *at++ = byte;
+  for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES, at += WORD_BYTES)
+    *(word *)(void *)at = pattern;
+  while (bytes--)
+    *at++ = byte;
   return start;
 }
 
 int memcmp(const void *left, const void *right, size_t bytes) {
   const uint8_t *a = left, *b = right;
   if (misalignment(a) == misalignment(b)) {
-    for (; bytes && misalignment(a) && *a == *b; bytes--) a++, b++;
+    for (; bytes && misalignment(a) && *a == *b; bytes--)
+      a++, b++;
     if (!misalignment(a)) {
       for (; bytes >= WORD_BYTES && *(const word *)(const void *)a == *(const word *)(const void *)b;
            bytes -= WORD_BYTES)
@@ -85,11 +93,13 @@ int memcmp(const void *left, const void *right, size_t bytes) {
 
 size_t strlen(const char *text) {
   const char *end = text;
-  while (*end) end++;
+  while (*end)
+    end++;
   return (size_t)(end - text);
 }
 
 int strcmp(const char *left, const char *right) {
-  while (*left && *left == *right) left++, right++;
+  while (*left && *left == *right)
+    left++, right++;
   return (uint8_t)*left - (uint8_t)*right;
 }

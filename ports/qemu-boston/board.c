@@ -27,13 +27,13 @@ enum {
   UHI_ARGUMENT = 11,
 };
 
-#define OPEN_READ   0x000u
-#define OPEN_WRITE  0x601u /* write only, create, truncate */
-#define OPEN_MODE   0x1b4u /* rw-rw-r-- */
-#define SEEK_START  0u
-#define SEEK_HERE   1u
-#define SEEK_END    2u
-#define UNIX_1980   UINT64_C(315532800)
+#define OPEN_READ  0x000u
+#define OPEN_WRITE 0x601u /* write only, create, truncate */
+#define OPEN_MODE  0x1b4u /* rw-rw-r-- */
+#define SEEK_START 0u
+#define SEEK_HERE  1u
+#define SEEK_END   2u
+#define UNIX_1980  UINT64_C(315532800)
 
 __attribute__((noreturn)) void board_start(void);
 int64_t hosting_call(uint64_t operation, uint64_t a, uint64_t b, uint64_t c); /* start.S */
@@ -71,9 +71,13 @@ void board_start(void) {
 
 const char *board_name(void) { return "QEMU Boston, MIPS64 I6400, Xilinx AXI-PCIe bridge"; }
 
-struct spate_arena *board_queue_memory(void) { return &queue_memory; }
+struct spate_arena *board_queue_memory(void) {
+  return &queue_memory;
+}
 
-struct spate_arena *board_memory(void) { return &memory; }
+struct spate_arena *board_memory(void) {
+  return &memory;
+}
 
 void *board_ring(uint64_t *bytes) {
   *bytes = MACHINE_RING_BYTES;
@@ -91,7 +95,8 @@ enum spate_error board_pcie_open(struct spate_pcie_host *host) {
 
 void board_write(const char *text, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) {
-    while (!(spate_port_read32(UART_LINE_STATUS) & UART_TRANSMIT_EMPTY)) spate_port_relax();
+    while (!(spate_port_read32(UART_LINE_STATUS) & UART_TRANSMIT_EMPTY))
+      spate_port_relax();
     spate_port_write32(UART_DATA, (uint8_t)text[i]);
   }
 }
@@ -143,5 +148,6 @@ int64_t board_host_write(int file, const void *from, size_t bytes) {
 void board_host_close(int file) { (void)hosting_call(UHI_CLOSE, (uint64_t)file, 0, 0); }
 
 void board_exit(int status) {
-  for (;;) (void)hosting_call(UHI_EXIT, (uint64_t)status, 0, 0);
+  for (;;)
+    (void)hosting_call(UHI_EXIT, (uint64_t)status, 0, 0);
 }

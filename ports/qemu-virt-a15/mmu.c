@@ -37,7 +37,8 @@ static uint32_t sections[4096] __attribute__((aligned(16384)));
 static uint32_t image[IMAGE_TABLES * PAGES_OF_TABLE] __attribute__((aligned(1024)));
 
 static void map_sections(uint32_t address, uint32_t bytes, uint32_t attributes) {
-  for (uint32_t at = address; at < address + bytes; at += MIB1) sections[at / MIB1] = at | attributes;
+  for (uint32_t at = address; at < address + bytes; at += MIB1)
+    sections[at / MIB1] = at | attributes;
 }
 
 static void map_pages(const uint8_t *start, const uint8_t *end, uint32_t attributes) {

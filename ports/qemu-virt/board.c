@@ -10,12 +10,12 @@
 #include <spate/port.h>
 
 /* PL011 */
-#define UART_DATA           (MACHINE_UART_ADDRESS + 0x00u)
-#define UART_FLAGS          (MACHINE_UART_ADDRESS + 0x18u)
-#define UART_LINE_CONTROL   (MACHINE_UART_ADDRESS + 0x2cu)
-#define UART_CONTROL        (MACHINE_UART_ADDRESS + 0x30u)
-#define UART_TRANSMIT_FULL  0x20u
-#define UART_8_BITS_FIFO    0x70u
+#define UART_DATA            (MACHINE_UART_ADDRESS + 0x00u)
+#define UART_FLAGS           (MACHINE_UART_ADDRESS + 0x18u)
+#define UART_LINE_CONTROL    (MACHINE_UART_ADDRESS + 0x2cu)
+#define UART_CONTROL         (MACHINE_UART_ADDRESS + 0x30u)
+#define UART_TRANSMIT_FULL   0x20u
+#define UART_8_BITS_FIFO     0x70u
 #define UART_ENABLE_TRANSMIT 0x101u
 
 __attribute__((noreturn)) void board_start(void);
@@ -41,9 +41,13 @@ void board_start(void) {
 
 const char *board_name(void) { return MACHINE_NAME; }
 
-struct spate_arena *board_queue_memory(void) { return &queue_memory; }
+struct spate_arena *board_queue_memory(void) {
+  return &queue_memory;
+}
 
-struct spate_arena *board_memory(void) { return &memory; }
+struct spate_arena *board_memory(void) {
+  return &memory;
+}
 
 void *board_ring(uint64_t *bytes) {
   *bytes = MACHINE_RING_BYTES;
@@ -64,12 +68,14 @@ enum spate_error board_pcie_open(struct spate_pcie_host *host) {
 }
 
 static void write_byte(char byte) {
-  while (spate_port_read32(UART_FLAGS) & UART_TRANSMIT_FULL) spate_port_relax();
+  while (spate_port_read32(UART_FLAGS) & UART_TRANSMIT_FULL)
+    spate_port_relax();
   spate_port_write32(UART_DATA, (uint8_t)byte);
 }
 
 void board_write(const char *text, size_t bytes) {
-  for (size_t i = 0; i < bytes; i++) write_byte(text[i]);
+  for (size_t i = 0; i < bytes; i++)
+    write_byte(text[i]);
 }
 
 void spate_port_log(const char *text, uint64_t value) { print("spate: %s %ju\n", text, (uintmax_t)value); }

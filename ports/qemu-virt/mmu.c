@@ -25,7 +25,7 @@
 #define READ_ONLY   UINT64_C(0x080)
 #define NO_EXECUTE  (UINT64_C(3) << 53)
 
-#define DEVICE       (ACCESSED | NO_EXECUTE)                              /* memory attribute 0 */
+#define DEVICE       (ACCESSED | NO_EXECUTE)                                  /* memory attribute 0 */
 #define CACHED       (ACCESSED | NO_EXECUTE | INNER_SHARE | UINT64_C(1) << 2) /* 1 */
 #define NOT_CACHED   (ACCESSED | NO_EXECUTE | INNER_SHARE | UINT64_C(2) << 2) /* 2; outer shareable in any case */
 #define CACHED_TEXT  ((CACHED & ~NO_EXECUTE) | READ_ONLY)
@@ -43,7 +43,8 @@ static uint64_t ram[ENTRIES] __attribute__((aligned(4096)));
 static uint64_t image[ENTRIES] __attribute__((aligned(4096)));
 
 static void map(uint64_t *table, uint64_t size, uint64_t address, uint64_t bytes, uint64_t attributes) {
-  for (uint64_t at = address; at < address + bytes; at += size) table[at / size % ENTRIES] = at | attributes;
+  for (uint64_t at = address; at < address + bytes; at += size)
+    table[at / size % ENTRIES] = at | attributes;
 }
 
 static void map_pages(const uint8_t *start, const uint8_t *end, uint64_t attributes) {

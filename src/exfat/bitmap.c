@@ -62,7 +62,7 @@ enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, 
     uint8_t byte = *window_at(volume, at / 8u);
     bool alike = (byte == 0 || byte == 0xff) && (at & 7u) == 0 && count - at >= 8u;
     step = alike ? 8u : 1u;
-    if ((byte >> (at & 7u) & 1u) != 0) {
+    if (exfat_bit(byte, at)) {
       run = 0;
       continue;
     }
@@ -117,6 +117,6 @@ enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t
   struct spate_block *device = volume->config.block;
 
   if (!device->can_trim || clusters == 0) return SPATE_OK;
-  return spate_block_erase(device, SPATE_TRIM, exfat_cluster_lba(volume, first),
-                           exfat_cluster_blocks(volume, clusters), TRIM_PIECE_BYTES >> device->block_shift, NULL, NULL);
+  return spate_block_erase(device, SPATE_TRIM, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, clusters),
+                           TRIM_PIECE_BYTES >> device->block_shift, NULL, NULL);
 }

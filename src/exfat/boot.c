@@ -6,16 +6,16 @@
  */
 #include "internal.h"
 
-#define SECTOR_SHIFT_MIN    9u
-#define SECTOR_SHIFT_MAX    12u
-#define CLUSTER_SHIFT_MAX   25u /* 32 MiB */
-#define FAT_OFFSET_MIN      24u
-#define CLUSTER_COUNT_MAX   UINT32_C(0xfffffff5)
-#define VOLUME_BYTES_MIN    (UINT64_C(1) << 20)
-#define REVISION_MAJOR      1u
-#define SIGNATURE           0xaa55u
-#define MUST_BE_ZERO_START  11u
-#define MUST_BE_ZERO_END    64u
+#define SECTOR_SHIFT_MIN   9u
+#define SECTOR_SHIFT_MAX   12u
+#define CLUSTER_SHIFT_MAX  25u /* 32 MiB */
+#define FAT_OFFSET_MIN     24u
+#define CLUSTER_COUNT_MAX  UINT32_C(0xfffffff5)
+#define VOLUME_BYTES_MIN   (UINT64_C(1) << 20)
+#define REVISION_MAJOR     1u
+#define SIGNATURE          0xaa55u
+#define MUST_BE_ZERO_START 11u
+#define MUST_BE_ZERO_END   64u
 
 static const char file_system_name[] = "EXFAT   ";
 

@@ -43,8 +43,7 @@ static void published(struct spate_io *io) {
   block->writing = false;
   for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
     if (clip->block != block || clip->writing_bytes == 0) continue;
-    if (io->error == SPATE_OK)
-      clip->published_bytes = clip->writing_bytes;
+    if (io->error == SPATE_OK) clip->published_bytes = clip->writing_bytes;
     clip->error = io->error;
     clip->writing_bytes = 0;
     clip->publishing = clip->wanted;
@@ -219,16 +218,26 @@ static enum spate_error close_clip(struct spate_exfat *volume, struct spate_exfa
   uint32_t tail = clip->clusters - used;
   enum spate_error error = put_final(volume, clip, bytes);
 
-  if (error == SPATE_OK && tail > 0) error = exfat_bitmap_set(volume, tail_first, tail, false);
-  if (error == SPATE_OK) error = exfat_barrier(volume);
-  if (error == SPATE_OK) error = exfat_record_clear(volume, clip->record);
-  if (error != SPATE_OK) return exfat_end_change(volume, error);
-  forget(volume, clip);
-  error = exfat_end_change(volume, SPATE_OK);
   if (error != SPATE_OK) return error;
-  error = exfat_trim(volume, tail_first, tail);
-  /* The clip is closed and durable; TRIM is advice that the drive did not take. */
-  if (error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)error);
+  if (tail > 0) error = exfat_bitmap_set(volume, tail_first, tail, false);
+  /* Some of the tail may be free now, so nobody may have it before the next mount has sorted it out. */
+  if (error != SPATE_OK) volume->failed = error;
+  if (error != SPATE_OK) return error;
+  clip->clusters = used; /* what is given back is not given back again if this has to be repeated */
+  clip->reserved_bytes = (uint64_t)used << volume->cluster_shift;
+  error = exfat_barrier(volume);
+  if (error == SPATE_OK) error = exfat_record_clear(volume, clip->record);
+  if (error != SPATE_OK) return error;
+  forget(volume, clip);
+  /* The clip is closed. If the volume could not be marked clean, the next change or unmount tries again and reports. */
+  error = exfat_clean(volume, SPATE_OK);
+  if (error != SPATE_OK) {
+    spate_port_log("exfat: volume stays dirty", (uint64_t)error);
+    return SPATE_OK;
+  }
+  enum spate_error trim_error = exfat_trim(volume, tail_first, tail);
+  /* All is durable; TRIM is advice that the drive did not take. */
+  if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   return SPATE_OK;
 }
 
@@ -237,5 +246,8 @@ enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes
 
   if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
   enum spate_error error = exfat_begin(volume);
-  return error == SPATE_OK ? close_clip(volume, clip, bytes) : error;
+  if (error != SPATE_OK) return error;
+  error = close_clip(volume, clip, bytes);
+  exfat_end(volume);
+  return error;
 }

@@ -17,8 +17,8 @@ static enum spate_error link_cluster(struct spate_exfat *volume, struct spate_ex
 
   for (uint32_t i = 1; i < count; i++) {
     uint32_t next = last + 1u;
-    enum spate_error error = directory->contiguous ? exfat_fat_set(volume, last, next)
-                                                   : exfat_fat_get(volume, last, &next);
+    enum spate_error error =
+        directory->contiguous ? exfat_fat_set(volume, last, next) : exfat_fat_get(volume, last, &next);
     if (error != SPATE_OK) return error;
     if (!exfat_cluster_valid(volume, next)) return exfat_corrupt(volume);
     last = next;
@@ -52,8 +52,7 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
                                     .bytes = path->directory.bytes + exfat_cluster_bytes(volume)};
   enum spate_error error = exfat_bitmap_set(volume, added, 1, true);
 
-  if (error == SPATE_OK)
-    error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));
+  if (error == SPATE_OK) error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));
   if (error == SPATE_OK) error = exfat_fat_set(volume, added, EXFAT_CLUSTER_END);
   if (error == SPATE_OK) error = exfat_barrier(volume);
   if (error == SPATE_OK) error = link_cluster(volume, &path->directory, added);

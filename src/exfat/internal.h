@@ -84,13 +84,27 @@ enum {
   STREAM_BYTES = 32 + 24
 };
 
+static inline bool exfat_bit(uint8_t byte, uint32_t index) { return ((uint32_t)byte >> (index & 7u) & 1u) != 0; }
+
+/* ---- format.c, upcase_write.c ---- */
+
+struct exfat_table {
+  uint32_t bytes, checksum;
+};
+/* Write the recommended up-case table from `lba` on, through the first block of the configured cache. */
+enum spate_error exfat_upcase_write(const struct spate_exfat_config *config, uint64_t lba, struct exfat_table *table);
+
 /* ---- volume.c: operations one at a time ---- */
+
+enum spate_error exfat_config_check(const struct spate_exfat_config *config);
 
 enum spate_error exfat_begin(struct spate_exfat *volume);
 void exfat_end(struct spate_exfat *volume);
 /* begin, for an operation that may write: not on a volume that contradicts itself. */
 enum spate_error exfat_begin_change(struct spate_exfat *volume);
-/* End a change that came to `error`: VolumeDirty off if nothing is left to be recovered. */
+/* After a change that came to `error`: VolumeDirty off if no clip is open and nothing is left to be recovered. */
+enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error);
+/* clean and end */
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error);
 /* FLUSH what was written without FUA. */
 enum spate_error exfat_barrier(struct spate_exfat *volume);

@@ -46,7 +46,7 @@ enum spate_error exfat_utf16(const char *text, size_t bytes, uint16_t *units, ui
 }
 
 static char *encode(uint32_t code, char *to) {
-  uint32_t more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);
+  uint32_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
 
   *to++ = (char)(lead[more] | code >> (6u * more));
@@ -81,7 +81,7 @@ uint16_t exfat_name_hash(const uint16_t *upper, uint32_t count) {
   uint16_t hash = 0;
 
   for (uint32_t i = 0; i < 2u * count; i++) {
-    uint32_t byte = upper[i / 2u] >> (8u * (i & 1u)) & 0xffu;
+    uint32_t byte = (uint32_t)upper[i / 2u] >> (8u * (i & 1u)) & 0xffu;
     hash = (uint16_t)((uint32_t)(hash << 15 | hash >> 1) + byte);
   }
   return hash;

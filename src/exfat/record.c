@@ -73,8 +73,8 @@ static void encode(const struct spate_exfat *volume, const struct exfat_record *
   memcpy(raw + AT_MAGIC, RECORD_MAGIC, sizeof RECORD_MAGIC - 1u);
   spate_put32(raw + AT_VERSION, RECORD_VERSION);
   spate_put32(raw + AT_SERIAL, volume->serial);
-  spate_put32(raw + AT_FLAGS, (record->clusters.contiguous ? FLAG_CONTIGUOUS : 0u) |
-                                  (volume->foreign_dirty ? FLAG_FOREIGN_DIRTY : 0u));
+  spate_put32(raw + AT_FLAGS,
+              (record->clusters.contiguous ? FLAG_CONTIGUOUS : 0u) | (volume->foreign_dirty ? FLAG_FOREIGN_DIRTY : 0u));
   spate_put32(raw + AT_PREVIOUS, record->previous_cluster);
   spate_put32(raw + AT_FIRST_CLUSTER, record->clusters.first_cluster);
   spate_put64(raw + AT_BYTES, record->clusters.bytes);

@@ -59,7 +59,8 @@ enum spate_error exfat_record_open(struct spate_exfat *volume) {
 
   record_path(volume, &path);
   enum spate_error error = exfat_directory_find(volume, &path, &set);
-  if (error == SPATE_E_NOT_FOUND) return SPATE_OK;
+  /* A contradiction keeps everything from being written, and that is all: what can be read stays readable. */
+  if (error == SPATE_E_NOT_FOUND || error == SPATE_E_CORRUPT) return SPATE_OK;
   if (error == SPATE_OK) error = adopt(volume, &set);
   if (error != SPATE_OK || volume->record_lba == 0) return error;
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {

@@ -55,7 +55,7 @@ enum spate_error exfat_upcase(struct spate_exfat *volume, uint16_t *units, uint3
       continue;
     }
     for (uint32_t i = 0; i < count; i++) {
-      if (units[i] != unit || (mapped[i / 8u] >> (i & 7u) & 1u) != 0) continue;
+      if (units[i] != unit || exfat_bit(mapped[i / 8u], i)) continue;
       units[i] = word;
       mapped[i / 8u] |= (uint8_t)(1u << (i & 7u));
       left--;

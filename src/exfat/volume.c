@@ -27,13 +27,16 @@ enum spate_error exfat_begin_change(struct spate_exfat *volume) {
   return error == SPATE_OK ? SPATE_OK : exfat_end_change(volume, error);
 }
 
+enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error) {
+  /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
+  if (!volume->dirty || volume->record_slots != 0 || volume->failed != SPATE_OK) return error;
+  enum spate_error clean_error = exfat_barrier(volume);
+  if (clean_error == SPATE_OK) clean_error = exfat_boot_dirty(volume, false);
+  return error == SPATE_OK ? clean_error : error;
+}
+
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error) {
-  /* A slot in use says that there is something to recover, or a clip is open: either way the volume is dirty. */
-  if (volume->dirty && volume->record_slots == 0 && volume->failed == SPATE_OK) {
-    enum spate_error clean_error = exfat_barrier(volume);
-    if (clean_error == SPATE_OK) clean_error = exfat_boot_dirty(volume, false);
-    if (error == SPATE_OK) error = clean_error;
-  }
+  error = exfat_clean(volume, error);
   exfat_end(volume);
   return error;
 }
@@ -49,10 +52,11 @@ enum spate_error exfat_barrier(struct spate_exfat *volume) {
   return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
 }
 
-static enum spate_error check_config(const struct spate_exfat_config *config) {
+enum spate_error exfat_config_check(const struct spate_exfat_config *config) {
   const struct spate_block *device = config->block;
 
-  if (config->blocks == 0 || config->first_lba > device->blocks || config->blocks > device->blocks - config->first_lba)
+  if (config->blocks < 2u * EXFAT_BOOT_BLOCKS || config->first_lba > device->blocks ||
+      config->blocks > device->blocks - config->first_lba)
     return SPATE_E_INVALID;
   if (config->cache_bytes >> device->block_shift < SPATE_EXFAT_CACHE_BLOCKS_MIN || config->bitmap_bytes < 4096u ||
       ((config->bitmap_bytes | config->cache_bytes) & (spate_block_bytes(device) - 1u)) != 0 ||
@@ -102,12 +106,14 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
                                    struct spate_exfat_mounted *found) {
   struct spate_exfat_mounted unasked;
   uint32_t root_cluster;
-  enum spate_error error = check_config(config);
+  enum spate_error error = exfat_config_check(config);
 
   if (error != SPATE_OK) return error;
   if (found == NULL) found = &unasked;
   *found = (struct spate_exfat_mounted){0};
-  *volume = (struct spate_exfat){.config = *config, .power_losses = config->block->power_losses};
+  memset(volume, 0, sizeof *volume);
+  volume->config = *config;
+  volume->power_losses = config->block->power_losses;
   exfat_cache_open(volume);
   error = exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);

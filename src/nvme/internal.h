@@ -19,17 +19,17 @@ enum {
   NVME_DOORBELLS = 0x1000,
 };
 
-#define NVME_CC_ENABLE UINT32_C(1)
-#define NVME_CC_SHUTDOWN_MASK (UINT32_C(3) << 14)
+#define NVME_CC_ENABLE          UINT32_C(1)
+#define NVME_CC_SHUTDOWN_MASK   (UINT32_C(3) << 14)
 #define NVME_CC_SHUTDOWN_NORMAL (UINT32_C(1) << 14)
 /* 64-byte submission and 16-byte completion entries, 4 KiB pages, round robin, NVM command set. */
 #define NVME_CC_START (UINT32_C(4) << 20 | UINT32_C(6) << 16 | NVME_CC_ENABLE)
 
-#define NVME_CSTS_READY UINT32_C(1)
-#define NVME_CSTS_FATAL UINT32_C(2)
-#define NVME_CSTS_SHUTDOWN_MASK UINT32_C(0xc)
+#define NVME_CSTS_READY             UINT32_C(1)
+#define NVME_CSTS_FATAL             UINT32_C(2)
+#define NVME_CSTS_SHUTDOWN_MASK     UINT32_C(0xc)
 #define NVME_CSTS_SHUTDOWN_COMPLETE UINT32_C(0x8)
-#define NVME_ALL_ONES UINT32_C(0xffffffff) /* what a read of an absent device gives */
+#define NVME_ALL_ONES               UINT32_C(0xffffffff) /* what a read of an absent device gives */
 
 enum nvme_admin_opcode {
   NVME_DELETE_SQ = 0x00,
@@ -58,24 +58,25 @@ enum nvme_feature {
 
 enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, NVME_IDENTIFY_ACTIVE = 2 };
 
-#define NVME_LOG_HEALTH 0x02u
-#define NVME_LOG_BYTES 512u
+#define NVME_LOG_HEALTH     0x02u
+#define NVME_LOG_BYTES      512u
 #define NVME_ALL_NAMESPACES UINT32_C(0xffffffff)
-#define NVME_ADMIN_ENTRIES 8u
+#define NVME_ADMIN_ENTRIES  8u
 
 /* Status field without the phase bit (4.6.1). */
-#define NVME_STATUS_CODE(status) ((status) & 0x7ffu) /* code and type */
-#define NVME_STATUS_TYPE(status) (((status) >> 8) & 7u)
+#define NVME_STATUS_CODE(status)  ((status)&0x7ffu) /* code and type */
+#define NVME_STATUS_TYPE(status)  (((status) >> 8) & 7u)
 #define NVME_STATUS_DELAY(status) (((status) >> 11) & 3u) /* CRD */
-#define NVME_STATUS_DO_NOT_RETRY 0x4000u
-#define NVME_STATUS_MEDIA 2u
-#define SPATE_NVME_CANCELLED 0x8000u /* no drive says this: the field has 15 bits */
+#define NVME_STATUS_DO_NOT_RETRY  0x4000u
+#define NVME_STATUS_MEDIA         2u
+#define SPATE_NVME_CANCELLED      0x8000u /* no drive says this: the field has 15 bits */
 
-/* Flags in slot->expect. A completion matches `expect` only when none is set, and otherwise goes the long way. */
+/* Flags in slot->read, above namespace identifiers in use. With one set no completion matches at once. */
 #define SLOT_CAREFUL (UINT64_C(1) << 63) /* one of several parts, or with something to do when it is complete */
-#define SLOT_IDLE (UINT64_C(1) << 62)    /* not in the drive's hands: free, or waiting to be sent (again) */
+#define SLOT_IDLE    (UINT64_C(1) << 62) /* waiting to be sent (again): not in the drive's hands */
+#define SLOT_FLAGS   (SLOT_CAREFUL | SLOT_IDLE)
 
-#define INTERVAL_MS 100u    /* of service; the unit of the drive's retry delays, too */
+#define INTERVAL_MS      100u /* of service; the unit of the drive's retry delays, too */
 #define ADMIN_TIMEOUT_MS 5000u
 #define ABORT_TIMEOUT_MS 1000u
 
@@ -98,15 +99,15 @@ bool spate_nvme_admin_expired(const struct spate_nvme *controller);
 SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
                                                   uint32_t timeout_ms);
 SPATE_MUST_CHECK enum spate_error spate_nvme_call_feature(struct spate_nvme *controller, uint8_t opcode,
-                                                          enum nvme_feature feature, uint32_t value,
-                                                          uint32_t *result);
+                                                          enum nvme_feature feature, uint32_t value, uint32_t *result);
 
 /* controller.c */
 void spate_nvme_service(struct spate_nvme *controller);
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
-/* A register that reads all ones (GONE), CSTS.CFS (FATAL), or OK. */
+/* Of a controller that was ready: OK; GONE where its registers read all ones; FATAL when it gave up (CSTS.CFS), or is
+ * not ready any more, as after a power cut of its own. */
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
 
 /* setup.c */
@@ -122,11 +123,14 @@ void spate_nvme_identify(struct spate_nvme *controller, struct nvme_command *com
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue);
 void spate_nvme_create_cq(const struct spate_nvme_queue *queue, struct nvme_command *command);
 void spate_nvme_create_sq(const struct spate_nvme_queue *queue, struct nvme_command *command);
-uint64_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
+/* 0: not in BAR 0. `index`: twice the queue identifier, and one more for the completion queue. */
+uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
 
 /* queue.c: the data path */
 extern const struct spate_block_ops spate_nvme_queue_ops;
 void spate_nvme_queue_kick(struct spate_nvme_queue *queue);
+/* Both call `done` of what completed; the first without telling the drive. */
+unsigned spate_nvme_reap_entries(struct spate_nvme_queue *queue, unsigned max);
 unsigned spate_nvme_reap(struct spate_nvme_queue *queue, unsigned max);
 
 /* request.c: what the data path leaves to others */
@@ -141,9 +145,9 @@ void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *s
 struct nvme_prps {
   uint64_t first, second;
 };
-/* False: no list page is free just now. */
-bool spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_bytes, uint64_t bytes,
+void spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_bytes, uint64_t bytes,
                             struct nvme_prps *prps);
+/* False: not enough list pages are free just now. */
 bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
                             uint64_t bytes, struct nvme_prps *prps);
 void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);

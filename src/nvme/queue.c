@@ -8,13 +8,13 @@
 static struct spate_nvme_queue *queue_of(struct spate_block *block) { return (struct spate_nvme_queue *)(void *)block; }
 
 /* The values are in registers here: loads do not move below, and so do not split the condition that follows. */
-#define TOGETHER(a, b, c, d, e, f) __asm__("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f))
+#define TOGETHER(a, b, c, d, e) __asm__("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e))
 
 /*
- * A request is plain when one command does it: a READ or WRITE without flags on whole blocks of a region, that does not
- * cross a multiple of command_bytes_max there, so that its PRP list is in one page of the region's table. The last
- * block's start tells it all: it is in the region and in the same stretch as the first, which also bounds the length
- * and catches offsets that wrap. (No blocks at all are 2^32 here, and cross.)
+ * A request is plain when one command does it: a READ or WRITE without flags from the start of a page of a region, that
+ * does not cross a multiple of command_bytes_max there, so that its PRP list is in one page of the region's table. The
+ * last block's start tells it all: it is in the region and in the same stretch as the first, which also bounds the
+ * length and catches offsets that wrap. (No blocks at all are 2^32 here, and cross.)
  */
 static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   struct spate_nvme_queue *queue = queue_of(block);
@@ -25,29 +25,29 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   struct spate_nvme_slot *slot = queue->free;
   const uint64_t offset_bytes = io->offset_bytes;
   const uint64_t blocks_less_one = io->blocks - 1u;
-  const uint64_t last_bytes = offset_bytes + (blocks_less_one << block->block_shift);
+  const uint64_t bytes_less_block = blocks_less_one << block->block_shift;
+  const uint64_t last_bytes = offset_bytes + bytes_less_block;
   uint64_t region_bytes = region->bytes;
   uint64_t stretch_bytes = queue->plain_bytes;
-  uint64_t misaligned = offset_bytes & queue->plain_mask;
   uint64_t lba = io->lba;
   uint64_t lba_max = queue->plain_lba_max;
   uint32_t what = io->op | (uint32_t)io->flags << 8;
 
-  TOGETHER(region_bytes, stretch_bytes, misaligned, lba, lba_max, what);
-  if (!((misaligned == 0) & ((offset_bytes ^ last_bytes) < stretch_bytes) & (last_bytes < region_bytes) & (lba <= lba_max) &
-        (what <= SPATE_WRITE) & (slot != NULL)))
+  TOGETHER(region_bytes, stretch_bytes, lba, lba_max, what);
+  if (!(((offset_bytes & (SPATE_PAGE_BYTES - 1u)) == 0) & ((offset_bytes ^ last_bytes) < stretch_bytes) &
+        (last_bytes < region_bytes)) ||
+      !((lba <= lba_max) & (what <= SPATE_WRITE) & (slot != NULL)))
     return spate_nvme_submit_parts(queue, io);
 
-  const uint64_t second_page = (offset_bytes + SPATE_PAGE_BYTES) >> SPATE_PAGE_SHIFT;
-  const uint64_t last_page = last_bytes >> SPATE_PAGE_SHIFT;
-  const uint64_t *pages = region->pages + second_page;
-  const uint64_t first_prp = pages[-1] | (offset_bytes & (SPATE_PAGE_BYTES - 1u));
-  uint64_t second_prp = region->pages_dma + second_page * sizeof *pages;
-  if (last_page <= second_page) second_prp = last_page == second_page ? pages[0] : 0;
+  const uint64_t page = offset_bytes >> SPATE_PAGE_SHIFT;
+  const uint64_t more_pages = bytes_less_block >> SPATE_PAGE_SHIFT;
+  const uint64_t first_prp = region->pages[page];
+  uint64_t second_prp = region->pages_dma + (page + 1u) * sizeof region->pages[0];
+  if (more_pages <= 1u) second_prp = more_pages == 0 ? 0 : region->pages[page + 1u];
 
   const uint32_t order = queue->sq_tail;
   const uint64_t read = (slot->read & ~UINT64_C(0xff000000)) | ((uint64_t)order & 0xffu) << 24;
-  uint64_t *entry = queue->sq + (size_t)(order & queue->sq_mask) * 8u;
+  uint64_t *entry = queue->sq + ((order * 8u) & queue->sq_mask);
 
   queue->free = slot->next_free;
   queue->sq_tail = order + 1u;
@@ -77,7 +77,7 @@ void spate_nvme_queue_kick(struct spate_nvme_queue *queue) {
   queue->controller->counters.doorbells++;
   queue->sq_rung = tail;
   spate_port_dma_write_barrier();
-  spate_port_write32(queue->sq_doorbell, tail & queue->sq_mask);
+  spate_port_write32(queue->sq_doorbell, tail & (queue->entries - 1u));
 }
 
 static void kick(struct spate_block *block) { spate_nvme_queue_kick(queue_of(block)); }
@@ -98,10 +98,9 @@ static const volatile uint64_t *reap_plain(struct spate_nvme_queue *queue, const
     const uint64_t read = slot->read;
     struct spate_io *io = slot->io;
 
-    if ((read ^ (answer >> 16)) != want) break;
+    if ((read ^ (answer >> 16)) != want || io == NULL) break;
     spate_port_dma_read_barrier(); /* what the command read is not looked at before its completion */
     slot->next_free = queue->free;
-    slot->read = read | SLOT_IDLE;
     slot->io = NULL;
     queue->free = slot;
     io->error = SPATE_OK;
@@ -112,12 +111,12 @@ static const volatile uint64_t *reap_plain(struct spate_nvme_queue *queue, const
   return entry;
 }
 
-unsigned spate_nvme_reap(struct spate_nvme_queue *queue, unsigned max) {
+unsigned spate_nvme_reap_entries(struct spate_nvme_queue *queue, unsigned max) {
   unsigned reaped = 0;
   bool more = true;
 
   while (more && reaped < max) {
-    const uint32_t left = queue->sq_mask + 1u - queue->cq_head;
+    const uint32_t left = queue->entries - queue->cq_head;
     const uint32_t batch = max - reaped < left ? max - reaped : left;
     const volatile uint64_t *start = queue->cq + (size_t)queue->cq_head * 2u;
     const volatile uint64_t *end = start + (size_t)batch * 2u;
@@ -129,15 +128,20 @@ unsigned spate_nvme_reap(struct spate_nvme_queue *queue, unsigned max) {
     }
     reaped += (uint32_t)(stop - start) / 2u;
     queue->cq_head += (uint32_t)(stop - start) / 2u;
-    if (queue->cq_head > queue->sq_mask) {
+    if (queue->cq_head == queue->entries) {
       queue->cq_head = 0;
       queue->want ^= UINT64_C(1) << 32;
     }
   }
-  if (reaped != 0) {
-    queue->controller->counters.completions += reaped;
-    spate_port_write32(queue->cq_doorbell, queue->cq_head);
-  }
+  return reaped;
+}
+
+unsigned spate_nvme_reap(struct spate_nvme_queue *queue, unsigned max) {
+  const unsigned reaped = spate_nvme_reap_entries(queue, max);
+
+  if (reaped == 0) return 0;
+  queue->controller->counters.completions += reaped;
+  spate_port_write32(queue->cq_doorbell, queue->cq_head);
   return reaped;
 }
 

@@ -35,7 +35,7 @@ static bool geometry_is_possible(const struct spate_block *block, const struct g
 
   /* Either end has room for a header and the entries, and block 0 comes before them. */
   uint64_t table_blocks = array_blocks + 1;
-  if (gpt->first_usable <= table_blocks || gpt->first_usable > gpt->last_usable) return false;
+  if (gpt->first_usable <= table_blocks) return false;
   if (gpt->last_usable >= block->blocks - table_blocks) return false;
   return !ranges_overlap(gpt->entries_lba, gpt->entries_lba + array_blocks - 1, gpt->first_usable, gpt->last_usable);
 }

@@ -2,17 +2,17 @@
 /* Generic ECAM: 4 KiB of configuration space for each function, by address (base specification 7.2.2). */
 #include "internal.h"
 
-static uintptr_t config_address(const struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
+static uintptr_t ecam_address(const struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
   return host->config_base + ((uintptr_t)(at.bus - host->first_bus) << 20) + ((uintptr_t)at.device << 15) +
          ((uintptr_t)at.function << 12) + offset;
 }
 
-static uint32_t config_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
-  return spate_port_read32(config_address(host, at, offset));
+uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
+  return spate_port_read32(ecam_address(host, at, offset));
 }
 
-static void config_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
-  spate_port_write32(config_address(host, at, offset), value);
+void pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
+  spate_port_write32(ecam_address(host, at, offset), value);
 }
 
 static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at) {
@@ -20,12 +20,12 @@ static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at
   return true;
 }
 
-static enum spate_error link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
+static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
   (void)host, (void)link;
   return SPATE_E_UNSUPPORTED; /* the ports' own capabilities tell */
 }
 
-static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, link};
+static const struct spate_pcie_host_ops ops = {pcie_ecam_read, pcie_ecam_write, may_exist, read_link};
 
 enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct spate_pcie_ecam_config *config) {
   if (config->config_base % PCIE_MIB || config->last_bus < config->first_bus) return SPATE_E_INVALID;
@@ -40,7 +40,8 @@ enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct
   };
   /* All zeros is what a decoder with nothing behind it answers; no vendor has that id. */
   for (uint8_t device = 0; device < 32; device++) {
-    uint32_t id = pcie_read(host, (struct spate_pcie_address){config->first_bus, device, 0}, PCI_ID);
+    struct spate_pcie_address at = {config->first_bus, device, 0};
+    uint32_t id = pcie_read(host, &at, PCI_ID);
     if (id != PCI_ID_ABSENT && id != 0) return SPATE_OK;
   }
   return SPATE_E_NO_BRIDGE;

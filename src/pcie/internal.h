@@ -74,7 +74,7 @@ enum express_type {
 
 struct pcie_function {
   struct spate_pcie_address at;
-  int8_t parent; /* index of the bridge above, always lower than its own; PCIE_ABOVE_ROOT */
+  int16_t parent; /* index of the bridge above, always lower than its own; PCIE_ABOVE_ROOT */
   bool bridge;
   bool opened;          /* a bridge whose bus was given a number and was scanned, or that has nothing below */
   bool wide_prefetch;   /* it and all bridges above forward 64-bit prefetchable addresses */
@@ -92,7 +92,7 @@ struct pcie_resource {
   uint64_t align;
   uint64_t address; /* on the bus; while the bus is laid out: from the start of the window above it */
   uint8_t function;
-  uint8_t offset; /* its register */
+  uint8_t bar;    /* its register; 0: a bridge's window */
   uint8_t window; /* enum pcie_window */
   bool wide;      /* a 64-bit BAR */
 };
@@ -108,14 +108,17 @@ struct pcie_tree {
   struct spate_pcie_address down_at; /* ... this one */
 };
 
-static inline uint32_t pcie_read(struct spate_pcie_host *host, struct spate_pcie_address at, unsigned offset) {
-  return host->ops->config_read(host, at, (uint16_t)offset);
-}
-
-static inline void pcie_write(struct spate_pcie_host *host, struct spate_pcie_address at, unsigned offset,
-                              uint32_t value) {
-  host->ops->config_write(host, at, (uint16_t)offset, value);
-}
+/* pcie.c: configuration space, out of line and by pointer, as there are many calls of it. */
+uint32_t pcie_read(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset);
+void pcie_write(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t value);
+/* Change bits of a register whose upper half is status: those bits clear when written 1, so they are written 0. */
+void pcie_change(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t clear,
+                 uint32_t set);
+/* ecam.c: the operations of every bridge whose configuration space is mapped as ECAM. */
+uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);
+void pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value);
+/* scan.c: offset of the PCI Express capability, 0 if there is none. */
+uint16_t pcie_find_express(struct spate_pcie_host *host, const struct spate_pcie_address *at);
 
 /* scan.c: number the buses and list the functions. */
 enum spate_error pcie_scan(struct pcie_tree *tree);
@@ -129,8 +132,6 @@ const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *h
 /* link.c: payload and read request sizes, power management off; then what a device's link came to. */
 void pcie_match_payload(struct pcie_tree *tree);
 void pcie_read_link(struct pcie_tree *tree, const struct pcie_function *function, struct spate_pcie_link *link);
-/* scan.c: offset of the PCI Express capability, 0 if there is none. */
-uint16_t pcie_find_express(struct spate_pcie_host *host, struct spate_pcie_address at);
 /* pcie.c: are these windows such as the library can use? */
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
 

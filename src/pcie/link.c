@@ -15,16 +15,12 @@ static unsigned top_of(const struct pcie_tree *tree, unsigned index) {
 
 static void set_control(struct pcie_tree *tree, const struct pcie_function *function, unsigned payload_code) {
   struct spate_pcie_host *host = tree->host;
-  unsigned control_at = function->express + EXPRESS_DEVICE_CONTROL;
-  uint32_t control = pcie_read(host, function->at, control_at) & 0xffff;
-  control &= ~(EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK);
-  pcie_write(host, function->at, control_at, control | payload_code << 5 | READ_REQUEST_CODE << 12);
-
-  if (function->express_type == EXPRESS_INTEGRATED_ENDPOINT) return; /* it has no link */
-  unsigned link_at = function->express + EXPRESS_LINK_CONTROL;
-  uint32_t link = pcie_read(host, function->at, link_at) & 0xffff;
-  /* Leaving L0s or L1 costs microseconds in the middle of a stream. */
-  pcie_write(host, function->at, link_at, link & ~EXPRESS_LINK_ASPM_MASK);
+  pcie_change(host, &function->at, function->express + EXPRESS_DEVICE_CONTROL,
+              EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK,
+              payload_code << 5 | READ_REQUEST_CODE << 12);
+  /* Leaving L0s or L1 costs microseconds in the middle of a stream. An integrated endpoint has no link. */
+  if (function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
+    pcie_change(host, &function->at, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);
 }
 
 /*
@@ -46,7 +42,7 @@ void pcie_match_payload(struct pcie_tree *tree) {
   }
 }
 
-static void read_speed_and_width(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t express,
+static void read_speed_and_width(struct spate_pcie_host *host, const struct spate_pcie_address *at, uint16_t express,
                                  struct spate_pcie_link *link) {
   uint32_t capabilities = pcie_read(host, at, express + EXPRESS_LINK_CAPABILITIES);
   uint32_t status = pcie_read(host, at, express + EXPRESS_LINK_CONTROL) >> 16;
@@ -61,13 +57,13 @@ static uint8_t lower(uint8_t a, uint8_t b) { return a < b ? a : b; }
 void pcie_read_link(struct pcie_tree *tree, const struct pcie_function *function, struct spate_pcie_link *link) {
   *link = (struct spate_pcie_link){.up = true};
   if (!function->express || function->express_type == EXPRESS_INTEGRATED_ENDPOINT) return;
-  read_speed_and_width(tree->host, function->at, function->express, link);
+  read_speed_and_width(tree->host, &function->at, function->express, link);
   if (function->parent == PCIE_ABOVE_ROOT) return;
 
   const struct pcie_function *port = &tree->functions[function->parent];
   if (!port->express) return;
   struct spate_pcie_link other;
-  read_speed_and_width(tree->host, port->at, port->express, &other);
+  read_speed_and_width(tree->host, &port->at, port->express, &other);
   link->speed_max = lower(link->speed_max, other.speed_max);
   link->width_max = lower(link->width_max, other.width_max);
 }
@@ -79,14 +75,14 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
   if (error && error != SPATE_E_UNSUPPORTED) return error;
   /* A vendor id of all ones: the request ended nowhere. Also asked after a link came back to a device that was reset.
    */
-  link->up = bridge.up && pcie_read(host, device->address, PCI_ID) != PCI_ID_ABSENT;
+  link->up = bridge.up && pcie_read(host, &device->address, PCI_ID) != PCI_ID_ABSENT;
   if (!link->up) return SPATE_E_LINK_DOWN;
   if (link->speed_max == 0) return SPATE_OK; /* no link of its own, or nothing known about it */
 
-  uint16_t express = pcie_find_express(host, device->address);
+  uint16_t express = pcie_find_express(host, &device->address);
   if (!express) return SPATE_E_LINK_DOWN; /* it had one when it was enumerated */
   struct spate_pcie_link now;
-  read_speed_and_width(host, device->address, express, &now);
+  read_speed_and_width(host, &device->address, express, &now);
   link->speed = now.speed;
   link->width = now.width;
   return link->speed < link->speed_max || link->width < link->width_max ? SPATE_E_LINK_DEGRADED : SPATE_OK;

@@ -5,6 +5,19 @@
 #define RESET_TO_FIRST_ACCESS_MS 100u  /* base specification 6.6.1 */
 #define READY_MS                 1000u /* the same: how long a device may answer "retry" */
 
+uint32_t pcie_read(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset) {
+  return host->ops->config_read(host, *at, (uint16_t)offset);
+}
+
+void pcie_write(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t value) {
+  host->ops->config_write(host, *at, (uint16_t)offset, value);
+}
+
+void pcie_change(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t clear,
+                 uint32_t set) {
+  pcie_write(host, at, offset, (pcie_read(host, at, offset) & 0xffff & ~clear) | set);
+}
+
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
   /* So large that sums of what is placed in a window cannot overflow, and larger than any real one. */
   const uint64_t bytes_max = UINT64_C(1) << 48;
@@ -29,30 +42,29 @@ static void list_endpoint(struct pcie_tree *tree, unsigned index) {
   struct spate_pcie_host *host = tree->host;
   const struct pcie_function *function = &tree->functions[index];
   struct spate_pcie_device *device = &host->devices[host->device_count++];
-  uint32_t id = pcie_read(host, function->at, PCI_ID);
+  uint32_t id = pcie_read(host, &function->at, PCI_ID);
   *device = (struct spate_pcie_device){
       .address = function->at,
       .vendor_id = (uint16_t)id,
       .device_id = (uint16_t)(id >> 16),
-      .class_code = pcie_read(host, function->at, PCI_CLASS) >> 8,
+      .class_code = pcie_read(host, &function->at, PCI_CLASS) >> 8,
       .payload_bytes = (uint16_t)(128u << function->payload_code),
       .read_request_bytes = PCIE_READ_REQUEST_BYTES,
   };
   pcie_read_link(tree, function, &device->link);
   for (unsigned i = 0; i < tree->resource_count; i++) {
-    const struct pcie_resource *bar = &tree->resources[i];
-    if (bar->function != index || bar->offset != PCI_BAR0) continue;
-    const struct spate_pcie_window *window = pcie_host_window(host, bar->window);
-    device->bar0 = (uintptr_t)(window->cpu_address + (bar->address - window->bus_address));
-    device->bar0_bytes = bar->bytes;
+    const struct pcie_resource *resource = &tree->resources[i];
+    if (resource->function != index || resource->bar != PCI_BAR0) continue;
+    const struct spate_pcie_window *window = pcie_host_window(host, resource->window);
+    device->bar0 = (uintptr_t)(window->cpu_address + (resource->address - window->bus_address));
+    device->bar0_bytes = resource->bytes;
   }
 }
 
 /* Decoders and DMA on, once every BAR and window is in its place. Nothing here uses interrupts. */
 static void enable(struct pcie_tree *tree, const struct pcie_function *function) {
-  uint32_t command = pcie_read(tree->host, function->at, PCI_COMMAND) & 0xffff;
-  command |= PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE;
-  pcie_write(tree->host, function->at, PCI_COMMAND, command);
+  pcie_change(tree->host, &function->at, PCI_COMMAND, 0,
+              PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
 }
 
 enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks) {

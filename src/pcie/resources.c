@@ -32,7 +32,7 @@ static uint8_t choose_window(const struct pcie_tree *tree, const struct pcie_fun
 }
 
 /* Which address bits can be written says how large a BAR is (7.5.1.2.1). */
-static uint32_t writable_bits(struct spate_pcie_host *host, struct spate_pcie_address at, unsigned offset) {
+static uint32_t writable_bits(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset) {
   pcie_write(host, at, offset, 0xffffffff);
   return pcie_read(host, at, offset);
 }
@@ -42,13 +42,13 @@ static enum spate_error size_bars(struct pcie_tree *tree, unsigned index) {
   const struct pcie_function *function = &tree->functions[index];
   unsigned end = PCI_BAR0 + (function->bridge ? 2 : 6) * 4;
   for (unsigned offset = PCI_BAR0; offset < end; offset += 4) {
-    uint32_t before = pcie_read(host, function->at, offset);
-    uint32_t low = writable_bits(host, function->at, offset);
-    if (low & 1) pcie_write(host, function->at, offset, before); /* I/O space: left alone */
+    uint32_t before = pcie_read(host, &function->at, offset);
+    uint32_t low = writable_bits(host, &function->at, offset);
+    if (low & 1) pcie_write(host, &function->at, offset, before); /* I/O space: left alone */
     if (low == 0 || (low & 1)) continue;
 
     bool wide = (low & 0x6) == 0x4 && offset + 4 < end;
-    uint32_t high = wide ? writable_bits(host, function->at, offset + 4) : 0xffffffff;
+    uint32_t high = wide ? writable_bits(host, &function->at, offset + 4) : 0xffffffff;
     uint64_t bytes = ~((uint64_t)high << 32 | (low & ~UINT32_C(0xf))) + 1;
     uint8_t window = choose_window(tree, function, low, wide);
     /* Also refuses 0, which is what a BAR with no writable address bit comes to. */
@@ -57,7 +57,7 @@ static enum spate_error size_bars(struct pcie_tree *tree, unsigned index) {
                                                     .bytes = bytes,
                                                     .align = bytes,
                                                     .function = (uint8_t)index,
-                                                    .offset = (uint8_t)offset,
+                                                    .bar = (uint8_t)offset,
                                                     .window = window,
                                                     .wide = wide,
                                                 });
@@ -92,14 +92,12 @@ static enum spate_error lay_out_bridge(struct pcie_tree *tree, unsigned index) {
     uint64_t align;
     uint64_t bytes = lay_out(tree, (int)index, window, 0, &align);
     if (bytes == 0) continue;
-    enum spate_error error = add_resource(
-        tree, (struct pcie_resource){
-                  .bytes = align_up(bytes, PCIE_MIB),
-                  .align = align < PCIE_MIB ? PCIE_MIB : align,
-                  .function = (uint8_t)index,
-                  .offset = window == PCIE_PREFETCH ? (uint8_t)PCI_PREFETCH_WINDOW : (uint8_t)PCI_MEMORY_WINDOW,
-                  .window = (uint8_t)window,
-              });
+    enum spate_error error = add_resource(tree, (struct pcie_resource){
+                                                    .bytes = align_up(bytes, PCIE_MIB),
+                                                    .align = align < PCIE_MIB ? PCIE_MIB : align,
+                                                    .function = (uint8_t)index,
+                                                    .window = (uint8_t)window,
+                                                });
     if (error) return error;
   }
   return SPATE_OK;
@@ -108,22 +106,21 @@ static enum spate_error lay_out_bridge(struct pcie_tree *tree, unsigned index) {
 static const struct pcie_resource *window_of(const struct pcie_tree *tree, int bridge, unsigned window) {
   for (unsigned i = 0; i < tree->resource_count; i++) {
     const struct pcie_resource *resource = &tree->resources[i];
-    if (resource->function == bridge && resource->window == window && resource->offset >= PCI_MEMORY_WINDOW)
-      return resource;
+    if (resource->function == bridge && resource->window == window && !resource->bar) return resource;
   }
   return NULL;
 }
 
-static void program_bar(struct spate_pcie_host *host, struct spate_pcie_address at,
+static void program_bar(struct spate_pcie_host *host, const struct spate_pcie_address *at,
                         const struct pcie_resource *resource) {
-  pcie_write(host, at, resource->offset, (uint32_t)resource->address);
-  if (resource->wide) pcie_write(host, at, resource->offset + 4u, (uint32_t)(resource->address >> 32));
+  pcie_write(host, at, resource->bar, (uint32_t)resource->address);
+  if (resource->wide) pcie_write(host, at, resource->bar + 4u, (uint32_t)(resource->address >> 32));
 }
 
 /* A bridge forwards from base to limit, both in MiB; base above limit closes the window (7.5.1.3.8). */
 static void program_bridge(const struct pcie_tree *tree, unsigned index) {
   struct spate_pcie_host *host = tree->host;
-  struct spate_pcie_address at = tree->functions[index].at;
+  const struct spate_pcie_address *at = &tree->functions[index].at;
   pcie_write(host, at, PCI_IO_WINDOW, 0x000000f0);
   for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
     const struct pcie_resource *resource = window_of(tree, (int)index, window);
@@ -147,8 +144,7 @@ static enum spate_error settle_addresses(struct pcie_tree *tree) {
     const struct spate_pcie_window *window = pcie_host_window(tree->host, resource->window);
     int parent = tree->functions[resource->function].parent;
     if (parent != PCIE_ABOVE_ROOT) resource->address += window_of(tree, parent, resource->window)->address;
-    bool bar = resource->offset < PCI_MEMORY_WINDOW;
-    if (bar && resource->address + resource->bytes > window->bus_address + window->bytes)
+    if (resource->bar && resource->address + resource->bytes > window->bus_address + window->bytes)
       return fail(tree, resource->function, SPATE_E_WINDOW);
   }
   return SPATE_OK;
@@ -173,7 +169,7 @@ enum spate_error pcie_place(struct pcie_tree *tree) {
 
   for (unsigned i = 0; i < tree->resource_count; i++) {
     const struct pcie_resource *resource = &tree->resources[i];
-    if (resource->offset < PCI_MEMORY_WINDOW) program_bar(tree->host, tree->functions[resource->function].at, resource);
+    if (resource->bar) program_bar(tree->host, &tree->functions[resource->function].at, resource);
   }
   for (unsigned i = 0; i < tree->function_count; i++)
     if (tree->functions[i].bridge) program_bridge(tree, i);

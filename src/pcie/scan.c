@@ -11,7 +11,7 @@
 /* Capability pointers come from the device: a loop in them must end. 48 dwords fit between 0x40 and 0xff. */
 #define CAPABILITIES_MAX 48u
 
-uint16_t pcie_find_express(struct spate_pcie_host *host, struct spate_pcie_address at) {
+uint16_t pcie_find_express(struct spate_pcie_host *host, const struct spate_pcie_address *at) {
   if (!(pcie_read(host, at, PCI_COMMAND) & PCI_STATUS_CAPABILITIES)) return 0;
   uint32_t offset = pcie_read(host, at, PCI_CAPABILITIES) & 0xfc;
   for (unsigned hop = 0; hop < CAPABILITIES_MAX && offset >= 0x40; hop++) {
@@ -25,11 +25,11 @@ uint16_t pcie_find_express(struct spate_pcie_host *host, struct spate_pcie_addre
 static bool deadline_passed(const struct pcie_tree *tree) { return spate_port_ticks() >= tree->deadline_ticks; }
 
 /* Read vendor and device id, waiting while the device answers "retry": after reset it may for 1 s (6.6.1). */
-static enum spate_error identify(struct pcie_tree *tree, struct spate_pcie_address at, uint32_t *id) {
+static enum spate_error identify(struct pcie_tree *tree, const struct spate_pcie_address *at, uint32_t *id) {
   *id = pcie_read(tree->host, at, PCI_ID);
   while ((*id & 0xffff) == PCI_VENDOR_RETRY) {
     if (deadline_passed(tree)) {
-      tree->host->failed_at = at;
+      tree->host->failed_at = *at;
       return SPATE_E_NOT_READY;
     }
     spate_port_relax();
@@ -39,38 +39,37 @@ static enum spate_error identify(struct pcie_tree *tree, struct spate_pcie_addre
 }
 
 static void read_express(struct pcie_tree *tree, struct pcie_function *function) {
-  function->express = pcie_find_express(tree->host, function->at);
+  function->express = pcie_find_express(tree->host, &function->at);
   function->express_type = EXPRESS_NONE;
   if (!function->express) return;
-  uint32_t capabilities = pcie_read(tree->host, function->at, function->express + EXPRESS_CAPABILITIES);
+  uint32_t capabilities = pcie_read(tree->host, &function->at, function->express + EXPRESS_CAPABILITIES);
   function->express_type = (capabilities >> 20) & 0xf;
-  function->payload_code = pcie_read(tree->host, function->at, function->express + EXPRESS_DEVICE_CAPABILITIES) & 0x7;
+  function->payload_code = pcie_read(tree->host, &function->at, function->express + EXPRESS_DEVICE_CAPABILITIES) & 0x7;
 }
 
 /* Does the bridge forward 64-bit prefetchable addresses? The low nibble of its base register says 1 (7.5.1.3.9). */
 static bool has_wide_prefetch(const struct pcie_tree *tree, const struct pcie_function *function) {
-  pcie_write(tree->host, function->at, PCI_PREFETCH_WINDOW, 0xfff0fff0);
-  bool wide = (pcie_read(tree->host, function->at, PCI_PREFETCH_WINDOW) & 0xf) == 1;
+  pcie_write(tree->host, &function->at, PCI_PREFETCH_WINDOW, 0xfff0fff0);
+  bool wide = (pcie_read(tree->host, &function->at, PCI_PREFETCH_WINDOW) & 0xf) == 1;
   bool above = function->parent == PCIE_ABOVE_ROOT || tree->functions[function->parent].wide_prefetch;
   return wide && above;
 }
 
 /* List a function that answered. Firmware before us may have left it running: it loses its decoders, DMA and buses. */
-static enum spate_error add_function(struct pcie_tree *tree, int parent, struct spate_pcie_address at,
+static enum spate_error add_function(struct pcie_tree *tree, int parent, const struct spate_pcie_address *at,
                                      uint32_t header) {
   struct spate_pcie_host *host = tree->host;
   if (pcie_read(host, at, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return SPATE_OK;
 
   bool bridge = (header & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
   if (bridge ? tree->bridge_count == SPATE_PCIE_BRIDGES_MAX : tree->endpoint_count == SPATE_PCIE_DEVICES_MAX) {
-    host->failed_at = at;
+    host->failed_at = *at;
     return SPATE_E_TOPOLOGY;
   }
   struct pcie_function *function = &tree->functions[tree->function_count++];
-  *function = (struct pcie_function){.at = at, .parent = (int8_t)parent, .bridge = bridge};
+  *function = (struct pcie_function){.at = *at, .parent = (int16_t)parent, .bridge = bridge};
   read_express(tree, function);
-  uint32_t command = pcie_read(host, at, PCI_COMMAND) & 0xffff;
-  pcie_write(host, at, PCI_COMMAND, command & ~(PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER));
+  pcie_change(host, at, PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0);
   if (bridge) {
     tree->bridge_count++;
     function->wide_prefetch = has_wide_prefetch(tree, function);
@@ -88,12 +87,12 @@ static enum spate_error scan_device(struct pcie_tree *tree, int parent, uint8_t 
     struct spate_pcie_address at = {bus, device, (uint8_t)i};
     if (!tree->host->ops->may_exist(tree->host, at)) continue;
     uint32_t id;
-    enum spate_error error = identify(tree, at, &id);
+    enum spate_error error = identify(tree, &at, &id);
     if (error) return error;
     if (id == PCI_ID_ABSENT) continue;
-    uint32_t header = pcie_read(tree->host, at, PCI_HEADER_TYPE);
+    uint32_t header = pcie_read(tree->host, &at, PCI_HEADER_TYPE);
     if (i == 0 && (header & PCI_HEADER_MULTIFUNCTION)) functions = 8;
-    error = add_function(tree, parent, at, header);
+    error = add_function(tree, parent, &at, header);
     if (error) return error;
   }
   return SPATE_OK;
@@ -118,14 +117,14 @@ static enum spate_error scan_bus(struct pcie_tree *tree, int parent, uint8_t bus
 /* Is there, or will there be by the deadline, a link below this port? A port that cannot tell: yes. */
 static bool link_comes_up(struct pcie_tree *tree, const struct pcie_function *port) {
   struct spate_pcie_host *host = tree->host;
-  uint32_t link_capabilities = pcie_read(host, port->at, port->express + EXPRESS_LINK_CAPABILITIES);
+  uint32_t link_capabilities = pcie_read(host, &port->at, port->express + EXPRESS_LINK_CAPABILITIES);
   if (!(link_capabilities & EXPRESS_LINK_ACTIVE_REPORTING)) return true;
 
   /* An empty slot says so at once, and is "no device" rather than "link down". */
-  bool slot = pcie_read(host, port->at, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
+  bool slot = pcie_read(host, &port->at, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
   for (;;) {
-    if (pcie_read(host, port->at, port->express + EXPRESS_LINK_CONTROL) & EXPRESS_LINK_ACTIVE) return true;
-    if (slot && !(pcie_read(host, port->at, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE))
+    if (pcie_read(host, &port->at, port->express + EXPRESS_LINK_CONTROL) & EXPRESS_LINK_ACTIVE) return true;
+    if (slot && !(pcie_read(host, &port->at, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE))
       return false;
     if (deadline_passed(tree)) break;
     spate_port_relax();
@@ -137,10 +136,9 @@ static bool link_comes_up(struct pcie_tree *tree, const struct pcie_function *po
 
 /* Without this a root port may swallow "retry" and repeat the request itself, or answer all ones (2.3.2). */
 static void make_retry_visible(struct pcie_tree *tree, const struct pcie_function *port) {
-  uint32_t control = pcie_read(tree->host, port->at, port->express + EXPRESS_ROOT_CONTROL);
-  if (!(control & EXPRESS_ROOT_RETRY_CAPABLE)) return;
-  pcie_write(tree->host, port->at, port->express + EXPRESS_ROOT_CONTROL,
-             (control & 0xffff) | EXPRESS_ROOT_RETRY_VISIBLE);
+  uint32_t control = pcie_read(tree->host, &port->at, port->express + EXPRESS_ROOT_CONTROL);
+  if (control & EXPRESS_ROOT_RETRY_CAPABLE)
+    pcie_change(tree->host, &port->at, port->express + EXPRESS_ROOT_CONTROL, 0, EXPRESS_ROOT_RETRY_VISIBLE);
 }
 
 static enum spate_error open_bridge(struct pcie_tree *tree, unsigned index) {
@@ -154,7 +152,7 @@ static enum spate_error open_bridge(struct pcie_tree *tree, unsigned index) {
   }
   bridge->secondary = ++tree->last_bus;
   /* Everything above is this bridge's for now; its last bus is known when all below it was scanned. */
-  pcie_write(tree->host, bridge->at, PCI_BUS_NUMBERS,
+  pcie_write(tree->host, &bridge->at, PCI_BUS_NUMBERS,
              bridge->at.bus | (uint32_t)bridge->secondary << 8 | (uint32_t)tree->host->last_bus << 16);
   return scan_bus(tree, (int)index, bridge->secondary);
 }
@@ -164,7 +162,7 @@ static void close_bridges(struct pcie_tree *tree, int from, int to) {
   while (from != to && from != PCIE_ABOVE_ROOT) {
     const struct pcie_function *bridge = &tree->functions[from];
     if (bridge->secondary)
-      pcie_write(tree->host, bridge->at, PCI_BUS_NUMBERS,
+      pcie_write(tree->host, &bridge->at, PCI_BUS_NUMBERS,
                  bridge->at.bus | (uint32_t)bridge->secondary << 8 | (uint32_t)tree->last_bus << 16);
     from = bridge->parent;
   }

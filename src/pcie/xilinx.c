@@ -39,11 +39,6 @@ enum {
 
 static const struct spate_pcie_address root_port;
 
-static uintptr_t config_address(const struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
-  return host->config_base + ((uintptr_t)at.bus << 20) + ((uintptr_t)at.device << 15) + ((uintptr_t)at.function << 12) +
-         offset;
-}
-
 /* The root port's own BARs say where memory of ours the device may reach, not what we may reach of it. They take no
  * room in the window, and their reset value is right: enumeration does not get to see them. */
 static bool is_inbound_bar(struct spate_pcie_address at, uint16_t offset) {
@@ -51,11 +46,11 @@ static bool is_inbound_bar(struct spate_pcie_address at, uint16_t offset) {
 }
 
 static uint32_t config_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
-  return is_inbound_bar(at, offset) ? 0 : spate_port_read32(config_address(host, at, offset));
+  return is_inbound_bar(at, offset) ? 0 : pcie_ecam_read(host, at, offset);
 }
 
 static void config_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
-  if (!is_inbound_bar(at, offset)) spate_port_write32(config_address(host, at, offset), value);
+  if (!is_inbound_bar(at, offset)) pcie_ecam_write(host, at, offset, value);
 }
 
 /* Bus 0 is the root port alone; its decoder does not look at the device number. Below it is one link, so one device. */
@@ -65,19 +60,19 @@ static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at
   return at.bus != 1 || at.device == 0;
 }
 
-static enum spate_error link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
-  uint32_t phy = pcie_read(host, root_port, BRIDGE_PHY_STATUS);
+static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
+  uint32_t phy = pcie_read(host, &root_port, BRIDGE_PHY_STATUS);
   *link = (struct spate_pcie_link){.up = phy != UINT32_MAX && (phy & PHY_LINK_UP)};
   if (!link->up) return SPATE_OK;
   link->speed = phy & PHY_RATE_8 ? 3 : phy & PHY_RATE_5 ? 2 : 1;
-  link->width = phy & PHY_WIDTH_16 ? 16 : (uint8_t)(1u << ((phy >> 1) & 3));
+  link->width = (uint8_t)(phy & PHY_WIDTH_16 ? 16u : 1u << (phy >> 1 & 3));
   return SPATE_OK;
 }
 
 static enum spate_error check_identity(struct spate_pcie_host *host) {
-  uint32_t id = pcie_read(host, root_port, PCI_ID);
-  uint32_t class_code = pcie_read(host, root_port, PCI_CLASS) >> 16;
-  uint32_t header = pcie_read(host, root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
+  uint32_t id = pcie_read(host, &root_port, PCI_ID);
+  uint32_t class_code = pcie_read(host, &root_port, PCI_CLASS) >> 16;
+  uint32_t header = pcie_read(host, &root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
   bool ours = (id & 0xffff) == VENDOR_XILINX && class_code == PCI_CLASS_PCI_BRIDGE && header == PCI_HEADER_TYPE_1;
   return ours ? SPATE_OK : SPATE_E_NO_BRIDGE;
 }
@@ -86,7 +81,7 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
   uint64_t deadline = spate_port_ticks() + spate_port_ticks_per_second() / 1000 * timeout_ms;
   for (;;) {
     struct spate_pcie_link now;
-    enum spate_error error = link(host, &now);
+    enum spate_error error = read_link(host, &now);
     if (error || now.up) return error;
     if (spate_port_ticks() >= deadline) return SPATE_E_LINK_DOWN;
     spate_port_relax();
@@ -95,11 +90,11 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
 
 /* What is left of training, or of firmware before us, would be taken for news by whoever looks later. */
 static void drain(struct spate_pcie_host *host, uint16_t fifo, uint32_t valid) {
-  for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (pcie_read(host, root_port, fifo) & valid); i++)
-    pcie_write(host, root_port, fifo, UINT32_MAX);
+  for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (pcie_read(host, &root_port, fifo) & valid); i++)
+    pcie_write(host, &root_port, fifo, UINT32_MAX);
 }
 
-static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, link};
+static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link};
 
 enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const struct spate_pcie_xilinx_config *config) {
   if (config->control_base % PCIE_MIB || config->last_bus == 0) return SPATE_E_INVALID;
@@ -115,10 +110,10 @@ enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const stru
   if (error) return error;
   error = wait_for_link(host, config->link_timeout_ms ? config->link_timeout_ms : LINK_TIMEOUT_MS_DEFAULT);
   if (error) return error;
-  pcie_write(host, root_port, BRIDGE_INTERRUPT_MASK, 0);
+  pcie_write(host, &root_port, BRIDGE_INTERRUPT_MASK, 0);
   drain(host, BRIDGE_ERROR_FIFO, ERROR_FIFO_VALID);
   drain(host, BRIDGE_INTERRUPT_FIFO, INTERRUPT_FIFO_VALID);
-  pcie_write(host, root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
-  pcie_write(host, root_port, BRIDGE_ROOT_PORT, pcie_read(host, root_port, BRIDGE_ROOT_PORT) | ROOT_PORT_ENABLE);
+  pcie_write(host, &root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
+  pcie_write(host, &root_port, BRIDGE_ROOT_PORT, pcie_read(host, &root_port, BRIDGE_ROOT_PORT) | ROOT_PORT_ENABLE);
   return SPATE_OK;
 }

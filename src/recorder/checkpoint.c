@@ -11,20 +11,12 @@
 #include "internal.h"
 #include <spate/port.h>
 
-/* A clip that ended is waiting for its last bytes to become durable: do not wait for the period. */
-static bool take_is_urgent(const struct spate_take *take) {
-  return take->state == TAKE_ENDING && take->outstanding == 0 && take->completed_bytes > take->durable_bytes;
-}
-
 static bool is_due(const struct spate_recorder *recorder) {
-  bool period_over = recorder->now_ticks - recorder->checkpoint_started_ticks >= recorder->period_ticks;
-
+  if (recorder->now_ticks - recorder->checkpoint_started_ticks < recorder->period_ticks) return false;
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    const struct spate_stream *stream = recorder->streams[i];
     for (unsigned j = 0; j < 2; j++) {
-      const struct spate_take *take = &stream->takes[j];
-      if (take_is_urgent(take)) return true;
-      if (period_over && take_is_open(take) && take->completed_bytes > take->clip.published_bytes) return true;
+      const struct spate_take *take = &recorder->streams[i]->takes[j];
+      if (take_is_open(take) && take->completed_bytes > take->clip.published_bytes) return true;
     }
   }
   return false;
@@ -60,22 +52,10 @@ static void begin(struct spate_recorder *recorder) {
   }
 }
 
-/* The flush failed, so nothing new is durable. A clip in mid stream tries again after the period; one that ended ends
- * at what is durable, or it would never end. */
+/* Nothing new is durable. The next period tries again. */
 static void give_up(struct spate_recorder *recorder) {
   recorder->counters.checkpoint_failures++;
   if (recorder->error == SPATE_OK) recorder->error = recorder->flush.error;
-  for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    struct spate_stream *stream = recorder->streams[i];
-    for (unsigned j = 0; j < 2; j++) {
-      struct spate_take *take = &stream->takes[j];
-      if (take_is_urgent(take)) {
-        stream->counters.lost_bytes += take->completed_bytes - take->durable_bytes;
-        take->completed_bytes = take->durable_bytes;
-        spate_take_cap(take, recorder->flush.error);
-      }
-    }
-  }
 }
 
 /* Returns whether every length was accepted for publishing. */
@@ -103,7 +83,7 @@ static bool publish(struct spate_recorder *recorder) {
 static void make_durable(struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
     struct spate_stream *stream = recorder->streams[i];
-    stream->flushed = stream->flush_mark;
+    spate_transfer_flushed(stream, stream->flush_mark);
     for (unsigned j = 0; j < 2; j++) {
       struct spate_take *take = &stream->takes[j];
       if (take_is_open(take) && take->snapshot_bytes > take->durable_bytes) {

@@ -28,6 +28,7 @@ static inline bool take_is_open(const struct spate_take *take) {
 /* transfer.c: chunks to the device and back. */
 void spate_transfer_submit(struct spate_recorder *recorder);
 void spate_transfer_check_power(struct spate_recorder *recorder);
+void spate_transfer_flushed(struct spate_stream *stream, uint32_t index);
 void spate_take_cap(struct spate_take *take, enum spate_error error);
 
 /* checkpoint.c: one step of the state machine; never waits. */

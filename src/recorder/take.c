@@ -129,8 +129,11 @@ void spate_take_arm_next(struct spate_stream *stream) {
 
   enum spate_error error = arm_next_part(stream, take, stream->config.next_bytes);
   if (error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE) error = arm_shorter_part(stream, take);
-  if (error == SPATE_OK || error == SPATE_E_FULL)
-    return; /* FULL: the volume has all the clips it can hold open; one will close */
+  if (error == SPATE_OK) return;
+  if (error == SPATE_E_FULL || error == SPATE_E_POWER_LOST) {
+    stream->part--; /* all the clips the volume can hold are open, or the drive lost power: try again with this name */
+    return;
+  }
   stream->volume_ended = true;
   if (error == SPATE_E_NO_SPACE) {
     spate_recorder_event(stream, SPATE_EVENT_VOLUME_ENDS, now->clip.reserved_bytes - now->pushed_bytes);
@@ -141,8 +144,7 @@ void spate_take_arm_next(struct spate_stream *stream) {
 }
 
 static bool take_is_drained(const struct spate_take *take) {
-  return take->state == TAKE_ENDING && take->outstanding == 0 && take->durable_bytes == take->completed_bytes &&
-         !take->clip.publishing && take->snapshot_bytes == 0;
+  return take->state == TAKE_ENDING && take->outstanding == 0 && !take->clip.publishing;
 }
 
 void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *take) {
@@ -151,12 +153,16 @@ void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *
   if (!take_is_drained(take)) return;
   uint64_t bytes = take->completed_bytes;
   enum spate_error error = spate_exfat_close(&take->clip, bytes);
-  if (error == SPATE_E_BUSY) return;
+  /* POWER_LOST: under the closing. What was published stands, what is still held is written again, and then closed. */
+  if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return;
   if (error != SPATE_OK) {
     take->state = TAKE_STUCK;
     if (recorder->error == SPATE_OK) recorder->error = error;
     return;
   }
+  take->snapshot_bytes = 0; /* a checkpoint that is under way no longer concerns it */
+  stream->counters.durable_bytes += bytes - take->durable_bytes;
+  spate_transfer_flushed(stream, take->end);
   if (bytes == 0) { /* armed and never used: leaves no file */
     error = spate_exfat_delete(recorder->volume, take->path);
     if (error != SPATE_OK && recorder->error == SPATE_OK) recorder->error = error;
@@ -168,6 +174,7 @@ void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *
 
 enum spate_error spate_stream_cut(struct spate_stream *stream) {
   if (stream->now == NULL) return SPATE_E_STATE;
+  stream->now->end = stream->pushed;
   stream->now->state = TAKE_ENDING;
   stream->now = stream->after;
   stream->after = NULL;

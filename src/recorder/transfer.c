@@ -19,6 +19,13 @@ uint32_t spate_stream_room(const struct spate_stream *stream) {
 
 void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes) { stream->counters.overrun_bytes += bytes; }
 
+/* Every chunk before `index` is durable. A checkpoint and a closing clip may say so in either order. */
+void spate_transfer_flushed(struct spate_stream *stream, uint32_t index) {
+  uint32_t ahead = index - stream->flushed;
+
+  if (ahead <= stream->completed - stream->flushed) stream->flushed = index;
+}
+
 /* What is completed stays in the file; what is pushed and not, is lost, and counted as its chunks come back. */
 void spate_take_cap(struct spate_take *take, enum spate_error error) {
   if (take->capped) return;
@@ -67,6 +74,7 @@ static enum spate_error roll_over(struct spate_stream *stream) {
     return take->capped ? take->error : SPATE_E_NO_SPACE;
   }
   take->rolled = true;
+  take->end = stream->pushed;
   take->state = TAKE_ENDING;
   stream->now = stream->after;
   stream->after = NULL;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake_pci.h"
 
-#include "cmocka_all.h"
 #include <spate/port.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #define ACCESS_TICKS 1000u /* 1 µs */
 #define RELAX_TICKS  10000u
@@ -24,7 +28,7 @@ static struct fake_function *add(struct fake_function *parent, unsigned device, 
   added->device = (uint8_t)device;
   added->function = (uint8_t)function;
   added->config[0x00 / 4] = 0x00101b36u;
-  added->config[0x04 / 4] = 0x00100000u | 0xf9000000u; /* a capability list, and stale error bits */
+  added->config[0x04 / 4] = 0xf9100007u; /* a capability list, stale error bits, and all that firmware turned on */
   added->writable[0x04 / 4] = 0x0547u;
   added->status[0x04 / 4] = 0xf9000000u;
   added->config[0x08 / 4] = class_code << 8;
@@ -98,14 +102,18 @@ static unsigned bus_of(const struct fake_function *function) {
 
 static bool link_is_up(const struct fake_function *port) { return fake.now_ticks >= port->link_ticks; }
 
-/* Is a request for `bus` handed down to this function's bus by every bridge above it? */
+/* Is a request for the bus below this function's parent handed down to it by every bridge above? The one whose own
+ * secondary bus it is ends its way. */
 static bool is_routed(const struct fake_function *function, unsigned bus) {
   for (const struct fake_function *bridge = function->parent; bridge; bridge = bridge->parent) {
     uint32_t numbers = bridge->config[0x18 / 4];
     unsigned secondary = numbers >> 8 & 0xff, subordinate = numbers >> 16 & 0xff;
-    if (secondary == 0 || bus < secondary || bus > subordinate || !link_is_up(bridge)) return false;
-    assert_int_equal(numbers & 0xff, bus_of(bridge)); /* completions find back by the primary number */
+    bool ends_here = bus == secondary, ends_below = bus > secondary && bus <= subordinate;
+    if (secondary == 0 || !link_is_up(bridge)) return false;
+    if (bridge == function->parent ? !ends_here : !ends_below) return false;
   }
+  for (const struct fake_function *bridge = function->parent; bridge; bridge = bridge->parent)
+    assert_int_equal(bridge->config[0x18 / 4] & 0xff, bus_of(bridge)); /* completions find back by the primary number */
   return true;
 }
 
@@ -113,7 +121,7 @@ static struct fake_function *find(unsigned bus, unsigned device, unsigned number
   struct fake_function *found = NULL;
   for (unsigned i = 0; i < fake.count; i++) {
     struct fake_function *function = &fake.functions[i];
-    bool alias = function->parent ? function->parent->answers_all : function->answers_all;
+    bool alias = function->parent ? function->parent->answers_all : fake.first_bus_answers_all;
     if (function->removed || bus_of(function) != bus || function->function != number) continue;
     if (function->device != device && !(alias && function->device == 0)) continue;
     if (!is_routed(function, bus)) continue;
@@ -152,6 +160,8 @@ void host_write32(uintptr_t address, uint32_t value) {
   struct fake_function *function = access_at(address, &offset);
   if (!function || fake.now_ticks < function->ready_ticks) return;
   if (value & function->status[offset / 4]) fake.status_offences++;
+  if (offset >= 0x10 && offset < (is_bridge(function) ? 0x18 : 0x28) && (function->config[0x04 / 4] & 3))
+    fake.decoding_offences++;
   function->config[offset / 4] &= ~(value & function->status[offset / 4]);
   uint32_t writable = function->writable[offset / 4];
   function->config[offset / 4] = (function->config[offset / 4] & ~writable) | (value & writable);
@@ -181,6 +191,12 @@ static bool reaches(const struct fake_function *function, uint64_t address) {
   return true;
 }
 
+static bool is_below(const struct fake_function *function, const struct fake_function *bridge) {
+  for (function = function->parent; function; function = function->parent)
+    if (function == bridge) return true;
+  return false;
+}
+
 struct fake_function *fake_decode(uint64_t bus_address, unsigned *bar) {
   struct fake_function *found = NULL;
   for (unsigned i = 0; i < fake.count; i++) {
@@ -195,6 +211,11 @@ struct fake_function *fake_decode(uint64_t bus_address, unsigned *bar) {
       *bar = index;
     }
   }
+  for (unsigned i = 0; i < fake.count && found; i++) {
+    struct fake_function *bridge = &fake.functions[i];
+    if (!is_bridge(bridge) || !reaches(bridge, bus_address) || !forwards(bridge, bus_address)) continue;
+    assert_true(is_below(found, bridge)); /* a bridge beside the BAR claims the address too */
+  }
   return found;
 }
 
@@ -207,3 +228,16 @@ bool fake_can_dma(const struct fake_function *function) {
 uint64_t host_ticks(void) { return fake.now_ticks += 100; }
 uint64_t host_ticks_per_second(void) { return 1000 * FAKE_MS; }
 void host_relax(void) { fake.now_ticks += RELAX_TICKS; }
+
+/* The rest of the port, which this layer does not use. */
+uint64_t host_read64(uintptr_t address) { return host_read32(address) | (uint64_t)host_read32(address + 4) << 32; }
+void host_write64(uintptr_t address, uint64_t value) {
+  host_write32(address, (uint32_t)value);
+  host_write32(address + 4, (uint32_t)(value >> 32));
+}
+void host_dma_write_barrier(void) {}
+void host_dma_read_barrier(void) {}
+void host_cache_clean(const void *start, size_t bytes) { (void)start, (void)bytes; }
+void host_cache_invalidate(void *start, size_t bytes) { (void)start, (void)bytes; }
+uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
+void host_log(const char *text, uint64_t value) { (void)text, (void)value; }

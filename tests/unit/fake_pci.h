@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAKE_ECAM_BASE      UINT64_C(0x7000000000)
-#define FAKE_FUNCTIONS_MAX  64u
-#define FAKE_MS             UINT64_C(1000000) /* ticks */
-#define FAKE_NEVER          UINT64_MAX
-#define FAKE_EXPRESS        0x70u /* offset of the PCI Express capability */
+#define FAKE_ECAM_BASE     UINT64_C(0x7000000000)
+#define FAKE_FUNCTIONS_MAX 64u
+#define FAKE_MS            UINT64_C(1000000) /* ticks */
+#define FAKE_NEVER         UINT64_MAX
+#define FAKE_EXPRESS       0x70u /* offset of the PCI Express capability */
 
 enum fake_type { FAKE_ENDPOINT = 0x0, FAKE_ROOT_PORT = 0x4, FAKE_UPSTREAM = 0x5, FAKE_DOWNSTREAM = 0x6 };
 
@@ -28,11 +28,11 @@ struct fake_function {
   uint32_t writable[1024]; /* bits that keep what is written */
   uint32_t status[1024];   /* bits that clear when written 1: writing 1 counts as an offence */
   uint64_t bar_bytes[6];
-  uint64_t ready_ticks;    /* until then it answers "configuration request retry" */
-  uint64_t link_ticks;     /* a port: when its link comes up */
-  bool removed;            /* nothing answers any more */
-  bool answers_all;        /* a port that answers for every device number with device 0 */
-  unsigned fifo_left[2];   /* entries in the Xilinx bridge's FIFOs at 0x154 and 0x158 */
+  uint64_t ready_ticks;  /* until then it answers "configuration request retry" */
+  uint64_t link_ticks;   /* a port: when its link comes up */
+  bool removed;          /* nothing answers any more */
+  bool answers_all;      /* a port that answers for every device number with device 0 */
+  unsigned fifo_left[2]; /* entries in the Xilinx bridge's FIFOs at 0x154 and 0x158 */
 };
 
 struct fake_pci {
@@ -41,8 +41,10 @@ struct fake_pci {
   uint64_t now_ticks;
   uint64_t first_access_ticks; /* 0: none yet */
   unsigned accesses;
-  unsigned status_offences;    /* writes that cleared somebody's status bits */
-  uint32_t background;         /* what reads of nothing return */
+  unsigned status_offences;   /* writes that cleared somebody's status bits */
+  unsigned decoding_offences; /* writes to BARs that were being decoded */
+  bool first_bus_answers_all; /* as answers_all, for the first bus */
+  uint32_t background;        /* what reads of nothing return */
 };
 
 extern struct fake_pci fake;

@@ -100,6 +100,8 @@ static void test_writing_refuses_bad_alignment_and_small_drives(void **state) {
     for (ram.block.blocks = 0; ram.block.blocks < least; ram.block.blocks += 7)
       assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, true, &partition), SPATE_E_TOO_SMALL);
     assert_int_equal(ram.count[SPATE_WRITE], 0);
+    ram.block.blocks = least - 1;
+    assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, true, &partition), SPATE_E_TOO_SMALL);
     ram.block.blocks = least;
     assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, false, &partition), SPATE_OK);
     assert_int_equal(partition.blocks, MIB / *bytes);
@@ -215,6 +217,9 @@ static void test_contradictions_are_refused(void **state) {
     open_with_table(&ram, 512);
     const uint64_t copies[] = {1, last_lba(&ram)};
     for (unsigned copy = 0; copy < 2; copy++) {
+      /* Room for larger tables, so that each lie is refused for itself. */
+      spate_put64(block_at(&ram, copies[copy]) + HEADER_FIRST_USABLE, 2048);
+      spate_put64(block_at(&ram, copies[copy]) + HEADER_LAST_USABLE, 131071);
       uint8_t *field = block_at(&ram, copies[copy]) + lies[i].field;
       if (lies[i].bytes == 8) spate_put64(field, lies[i].value);
       if (lies[i].bytes == 4) spate_put32(field, (uint32_t)lies[i].value);

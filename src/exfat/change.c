@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mkdir, delete, rename. The journal is the record's last slot; every step below is durable before the next begins.
+ *
+ * mkdir: journal {cluster}; bitmap, zeros, barrier; entry set; journal cleared. Before the entry the cluster has no
+ * owner and recovery frees it; after it, it has one.
+ *
+ * delete: journal {clusters}; entry set erased; bitmap, barrier; journal cleared; TRIM. Before the erasure the file is
+ * whole; after it the clusters have no owner, and recovery frees those that the cut left allocated. Bits before entry
+ * would leave a file over clusters that a PC gives to another.
+ *
+ * rename: within the old set's slots, if they lie in one block and suffice: one write. Otherwise journal {old place,
+ * new place}; new set; old set erased; journal cleared. A cut between leaves two names over the same clusters, on a
+ * volume that says it is dirty; recovery finds both by place and checksum, and erases the old. exFAT itself offers no
+ * order that is better: old first loses the file.
+ *
+ * Sets over several blocks: of a new one the file entry is written last, of an old one erased first, so the rest alone
+ * is no file. Recovery sweeps such remains within the places in the journal.
+ */
+#include "internal.h"
+
+/* An open clip, the record's file, or nothing to keep hands off from. */
+static enum spate_error check_idle(struct spate_exfat *volume, const struct exfat_set *set) {
+  struct spate_exfat_chain directory = set->place.directory;
+  uint32_t first_cluster = spate_get32(set->raw + STREAM_FIRST_CLUSTER);
+  uint64_t lba;
+  enum spate_error error = exfat_chain_lba(volume, &directory, set->place.offset_bytes, &lba);
+
+  if (error != SPATE_OK) return error;
+  if (exfat_clip_open_at(volume, lba, set->place.offset_bytes & (exfat_block_bytes(volume) - 1u)))
+    return SPATE_E_IN_USE;
+  bool record =
+      exfat_cluster_valid(volume, first_cluster) && exfat_cluster_lba(volume, first_cluster) == volume->record_lba;
+  return record ? SPATE_E_IN_USE : SPATE_OK;
+}
+
+/* ---- mkdir ---- */
+
+static enum spate_error make_directory(struct spate_exfat *volume, const char *text) {
+  uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES];
+  struct exfat_record record = {.clusters = {.bytes = exfat_cluster_bytes(volume), .contiguous = true}};
+  struct exfat_path path;
+  uint32_t cluster;
+  enum spate_error error = exfat_path_new(volume, text, &path);
+
+  if (error != SPATE_OK) return error;
+  uint8_t entries = exfat_set_build(raw, path.name.units, path.name.count, path.name.hash, EXFAT_DIRECTORY);
+  error = exfat_slots_take(volume, &path, entries, &record.to);
+  if (error == SPATE_OK) error = exfat_bitmap_find(volume, 1, &cluster);
+  if (error != SPATE_OK) return error;
+  exfat_set_lengths(raw, cluster, record.clusters.bytes, true);
+  exfat_time_stamp(&volume->config, raw, true);
+  exfat_set_seal(raw, entries);
+  record.clusters.first_cluster = cluster;
+  record.to_checksum = spate_get16(raw + FILE_CHECKSUM);
+  error = exfat_journal_begin(volume, &record);
+  if (error == SPATE_OK) error = exfat_bitmap_set(volume, cluster, 1, true);
+  if (error == SPATE_OK)
+    error = exfat_zero(volume, exfat_cluster_lba(volume, cluster), exfat_cluster_blocks(volume, 1));
+  if (error == SPATE_OK) error = exfat_barrier(volume);
+  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);
+  return exfat_journal_end(volume, error);
+}
+
+enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path) {
+  enum spate_error error = exfat_begin_change(volume);
+
+  return error == SPATE_OK ? exfat_end_change(volume, make_directory(volume, path)) : error;
+}
+
+/* ---- delete ---- */
+
+static enum spate_error check_empty(struct spate_exfat *volume, struct spate_exfat_chain directory) {
+  for (uint32_t at = 0; at < directory.bytes; at += EXFAT_ENTRY_BYTES) {
+    struct exfat_set set = {.place = {.directory = directory, .offset_bytes = at, .entries = 1}};
+    enum spate_error error = exfat_entry_read(volume, &directory, at, set.raw);
+    if (error != SPATE_OK) return error;
+    if (set.raw[0] == EXFAT_TYPE_END) return SPATE_OK;
+    if ((set.raw[0] & EXFAT_TYPE_IN_USE) == 0) continue;
+    return check_idle(volume, &set) == SPATE_E_IN_USE ? SPATE_E_IN_USE : SPATE_E_NOT_EMPTY;
+  }
+  return SPATE_OK;
+}
+
+/* May it go? Clusters that a vendor's entries own would be lost with the name. */
+static enum spate_error check_removable(struct spate_exfat *volume, const struct exfat_set *set,
+                                        const struct spate_exfat_chain *chain) {
+  enum spate_error error = check_idle(volume, set);
+
+  for (uint32_t i = 2; error == SPATE_OK && i < set->place.entries; i++) {
+    const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
+    if (entry[0] != EXFAT_TYPE_NAME && (entry[1] & EXFAT_ALLOCATION_POSSIBLE) != 0) error = SPATE_E_UNSUPPORTED;
+  }
+  bool directory = (spate_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
+  return error == SPATE_OK && directory ? check_empty(volume, *chain) : error;
+}
+
+/* Each run of the chain: give it back, or trim it. The FAT still tells a deleted file's runs. */
+static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_chain chain, bool trim) {
+  uint32_t count = (uint32_t)exfat_clusters(volume, chain.bytes);
+  uint32_t run;
+
+  for (uint32_t index = 0; index < count; index += run) {
+    uint32_t first;
+    enum spate_error error = exfat_chain_run(volume, &chain, index, &first, &run);
+    if (error == SPATE_OK) error = trim ? exfat_trim(volume, first, run) : exfat_bitmap_set(volume, first, run, false);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
+static enum spate_error remove_set(struct spate_exfat *volume, const char *text, struct spate_exfat_chain *chain) {
+  struct exfat_path path;
+  struct exfat_set set;
+  enum spate_error error = exfat_path_find(volume, text, &path, &set);
+
+  if (error != SPATE_OK) return error;
+  if (set.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
+  error = exfat_set_chain(volume, set.raw, chain);
+  if (error == SPATE_OK) error = check_removable(volume, &set, chain);
+  if (error != SPATE_OK) return error;
+  struct exfat_record record = {
+      .clusters = *chain, .from = set.place, .from_checksum = spate_get16(set.raw + FILE_CHECKSUM)};
+  error = exfat_journal_begin(volume, &record);
+  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);
+  if (error == SPATE_OK) error = each_run(volume, *chain, false);
+  return exfat_journal_end(volume, error);
+}
+
+enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path) {
+  struct spate_exfat_chain chain = {0};
+  enum spate_error error = exfat_begin_change(volume);
+
+  if (error != SPATE_OK) return error;
+  error = exfat_clean(volume, remove_set(volume, path, &chain));
+  if (error == SPATE_OK) {
+    enum spate_error trim_error = each_run(volume, chain, true);
+    /* The file is gone for good; TRIM is advice that the drive did not take. */
+    if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
+  }
+  exfat_end(volume);
+  return error;
+}
+
+/* ---- rename ---- */
+
+/* The set under its new name; what follows the name is kept. */
+static enum spate_error rebuild(const struct exfat_set *old, const struct exfat_name *name, struct exfat_set *set) {
+  uint32_t old_names = 2u + (old->raw[STREAM_NAME_LENGTH] + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
+  uint32_t kept = old->place.entries - old_names;
+  uint32_t names = 2u + (name->count + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
+
+  if (names + kept > EXFAT_SET_ENTRIES_MAX) return SPATE_E_NAME_LONG;
+  exfat_set_build(set->raw, name->units, name->count, name->hash, 0);
+  memcpy(set->raw, old->raw, EXFAT_ENTRY_BYTES);
+  memcpy(set->raw + STREAM_FLAGS, old->raw + STREAM_FLAGS, 1);
+  memcpy(set->raw + STREAM_VALID_BYTES, old->raw + STREAM_VALID_BYTES, 2u * EXFAT_ENTRY_BYTES - STREAM_VALID_BYTES);
+  memcpy(set->raw + names * EXFAT_ENTRY_BYTES, old->raw + old_names * EXFAT_ENTRY_BYTES, kept * EXFAT_ENTRY_BYTES);
+  set->place.entries = (uint8_t)(names + kept);
+  set->raw[FILE_SECONDARIES] = (uint8_t)(set->place.entries - 1u);
+  exfat_set_seal(set->raw, set->place.entries);
+  return SPATE_OK;
+}
+
+static bool fits_in_place(const struct spate_exfat *volume, const struct exfat_set *old, const struct exfat_set *set) {
+  uint32_t in_block = old->place.offset_bytes & (exfat_block_bytes(volume) - 1u);
+
+  return set->place.entries <= old->place.entries &&
+         in_block + old->place.entries * EXFAT_ENTRY_BYTES <= exfat_block_bytes(volume);
+}
+
+/* One write: the new set, and slots that it does not need as unused. */
+static enum spate_error rename_in_place(struct spate_exfat *volume, const struct exfat_set *old,
+                                        struct exfat_set *set) {
+  enum spate_error error = exfat_boot_dirty(volume, true);
+
+  for (uint32_t i = set->place.entries; i < old->place.entries; i++) {
+    memset(set->raw + i * EXFAT_ENTRY_BYTES, 0, EXFAT_ENTRY_BYTES);
+    set->raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
+  }
+  return error == SPATE_OK ? exfat_entries_write(volume, &old->place, set->raw) : error;
+}
+
+static enum spate_error move(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
+                             struct exfat_set *set) {
+  bool same_directory = to->directory.first_cluster == old->place.directory.first_cluster;
+  enum spate_error error = exfat_slots_take(volume, to, set->place.entries, &set->place);
+
+  if (error != SPATE_OK) return error;
+  if (same_directory) old->place.directory = to->directory; /* it may have grown, and be linked by the FAT now */
+  struct exfat_record record = {.from = old->place,
+                                .from_checksum = spate_get16(old->raw + FILE_CHECKSUM),
+                                .to = set->place,
+                                .to_checksum = spate_get16(set->raw + FILE_CHECKSUM)};
+  error = exfat_journal_begin(volume, &record);
+  if (error == SPATE_OK) error = exfat_entries_write(volume, &set->place, set->raw);
+  if (error == SPATE_OK) error = exfat_entries_erase(volume, &old->place);
+  return exfat_journal_end(volume, error);
+}
+
+/* The new name must be free, or be the file's own in other case. */
+static enum spate_error check_target(struct spate_exfat *volume, const struct exfat_path *to,
+                                     const struct exfat_set *old) {
+  struct exfat_set taken;
+
+  if (to->name.count == 0) return SPATE_E_EXISTS;
+  enum spate_error error = exfat_name_creatable(&to->name);
+  if (error != SPATE_OK) return error;
+  error = exfat_directory_find(volume, to, &taken);
+  if (error == SPATE_E_NOT_FOUND) return SPATE_OK;
+  if (error == SPATE_OK && !exfat_place_equal(&taken.place, &old->place)) error = SPATE_E_EXISTS;
+  return error;
+}
+
+static enum spate_error rename_set(struct spate_exfat *volume, const char *from, const char *to_text) {
+  struct exfat_path path;
+  struct exfat_set old;
+  struct exfat_set set;
+  enum spate_error error = exfat_path_find(volume, from, &path, &old);
+
+  if (error != SPATE_OK) return error;
+  if (old.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
+  bool directory = (spate_get16(old.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
+  error = check_idle(volume, &old);
+  if (error == SPATE_OK && directory && volume->clips != NULL) error = SPATE_E_IN_USE;
+  if (error == SPATE_OK) error = exfat_path_walk(volume, to_text, directory ? &old.place : NULL, &path);
+  if (error == SPATE_OK) error = check_target(volume, &path, &old);
+  if (error == SPATE_OK) error = rebuild(&old, &path.name, &set);
+  if (error != SPATE_OK) return error;
+  bool same_directory = path.directory.first_cluster == old.place.directory.first_cluster;
+  return same_directory && fits_in_place(volume, &old, &set) ? rename_in_place(volume, &old, &set)
+                                                             : move(volume, &path, &old, &set);
+}
+
+enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
+  enum spate_error error = exfat_begin_change(volume);
+
+  return error == SPATE_OK ? exfat_end_change(volume, rename_set(volume, from, to)) : error;
+}

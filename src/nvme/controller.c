@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The controller's state machine. Opening it and mending it go the same way:
+ *
+ *   DISABLING -> ENABLING -> SETUP -> RUNNING <-> ABORTING
+ *       ^____________|_________|_________|____________|      an error: again, at most SPATE_NVME_RECOVERIES_MAX in a
+ * row
+ *
+ * Each step is one look at a register or at the admin ring; waiting is the caller's next poll.
+ */
+#include "internal.h"
+
+#define CAP_QUEUE_ENTRIES(cap)   ((uint32_t)((cap)&0xffffu) + 1u)
+#define CAP_READY_TIMEOUT(cap)   ((uint32_t)((cap) >> 24) & 0xffu) /* in 500 ms */
+#define CAP_DOORBELL_STRIDE(cap) ((uint32_t)((cap) >> 32) & 0xfu)
+#define CAP_NVM_COMMAND_SET      (UINT64_C(1) << 37)
+#define CAP_PAGE_SIZE_MIN(cap)   ((uint32_t)((cap) >> 48) & 0xfu)
+#define COMMAND_TIMEOUT_MS       10000u
+#define READY_SLACK_MS           500u /* CAP.TO is in steps of this, and may be 0 */
+
+static uint32_t control_read(const struct spate_nvme *controller) {
+  return spate_port_read32(controller->config.registers + NVME_CC);
+}
+
+static uint32_t status_read(const struct spate_nvme *controller) {
+  return spate_port_read32(controller->config.registers + NVME_CSTS);
+}
+
+enum spate_error spate_nvme_status_check(const struct spate_nvme *controller) {
+  const uint32_t status = status_read(controller);
+
+  if (status == NVME_ALL_ONES) return SPATE_E_GONE;
+  return (status & (NVME_CSTS_FATAL | NVME_CSTS_READY)) == NVME_CSTS_READY ? SPATE_OK : SPATE_E_FATAL;
+}
+
+void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms) {
+  controller->state = state;
+  controller->deadline_ticks = spate_port_ticks() + spate_nvme_ticks(controller, timeout_ms);
+}
+
+static bool deadline_passed(const struct spate_nvme *controller) {
+  return spate_port_ticks() >= controller->deadline_ticks;
+}
+
+static uint32_t ready_timeout_ms(const struct spate_nvme *controller) {
+  return controller->identity.ready_timeout_ms + READY_SLACK_MS;
+}
+
+void spate_nvme_disable(struct spate_nvme *controller) {
+  controller->disable_sent = false;
+  spate_nvme_enter(controller, SPATE_NVME_DISABLING, ready_timeout_ms(controller));
+}
+
+/* This bring-up did not work out. */
+void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error) {
+  controller->error = error;
+  spate_nvme_admin_cancel(controller);
+  if (++controller->failures < SPATE_NVME_RECOVERIES_MAX) {
+    spate_nvme_disable(controller);
+    return;
+  }
+  spate_port_log("nvme: controller given up, error", error);
+  controller->state = SPATE_NVME_DEAD;
+}
+
+/* EN may be cleared only when RDY is set (3.1.5, Enable), so a controller found half-way up is let finish first; not
+ * one that gave up, and not for ever. */
+static void poll_disabling(struct spate_nvme *controller) {
+  const uint32_t control = control_read(controller);
+  const uint32_t status = status_read(controller);
+
+  if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
+    if ((status & (NVME_CSTS_READY | NVME_CSTS_FATAL)) == 0 && !deadline_passed(controller)) return;
+    spate_port_write32(controller->config.registers + NVME_CC, control & ~NVME_CC_ENABLE);
+    spate_nvme_disable(controller);
+    controller->disable_sent = true;
+    return;
+  }
+  if ((status & NVME_CSTS_READY) == 0) {
+    spate_nvme_quiesce(controller);
+    spate_nvme_admin_reset(controller);
+    spate_port_dma_write_barrier();
+    spate_port_write32(controller->config.registers + NVME_CC, NVME_CC_START);
+    spate_nvme_enter(controller, SPATE_NVME_ENABLING, ready_timeout_ms(controller));
+  } else if (deadline_passed(controller)) {
+    spate_nvme_failed(controller, status == NVME_ALL_ONES ? SPATE_E_GONE : SPATE_E_TIMEOUT);
+  }
+}
+
+static void poll_enabling(struct spate_nvme *controller) {
+  const uint32_t status = status_read(controller);
+
+  if (status == NVME_ALL_ONES)
+    spate_nvme_failed(controller, SPATE_E_GONE);
+  else if ((status & NVME_CSTS_FATAL) != 0)
+    spate_nvme_failed(controller, SPATE_E_FATAL);
+  else if ((status & NVME_CSTS_READY) != 0)
+    spate_nvme_setup_start(controller);
+  else if (deadline_passed(controller))
+    spate_nvme_failed(controller, SPATE_E_TIMEOUT);
+}
+
+static void poll_setup(struct spate_nvme *controller) {
+  spate_nvme_admin_reap(controller);
+  if (spate_nvme_admin_expired(controller)) {
+    const enum spate_error error = spate_nvme_status_check(controller);
+    spate_nvme_failed(controller, error == SPATE_OK ? SPATE_E_TIMEOUT : error);
+    return;
+  }
+  spate_nvme_setup_advance(controller);
+}
+
+static void poll_stopping(struct spate_nvme *controller) {
+  const uint32_t status = status_read(controller);
+
+  if (status == NVME_ALL_ONES)
+    controller->error = SPATE_E_GONE;
+  else if ((status & NVME_CSTS_SHUTDOWN_MASK) != NVME_CSTS_SHUTDOWN_COMPLETE && !deadline_passed(controller))
+    return;
+  else if ((status & NVME_CSTS_SHUTDOWN_MASK) != NVME_CSTS_SHUTDOWN_COMPLETE)
+    controller->error = SPATE_E_TIMEOUT;
+  controller->state = SPATE_NVME_CLOSED;
+}
+
+void spate_nvme_service(struct spate_nvme *controller) {
+  switch (controller->state) {
+  case SPATE_NVME_DISABLING: poll_disabling(controller); break;
+  case SPATE_NVME_ENABLING: poll_enabling(controller); break;
+  case SPATE_NVME_SETUP: poll_setup(controller); break;
+  case SPATE_NVME_RUNNING:
+  case SPATE_NVME_ABORTING:
+    spate_nvme_admin_reap(controller);
+    spate_nvme_supervise(controller);
+    break;
+  case SPATE_NVME_STOPPING: poll_stopping(controller); break;
+  case SPATE_NVME_CLOSED:
+  case SPATE_NVME_DEAD: break;
+  }
+}
+
+/* Bounded by the state's deadlines. */
+static void wait_for_running(struct spate_nvme *controller) {
+  while (!spate_nvme_is_running(controller) && controller->state != SPATE_NVME_DEAD &&
+         controller->state != SPATE_NVME_CLOSED) {
+    spate_nvme_service(controller);
+    spate_port_relax();
+  }
+}
+
+static enum spate_error capabilities_take(struct spate_nvme *controller) {
+  const uint64_t cap = spate_port_read64(controller->config.registers + NVME_CAP);
+  struct spate_nvme_identity *identity = &controller->identity;
+
+  if (cap == UINT64_MAX) return SPATE_E_GONE;
+  if ((cap & CAP_NVM_COMMAND_SET) == 0) return SPATE_E_COMMAND_SET;
+  if (CAP_PAGE_SIZE_MIN(cap) != 0) return SPATE_E_PAGE_SIZE;
+  identity->version = spate_port_read32(controller->config.registers + NVME_VS);
+  identity->queue_entries_max = CAP_QUEUE_ENTRIES(cap);
+  identity->ready_timeout_ms = CAP_READY_TIMEOUT(cap) * 500u;
+  identity->doorbell_stride_bytes = 4u << CAP_DOORBELL_STRIDE(cap);
+  controller->doorbell_shift = 2u + CAP_DOORBELL_STRIDE(cap);
+  if (identity->queue_entries_max < SPATE_NVME_RING_ENTRIES(1u)) return SPATE_E_UNSUPPORTED;
+  return spate_nvme_doorbell(controller, 1) == 0 ? SPATE_E_UNSUPPORTED : SPATE_OK;
+}
+
+static enum spate_error memory_take(struct spate_nvme *controller) {
+  struct spate_arena *arena = controller->config.queue_memory;
+  uint8_t *pages = spate_arena_take(arena, 3u * (size_t)SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
+
+  if (pages == NULL) return SPATE_E_MEMORY;
+  controller->admin_sq = (uint64_t *)(void *)pages;
+  controller->admin_cq = (const volatile uint32_t *)(const volatile void *)(pages + SPATE_PAGE_BYTES);
+  controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
+  controller->host_buffer_list = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u + NVME_LOG_BYTES;
+  controller->data = pages + 2u * (size_t)SPATE_PAGE_BYTES;
+  return SPATE_OK;
+}
+
+enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spate_nvme_config *config) {
+  const uint64_t ticks_per_second = spate_port_ticks_per_second();
+  const uint32_t timeout_ms = config->command_timeout_ms == 0 ? COMMAND_TIMEOUT_MS : config->command_timeout_ms;
+
+  *controller = (struct spate_nvme){.config = *config, .state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
+  /* A little more than a thousandth, without the division that some processors lack. */
+  controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
+  controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
+  controller->age_max = (uint16_t)(timeout_ms / INTERVAL_MS < 0xfffeu ? timeout_ms / INTERVAL_MS : 0xfffeu);
+  controller->error = capabilities_take(controller);
+  if (controller->error == SPATE_OK) controller->error = memory_take(controller);
+  if (controller->error != SPATE_OK) return controller->error;
+  if (config->host_buffer != NULL) /* from here on the drive's */
+    spate_port_cache_invalidate(config->host_buffer, (size_t)config->host_buffer_bytes);
+
+  controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* the first failure is the answer */
+  spate_nvme_disable(controller);
+  wait_for_running(controller);
+  return spate_nvme_is_running(controller) ? SPATE_OK : controller->error;
+}
+
+const struct spate_nvme_counters *spate_nvme_counters(const struct spate_nvme *controller) {
+  return &controller->counters;
+}

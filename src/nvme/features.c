@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Features that callers read and set (5.21.1). */
+#include "internal.h"
+
+#define POWER_STATE_MASK 0x1fu
+
+enum spate_error spate_nvme_call_feature(struct spate_nvme *controller, uint8_t opcode, enum nvme_feature feature,
+                                         uint32_t value, uint32_t *result) {
+  struct nvme_command command;
+
+  spate_nvme_command_init(&command, opcode, 0, NULL, (uint32_t)feature, value);
+  const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+  if (error == SPATE_OK && result != NULL) *result = controller->admin[SPATE_NVME_ADMIN_CALLER].result;
+  return error;
+}
+
+void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on) {
+  controller->cache_on = on;
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+    queue->block.volatile_cache = on;
+}
+
+enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on) {
+  uint32_t result = 0;
+
+  if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
+  const enum spate_error error =
+      spate_nvme_call_feature(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0, &result);
+  if (error != SPATE_OK) return error;
+  *on = (result & 1u) != 0;
+  spate_nvme_write_cache_take(controller, *on);
+  return SPATE_OK;
+}
+
+enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on) {
+  if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
+  const enum spate_error error =
+      spate_nvme_call_feature(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0, NULL);
+  if (error != SPATE_OK) return error;
+  controller->cache_choice = on ? 2 : 1;
+  spate_nvme_write_cache_take(controller, on);
+  return SPATE_OK;
+}
+
+enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state) {
+  uint32_t result = 0;
+
+  const enum spate_error error = spate_nvme_call_feature(controller, NVME_GET_FEATURES, NVME_FEATURE_POWER, 0, &result);
+  if (error == SPATE_OK) *state = result & POWER_STATE_MASK;
+  return error;
+}
+
+enum spate_error spate_nvme_power_state_set(struct spate_nvme *controller, uint8_t state) {
+  if (state >= controller->identity.power_states) return SPATE_E_INVALID;
+  return spate_nvme_call_feature(controller, NVME_SET_FEATURES, NVME_FEATURE_POWER, state, NULL);
+}

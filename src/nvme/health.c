@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The SMART / Health log (5.14.1.2) and asynchronous events, both read while I/O goes on. */
+#include "internal.h"
+
+#define KELVIN             273
+#define EVENT_TYPE(result) ((result)&7u)
+#define EVENT_TYPE_ERROR   0u
+#define EVENT_PAGE(result) ((uint8_t)((result) >> 16))
+
+/* Counters have 128 bits. */
+static uint64_t saturated(const uint8_t *field) {
+  return spate_get64(field + 8) != 0 ? UINT64_MAX : spate_get64(field);
+}
+
+void spate_nvme_power_lost(struct spate_nvme *controller) {
+  controller->counters.power_losses++;
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+    queue->block.power_losses++;
+}
+
+void spate_nvme_health_take(struct spate_nvme *controller, const uint8_t *log) {
+  struct spate_nvme_health *health = &controller->health;
+  const uint64_t power_cycles = saturated(log + 112);
+  const uint64_t unsafe_shutdowns = saturated(log + 144);
+
+  if (health->sequence != 0 && (power_cycles > health->power_cycles || unsafe_shutdowns > health->unsafe_shutdowns))
+    spate_nvme_power_lost(controller);
+  health->critical_warning = log[0];
+  health->temperature_c = (int16_t)(spate_get16(log + 1) - KELVIN);
+  health->spare_percent = log[3];
+  health->spare_threshold_percent = log[4];
+  health->used_percent = log[5];
+  health->read_units = saturated(log + 32);
+  health->written_units = saturated(log + 48);
+  health->power_cycles = power_cycles;
+  health->power_on_hours = saturated(log + 128);
+  health->unsafe_shutdowns = unsafe_shutdowns;
+  health->media_errors = saturated(log + 160);
+  health->sequence++;
+}
+
+/* Reading the page that an event names also clears it (RAE 0), so that the next of its kind is reported. */
+void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page) {
+  struct nvme_command command;
+
+  if (controller->log_page != 0) {
+    controller->log_waiting = page;
+    return;
+  }
+  controller->log_page = page;
+  spate_nvme_command_init(&command, NVME_GET_LOG, NVME_ALL_NAMESPACES, controller->log,
+                          (NVME_LOG_BYTES / 4u - 1u) << 16 | page, 0);
+  spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_LOG, &command, ADMIN_TIMEOUT_MS);
+}
+
+void spate_nvme_log_taken(struct spate_nvme *controller) {
+  const uint16_t status = controller->admin[SPATE_NVME_ADMIN_LOG].status;
+  const uint8_t page = controller->log_page;
+  const uint8_t waiting = controller->log_waiting;
+
+  controller->log_page = 0;
+  controller->log_waiting = 0;
+  if (status != 0)
+    controller->status = status;
+  else if (page == NVME_LOG_HEALTH)
+    spate_nvme_health_take(controller, controller->log);
+  if (waiting != 0) spate_nvme_log_read(controller, waiting);
+}
+
+void spate_nvme_event_arm(struct spate_nvme *controller) {
+  struct nvme_command command;
+
+  spate_nvme_command_init(&command, NVME_ASYNC_EVENT, 0, NULL, 0, 0);
+  spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_EVENT, &command, 0);
+}
+
+void spate_nvme_event_taken(struct spate_nvme *controller) {
+  const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_EVENT];
+  const uint32_t result = slot->result;
+
+  if (slot->status != 0) return; /* refused: asking again would only be refused again */
+  controller->counters.events++;
+  spate_port_log("nvme: asynchronous event", result);
+  if (EVENT_TYPE(result) == EVENT_TYPE_ERROR) controller->serviced_ticks = 0; /* look at CSTS now */
+  if (EVENT_PAGE(result) != 0) spate_nvme_log_read(controller, EVENT_PAGE(result));
+  spate_nvme_event_arm(controller);
+}
+
+enum spate_error spate_nvme_health_start(struct spate_nvme *controller) {
+  if (!spate_nvme_is_running(controller) || controller->log_page != 0) return SPATE_E_BUSY;
+  spate_nvme_log_read(controller, NVME_LOG_HEALTH);
+  return SPATE_OK;
+}
+
+enum spate_error spate_nvme_health_read(struct spate_nvme *controller) {
+  struct nvme_command command;
+
+  spate_nvme_command_init(&command, NVME_GET_LOG, NVME_ALL_NAMESPACES, controller->data,
+                          (NVME_LOG_BYTES / 4u - 1u) << 16 | NVME_LOG_HEALTH, 0);
+  const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+  if (error == SPATE_OK) spate_nvme_health_take(controller, controller->data);
+  return error;
+}
+
+const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller) { return &controller->health; }

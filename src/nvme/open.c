@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* I/O queue pairs: made, told to the drive, and given back at shutdown. */
+#include "internal.h"
+
+#define PHYSICALLY_CONTIGUOUS 1u
+#define NAMESPACE_MAX         (UINT32_C(1) << 30) /* above are the flags of slot->read */
+
+uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index) {
+  const uint64_t offset = NVME_DOORBELLS + ((uint64_t)index << controller->doorbell_shift);
+
+  if (offset + sizeof(uint32_t) > controller->config.registers_bytes) return 0;
+  return controller->config.registers + (uintptr_t)offset;
+}
+
+/* Empty rings. The count of commands goes on at the next multiple of the ring, so that the order of commands from
+ * before is still known. Of a submission entry only the quadwords that submit writes are ever other than zero. */
+void spate_nvme_queue_rings(struct spate_nvme_queue *queue) {
+  volatile uint64_t *cq = (volatile uint64_t *)(uintptr_t)queue->cq;
+
+  for (uint32_t i = 0; i < queue->entries * 2u; i++)
+    cq[i] = 0;
+  queue->sq_tail = (queue->sq_tail + queue->entries - 1u) & ~(queue->entries - 1u);
+  queue->sq_rung = queue->sq_tail;
+  queue->cq_head = 0;
+  queue->want = ((uint64_t)queue->nsid << 32 | NVME_READ) ^ (UINT64_C(1) << 32 | queue->id);
+}
+
+void spate_nvme_create_cq(const struct spate_nvme_queue *queue, struct nvme_command *command) {
+  const void *cq = (const void *)(uintptr_t)queue->cq;
+  spate_nvme_command_init(command, NVME_CREATE_CQ, 0, cq, (queue->entries - 1u) << 16 | queue->id,
+                          PHYSICALLY_CONTIGUOUS);
+}
+
+void spate_nvme_create_sq(const struct spate_nvme_queue *queue, struct nvme_command *command) {
+  spate_nvme_command_init(command, NVME_CREATE_SQ, 0, queue->sq, (queue->entries - 1u) << 16 | queue->id,
+                          (uint32_t)queue->id << 16 | PHYSICALLY_CONTIGUOUS);
+}
+
+static enum spate_error choose_namespace(struct spate_nvme *controller, uint32_t nsid,
+                                         struct spate_nvme_namespace *namespace) {
+  unsigned count = 0;
+  enum spate_error error = SPATE_OK;
+
+  if (nsid == 0) error = spate_nvme_namespaces(controller, &nsid, 1, &count);
+  if (error != SPATE_OK) return error;
+  if (nsid == 0 || nsid >= NAMESPACE_MAX) return SPATE_E_NO_NAMESPACE;
+  error = spate_nvme_namespace(controller, nsid, namespace);
+  if (error != SPATE_OK) return error;
+  if (namespace->metadata) return SPATE_E_METADATA;
+  if (namespace->block_bytes != 512 && namespace->block_bytes != 4096) return SPATE_E_BLOCK_SIZE;
+  /* No drive has more bytes than a number of 64 bits; one that says so is not to be believed at all. */
+  return namespace->blocks > UINT64_MAX >> 12 ? SPATE_E_UNSUPPORTED : SPATE_OK;
+}
+
+static void describe(struct spate_nvme_queue *queue, const struct spate_nvme_namespace *namespace, uint32_t depth) {
+  const struct spate_nvme_identity *identity = &queue->controller->identity;
+  const uint32_t transfer_bytes = identity->transfer_bytes_max == 0 ? UINT32_MAX : identity->transfer_bytes_max;
+  struct spate_block *block = &queue->block;
+
+  block->ops = &spate_nvme_queue_ops;
+  block->blocks = namespace->blocks;
+  block->block_shift = namespace->block_bytes == 4096 ? 12 : 9;
+  block->volatile_cache = queue->controller->cache_on;
+  block->can_trim = identity->can_trim;
+  block->can_zero = identity->can_zero;
+  block->depth = (uint16_t)depth;
+  block->command_bytes_max = SPATE_REGION_COMMAND_BYTES;
+  while (block->command_bytes_max > transfer_bytes || block->command_bytes_max >> block->block_shift > block->blocks)
+    block->command_bytes_max >>= 1;
+  block->request_blocks_max = (depth - 1u) * (block->command_bytes_max >> block->block_shift);
+  queue->buffer_blocks_max =
+      (transfer_bytes < SPATE_NVME_BUFFER_COMMAND_BYTES ? transfer_bytes : SPATE_NVME_BUFFER_COMMAND_BYTES) >>
+      block->block_shift;
+  queue->plain_lba_max = block->blocks - (block->command_bytes_max >> block->block_shift);
+}
+
+static enum spate_error memory_take(struct spate_nvme_queue *queue) {
+  struct spate_arena *arena = queue->controller->config.queue_memory;
+  const size_t entries = queue->entries;
+
+  queue->sq = spate_arena_take(arena, entries * 64u, SPATE_PAGE_BYTES);
+  uint64_t *cq = spate_arena_take(arena, entries * 32u, SPATE_PAGE_BYTES);
+  queue->lists = spate_arena_take(arena, (size_t)SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
+  if (queue->sq == NULL || cq == NULL || queue->lists == NULL) return SPATE_E_MEMORY;
+  queue->cq = cq;
+  queue->ranges = cq + entries * 2u;
+  return SPATE_OK;
+}
+
+static void slots_init(struct spate_nvme_queue *queue) {
+  for (uint32_t i = SPATE_NVME_QUEUE_DEPTH_MAX + 1u; i-- > 0;) {
+    struct spate_nvme_slot *slot = &queue->slots[i];
+    slot->read = (uint64_t)queue->nsid << 32 | i << 16 | NVME_READ;
+    if (i >= queue->block.depth) continue;
+    slot->next_free = queue->free;
+    queue->free = slot;
+  }
+}
+
+static enum spate_error tell_drive(struct spate_nvme_queue *queue) {
+  struct nvme_command command;
+
+  spate_nvme_create_cq(queue, &command);
+  enum spate_error error = spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
+  if (error != SPATE_OK) return error;
+  spate_nvme_create_sq(queue, &command);
+  error = spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
+  if (error != SPATE_E_COMMAND) return error;
+  /* Give the identifier back, so that the next try can have it. What counts is the first refusal. */
+  const uint16_t status = queue->controller->status;
+  spate_nvme_command_init(&command, NVME_DELETE_CQ, 0, NULL, queue->id, 0);
+  if (spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS) != SPATE_OK)
+    spate_port_log("nvme: a completion queue is left over, identifier", queue->id);
+  queue->controller->status = status;
+  return error;
+}
+
+/* The largest ring the drive takes, no larger than the depth needs. */
+static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth) {
+  uint32_t entries = SPATE_NVME_RING_ENTRIES(depth);
+
+  while (entries > controller->identity.queue_entries_max)
+    entries >>= 1;
+  return entries;
+}
+
+enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue, uint32_t nsid,
+                                       unsigned depth) {
+  const unsigned id = controller->queue_count + 1u;
+  struct spate_nvme_namespace namespace;
+
+  if (depth < 2u || depth > SPATE_NVME_QUEUE_DEPTH_MAX) return SPATE_E_INVALID;
+  if (controller->queue_count >= controller->queues_max || spate_nvme_doorbell(controller, 2u * id + 1u) == 0)
+    return SPATE_E_FULL;
+  enum spate_error error = choose_namespace(controller, nsid, &namespace);
+  if (error != SPATE_OK) return error;
+
+  *queue = (struct spate_nvme_queue){.controller = controller, .nsid = namespace.nsid, .id = (uint16_t)id};
+  queue->entries = ring_entries(controller, depth);
+  queue->sq_mask = queue->entries * 8u - 1u;
+  queue->sq_doorbell = spate_nvme_doorbell(controller, 2u * id);
+  queue->cq_doorbell = spate_nvme_doorbell(controller, 2u * id + 1u);
+  describe(queue, &namespace, depth < queue->entries - 1u ? depth : queue->entries - 1u);
+  slots_init(queue);
+  error = memory_take(queue);
+  if (error != SPATE_OK) return error;
+  spate_nvme_queue_rings(queue);
+  error = tell_drive(queue);
+  if (error != SPATE_OK) return error;
+
+  queue->next = controller->queues;
+  controller->queues = queue;
+  controller->queue_count++;
+  queue->plain_bytes = queue->block.command_bytes_max;
+  return SPATE_OK;
+}
+
+unsigned spate_nvme_queues_max(const struct spate_nvme *controller) { return controller->queues_max; }

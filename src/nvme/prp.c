@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Physical Region Page entries and lists (4.3): where a command's data lies, page by page. The first entry may start
+ * inside its page; one more page goes into the second entry; more of them make that the address of a list.
+ */
+#include "internal.h"
+
+#define ENTRIES (SPATE_PAGE_BYTES / 8u) /* in a page of a list */
+
+_Static_assert(SPATE_NVME_BUFFER_COMMAND_BYTES / SPATE_PAGE_BYTES <= ENTRIES + 2u * (ENTRIES - 1u) &&
+                   SPATE_NVME_LIST_PAGES >= 3,
+               "three chained pages describe the longest command");
+
+/* Pages beyond the first. */
+static uint32_t more_pages(uint64_t address, uint64_t bytes) {
+  return (uint32_t)(((address & (SPATE_PAGE_BYTES - 1u)) + bytes - 1u) >> SPATE_PAGE_SHIFT);
+}
+
+void spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_bytes, uint64_t bytes,
+                            struct nvme_prps *prps) {
+  const uint64_t page = offset_bytes >> SPATE_PAGE_SHIFT;
+  const uint32_t more = more_pages(offset_bytes, bytes);
+
+  prps->first = region->pages[page] | (offset_bytes & (SPATE_PAGE_BYTES - 1u));
+  prps->second = 0;
+  if (more == 1) prps->second = region->pages[page + 1u];
+  if (more > 1) prps->second = region->pages_dma + (page + 1u) * 8u;
+}
+
+/* The slot's next page of the pool, or NULL. */
+static uint64_t *take_page(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot) {
+  for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES; i++) {
+    if (queue->list_owner[i] == NULL) {
+      queue->list_owner[i] = slot;
+      return queue->lists + (size_t)i * ENTRIES;
+    }
+  }
+  return NULL;
+}
+
+void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot) {
+  for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES; i++)
+    if (queue->list_owner[i] == slot) queue->list_owner[i] = NULL;
+}
+
+/* The last entry of a full page names the next page of the list, if entries are left beyond the one that would fit. */
+bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
+                            uint64_t bytes, struct nvme_prps *prps) {
+  uint32_t more = more_pages(address, bytes);
+  uint64_t next_page = (address & ~(uint64_t)(SPATE_PAGE_BYTES - 1u)) + SPATE_PAGE_BYTES;
+  uint64_t *link = &prps->second;
+
+  prps->first = address;
+  prps->second = more == 0 ? 0 : next_page;
+  if (more <= 1) return true;
+  while (more > 0) {
+    uint64_t *list = take_page(queue, slot);
+    if (list == NULL) {
+      spate_nvme_lists_free(queue, slot);
+      return false;
+    }
+    *link = spate_port_dma_address(list);
+    const uint32_t here = more <= ENTRIES ? more : ENTRIES - 1u;
+    for (uint32_t i = 0; i < here; i++, next_page += SPATE_PAGE_BYTES)
+      list[i] = next_page;
+    link = &list[ENTRIES - 1u];
+    more -= here;
+  }
+  return true;
+}

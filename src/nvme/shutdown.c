@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#define REQUESTS_TIMEOUT_MS 30000u /* for requests in flight: a time-out, an abort and a reset fit in */
+
+static bool any_request(const struct spate_nvme *controller) {
+  for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+    for (unsigned i = 0; i < queue->block.depth; i++)
+      if (queue->slots[i].io != NULL) return true;
+  return false;
+}
+
+/* Let what is in flight end, each request by its own rules, but not for ever. */
+static void drain(struct spate_nvme *controller) {
+  const uint64_t start = spate_port_ticks();
+
+  while (any_request(controller) && spate_port_ticks() - start < spate_nvme_ticks(controller, REQUESTS_TIMEOUT_MS)) {
+    for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+      (void)spate_block_poll(&queue->block, queue->block.depth);
+    spate_port_relax();
+  }
+}
+
+/* Submission before completion queues (5.6). The drive's word is not needed: the shutdown follows anyway. */
+static void delete_queues(struct spate_nvme *controller) {
+  struct nvme_command command;
+  enum spate_error error = SPATE_OK;
+
+  for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL && error == SPATE_OK;
+       queue = queue->next) {
+    spate_nvme_command_init(&command, NVME_DELETE_SQ, 0, NULL, queue->id, 0);
+    error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+    if (error != SPATE_OK) break;
+    spate_nvme_command_init(&command, NVME_DELETE_CQ, 0, NULL, queue->id, 0);
+    error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+  }
+  if (error != SPATE_OK) spate_port_log("nvme: a queue was not deleted, error", error);
+}
+
+enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
+  if (controller->state == SPATE_NVME_CLOSED) return SPATE_E_INVALID;
+  drain(controller);
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+    queue->plain_bytes = 0;
+  if (spate_nvme_is_running(controller)) delete_queues(controller);
+  controller->queue_count = 0;
+  if (spate_nvme_is_running(controller) && controller->host_buffer_lent &&
+      spate_nvme_call_feature(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0, NULL) != SPATE_OK)
+    spate_port_log("nvme: the host memory buffer was not given back, status", controller->status);
+  if (controller->state == SPATE_NVME_DEAD) return controller->error;
+
+  const uintptr_t control = controller->config.registers + NVME_CC;
+  controller->error = SPATE_OK;
+  spate_port_write32(control, (spate_port_read32(control) & ~NVME_CC_SHUTDOWN_MASK) | NVME_CC_SHUTDOWN_NORMAL);
+  spate_nvme_enter(controller, SPATE_NVME_STOPPING, controller->shutdown_ms);
+  while (controller->state == SPATE_NVME_STOPPING) {
+    spate_nvme_service(controller);
+    spate_port_relax();
+  }
+  const enum spate_error error = controller->error;
+  if (error == SPATE_OK) controller->error = SPATE_E_INVALID; /* what a request gets from now on */
+  return error;
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests in Python share: where the programs under test are, and how other people's are run."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HOST_BUILD = ROOT / "build" / os.environ.get("SPATE_HOST_BUILD", "host-gcc-asan")
+
+# Disk tools live where an ordinary user's PATH does not lead.
+os.environ["PATH"] += ":/usr/sbin:/sbin"
+
+
+def run(*words, check=True, **options):
+    """Run a program with its output captured as text; a failure shows what it said."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, **options)
+    if check and done.returncode != 0:
+        pytest.fail(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}", pytrace=False)
+    return done
+
+
+@pytest.fixture(scope="session")
+def tool():
+    """The path of a program of tests/tools/ by name."""
+
+    def path_of(name):
+        path = HOST_BUILD / "tools" / name
+        assert path.exists(), f"{path} is not built: make build-{HOST_BUILD.name}"
+        return path
+
+    return path_of
+
+
+@pytest.fixture
+def make_image(tmp_path):
+    """Sparse image files of given sizes, gone after the test."""
+    count = 0
+
+    def make(size_bytes):
+        nonlocal count
+        count += 1
+        path = tmp_path / f"drive{count}.img"
+        with open(path, "wb") as file:
+            file.truncate(size_bytes)
+        return path
+
+    yield make
+    shutil.rmtree(tmp_path, ignore_errors=True)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An NVMe drive at register and DMA level, in the caller's thread and in virtual time, that can misbehave on request.
+ * It is strict: whatever the specification forbids a host is counted as a violation, with the reason.
+ *
+ * The one source file of a test program that uses it includes fake_nvme_port.h, which makes it the hosted port.
+ */
+#ifndef FAKE_NVME_H
+#define FAKE_NVME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAKE_REGISTERS        UINT64_C(0x40000000)
+#define FAKE_TICKS_PER_SECOND UINT64_C(1000000)
+#define FAKE_QUEUES_MAX       8u
+#define FAKE_PENDING_MAX      1024u
+#define FAKE_JOURNAL_MAX      65536u
+#define FAKE_FAULTS_MAX       8u
+
+enum fake_action {
+  FAKE_STATUS,      /* complete with `value` as the status field, without carrying the command out */
+  FAKE_LOSE,        /* carry out, never complete; an Abort does not find it */
+  FAKE_STALL,       /* do nothing until aborted */
+  FAKE_DOUBLE,      /* complete twice */
+  FAKE_DELAY,       /* complete `value` ticks later */
+  FAKE_WRONG_ID,    /* complete with another identifier first: XOR `value` */
+  FAKE_WRONG_QUEUE, /* complete with another submission queue identifier first */
+  FAKE_FATAL,       /* CSTS.CFS, nothing completes */
+  FAKE_GONE,        /* registers read all ones from now on */
+  FAKE_POWER_CUT,   /* lose power and come back disabled, one power cycle older */
+};
+
+/* On I/O commands (or admin ones): `skip` of them pass, then `count` are hit. opcode −1: any. */
+struct fake_fault {
+  enum fake_action action;
+  bool admin;
+  int opcode;
+  unsigned skip, count;
+  uint32_t value;
+};
+
+struct fake_command {
+  uint32_t dwords[16];
+  uint16_t queue;
+  uint64_t ticks;
+  uint32_t bytes; /* of data, as walked */
+};
+
+struct fake_ring {
+  uint64_t address;
+  uint32_t entries, head, tail;
+  uint16_t cq; /* of a submission queue */
+  bool phase;
+};
+
+struct fake_pending {
+  uint64_t due_ticks;
+  uint32_t entry[4];
+  uint16_t queue;
+  bool used, stalled;
+};
+
+struct fake_nvme {
+  /* What the drive is: set by fake_nvme_init(), changed by a test before the driver opens it. */
+  uint64_t cap;
+  uint64_t registers_bytes;
+  uint8_t controller_page[4096]; /* Identify */
+  uint8_t namespace_page[4096];
+  uint8_t health_page[512];
+  uint32_t namespaces[8]; /* active ones, 0 terminated */
+  uint8_t *media;
+  uint64_t blocks;
+  unsigned block_shift;
+  uint32_t queue_pairs;
+  bool write_cache;
+
+  /* How it behaves. */
+  uint64_t ready_ticks; /* CC.EN to CSTS.RDY */
+  uint64_t latency_ticks;
+  bool never_ready, never_disabled, fatal_on_enable;
+  bool shuffle;                /* complete in any order */
+  bool no_media;               /* walk the data, but do not move it */
+  unsigned gone_after_enables; /* from this enabling on registers read all ones; 0: never */
+  struct fake_fault faults[FAKE_FAULTS_MAX];
+  unsigned fault_count;
+
+  /* What happened. */
+  unsigned violations;
+  const char *violation;
+  struct fake_command journal[FAKE_JOURNAL_MAX]; /* I/O commands as fetched */
+  unsigned journal_count;
+  unsigned admin_count[256]; /* by opcode */
+  uint32_t features[256];
+  uint32_t host_buffer[5]; /* dwords 11 … 15 of the last Set Features 0Dh */
+  uint64_t host_buffer_descriptor[2];
+  bool behavior_acre;
+  unsigned enables, shutdowns, doorbells, events_armed;
+  bool hot_shutdown; /* shut down with I/O queues still there */
+
+  /* Its state. */
+  uint64_t ticks;
+  uint32_t cc, csts, aqa;
+  uint64_t asq, acq;
+  uint64_t ready_at_ticks;
+  bool gone;
+  struct fake_ring sq[FAKE_QUEUES_MAX + 1], cq[FAKE_QUEUES_MAX + 1];
+  struct fake_pending pending[FAKE_PENDING_MAX];
+  uint32_t event_id;
+  bool event_armed;
+  uint32_t random;
+};
+
+/* 8 MiB of 512-byte blocks, 128 KiB transfers, 64 entries, in working order. Allocates `media`. */
+void fake_nvme_init(struct fake_nvme *drive, unsigned block_shift);
+void fake_nvme_free(struct fake_nvme *drive);
+/* Set the LBA format in use and the size in Identify Namespace. */
+void fake_nvme_geometry(struct fake_nvme *drive, uint64_t blocks, unsigned block_shift);
+void fake_nvme_fault(struct fake_nvme *drive, struct fake_fault fault);
+/* Complete the asynchronous event request, if one is there. */
+bool fake_nvme_event(struct fake_nvme *drive, uint32_t result);
+/* A cut of the drive's power alone. */
+void fake_nvme_power_cut(struct fake_nvme *drive);
+
+uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address);
+void fake_nvme_write32(struct fake_nvme *drive, uint64_t address, uint32_t value);
+/* Virtual time passes, and completions whose time has come are posted. */
+void fake_nvme_advance(struct fake_nvme *drive, uint64_t ticks);
+
+/*
+ * The independent reader of PRPs: calls `piece` for each contiguous stretch. Returns 0, or the status a drive would
+ * answer; `why` says what is wrong.
+ */
+uint16_t fake_nvme_walk_prps(uint64_t first, uint64_t second, uint64_t bytes,
+                             void (*piece)(void *context, uint8_t *at, uint64_t bytes), void *context,
+                             const char **why);
+
+#endif

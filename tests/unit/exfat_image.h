@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Volumes for tests: mounted from memory, and small-cluster ones as other systems make them. */
+#ifndef SPATE_TESTS_EXFAT_IMAGE_H
+#define SPATE_TESTS_EXFAT_IMAGE_H
+
+#include "ram_block.h"
+
+#include <spate/exfat.h>
+
+#define IMAGE_CACHE_BLOCKS 16u
+#define IMAGE_WINDOW_BYTES 8192u
+
+struct image {
+  struct ram_block ram;
+  struct spate_exfat_config config;
+  struct spate_exfat volume;
+  struct spate_exfat_mounted found;
+  _Alignas(64) uint8_t cache[IMAGE_CACHE_BLOCKS * 4096u];
+  _Alignas(64) uint8_t bitmap[IMAGE_WINDOW_BYTES];
+};
+
+/* A drive of that size, the volume over all of it but `first_lba` blocks. */
+void image_open(struct image *image, uint64_t bytes, uint32_t block_bytes, uint64_t first_lba);
+void image_close(struct image *image);
+uint8_t *image_start(struct image *image); /* of the volume */
+/* Format with clusters of 1 MiB, and mount. */
+void image_format(struct image *image);
+enum spate_error image_mount(struct image *image);
+
+/* A volume without the record's file, of clusters of 2^cluster_shift bytes: a minimal up-case table, an empty root
+ * directory of one cluster. `image` is zeros. */
+void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift);
+/* Clusters for a file or directory, every `step`-th one, linked by the FAT; returns the first. */
+uint32_t small_allocate(uint8_t *image, uint32_t clusters, uint32_t step);
+/* Append an entry set to the root directory's first cluster: ASCII only. Returns its offset there. */
+uint32_t small_add(uint8_t *image, const char *name, uint16_t attributes, uint32_t first, uint64_t bytes,
+                   uint64_t valid_bytes, bool contiguous);
+uint8_t *small_cluster(uint8_t *image, uint32_t cluster);
+void small_checksum_boot(uint8_t *image); /* and copy the main region over the backup */
+
+#endif

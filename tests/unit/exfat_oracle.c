@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exfat_oracle.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t get(const uint8_t *at, unsigned bytes) {
+  uint32_t value = 0;
+  while (bytes-- > 0)
+    value = value << 8 | at[bytes];
+  return value;
+}
+
+static uint64_t get64(const uint8_t *at) { return get(at, 4) | (uint64_t)get(at + 4, 4) << 32; }
+
+__attribute__((format(printf, 2, 3))) static void fault(struct oracle *oracle, const char *format, ...) {
+  va_list arguments;
+  if (oracle->fault[0] != '\0') return;
+  va_start(arguments, format);
+  (void)vsnprintf(oracle->fault, sizeof oracle->fault, format, arguments);
+  va_end(arguments);
+}
+
+static bool valid(const struct oracle *oracle, uint32_t cluster) {
+  return cluster >= 2 && cluster - 2 < oracle->cluster_count;
+}
+
+static const uint8_t *cluster_at(const struct oracle *oracle, uint32_t cluster) {
+  return oracle->image + oracle->heap + (uint64_t)(cluster - 2) * oracle->cluster_bytes;
+}
+
+static uint32_t next_of(const struct oracle *oracle, uint32_t cluster, bool contiguous) {
+  return contiguous ? cluster + 1 : get(oracle->image + oracle->fat + 4ull * cluster, 4);
+}
+
+static uint32_t count_of(const struct oracle *oracle, uint64_t bytes) {
+  return (uint32_t)((bytes + oracle->cluster_bytes - 1) / oracle->cluster_bytes);
+}
+
+/* The clusters of something; returns how many there are up to the end of its FAT chain, or by its length. */
+static uint32_t own(struct oracle *oracle, const char *path, uint32_t first, uint64_t bytes, bool contiguous,
+                    bool by_chain) {
+  uint32_t count = count_of(oracle, bytes);
+  uint32_t seen = 0;
+  for (uint32_t cluster = first; by_chain || seen < count; cluster = next_of(oracle, cluster, contiguous)) {
+    if (by_chain && cluster == UINT32_MAX) break;
+    if (!valid(oracle, cluster) || seen > oracle->cluster_count) {
+      fault(oracle, "%s: cluster %u at %u", path, cluster, seen);
+      return seen;
+    }
+    oracle->owned++;
+    if (oracle->owners[cluster - 2]++ > 0) oracle->cross_linked++;
+    seen++;
+  }
+  return seen;
+}
+
+static uint16_t set_checksum(const uint8_t *set, uint32_t entries) {
+  uint16_t sum = 0;
+  for (uint32_t i = 0; i < entries * 32; i++)
+    if (i != 2 && i != 3) sum = (uint16_t)(((sum & 1u) << 15) + (sum >> 1) + set[i]);
+  return sum;
+}
+
+struct directory {
+  const char *path;
+  uint32_t first;
+  bool contiguous;
+  uint64_t bytes;
+};
+
+static const uint8_t *entry_at(const struct oracle *oracle, const struct directory *directory, uint64_t offset) {
+  uint32_t cluster = directory->first;
+  for (uint64_t i = 0; i < offset / oracle->cluster_bytes; i++) {
+    cluster = next_of(oracle, cluster, directory->contiguous);
+    if (!valid(oracle, cluster)) return NULL;
+  }
+  return cluster_at(oracle, cluster) + offset % oracle->cluster_bytes;
+}
+
+static void read_name(const uint8_t *set, char *name) {
+  uint32_t count = set[32 + 3];
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t unit = get(set + 64 + 32 * (i / 15) + 2 + 2 * (i % 15), 2);
+    name[i] = unit >= 0x20 && unit < 0x7f ? (char)unit : '?';
+  }
+  name[count] = '\0';
+}
+
+static void walk(struct oracle *oracle, const struct directory *directory, int depth);
+
+static void read_file(struct oracle *oracle, const struct directory *directory, const uint8_t *set, uint32_t entries,
+                      uint64_t set_offset, int depth) {
+  char name[256];
+  uint8_t flags = set[32 + 1];
+  if (oracle->file_count == ORACLE_FILES_MAX) abort();
+  struct oracle_file *file = &oracle->files[oracle->file_count++];
+  read_name(set, name);
+  *file = (struct oracle_file){.directory = (get(set + 4, 2) & 0x10) != 0,
+                               .contiguous = (flags & 2) != 0,
+                               .bytes = get64(set + 32 + 24),
+                               .valid_bytes = get64(set + 32 + 8),
+                               .first_cluster = get(set + 32 + 20, 4),
+                               .set_offset = set_offset,
+                               .entries = (uint8_t)entries};
+  (void)snprintf(file->path, sizeof file->path, "%.700s%s%s", directory->path, directory->path[0] ? "/" : "", name);
+  if (file->valid_bytes > file->bytes) fault(oracle, "%s: valid length above length", file->path);
+  if (file->bytes == 0 && (file->first_cluster != 0 || file->contiguous))
+    fault(oracle, "%s: empty, with a first cluster or NoFatChain", file->path);
+  if (file->bytes > 0) own(oracle, file->path, file->first_cluster, file->bytes, file->contiguous, false);
+  if (!file->directory || file->bytes == 0 || oracle->fault[0] != '\0') return;
+  char path[sizeof file->path];
+  memcpy(path, file->path, sizeof path);
+  struct directory below = {path, file->first_cluster, file->contiguous, file->bytes};
+  if (depth == 0)
+    fault(oracle, "%s: too deep", path);
+  else
+    walk(oracle, &below, depth - 1);
+}
+
+static void read_system(struct oracle *oracle, const uint8_t *entry) {
+  uint32_t first = get(entry + 20, 4);
+  uint64_t bytes = get64(entry + 24);
+  if (!valid(oracle, first)) {
+    fault(oracle, "system entry: cluster %u", first);
+    return;
+  }
+  if (entry[0] == 0x81) oracle->bitmap = (uint64_t)(cluster_at(oracle, first) - oracle->image);
+  if (entry[0] == 0x81 && bytes != (oracle->cluster_count + 7ull) / 8) fault(oracle, "bitmap length");
+  if (own(oracle, "system", first, bytes, false, true) != count_of(oracle, bytes)) fault(oracle, "system chain");
+  if (entry[0] != 0x82) return;
+  uint32_t sum = 0;
+  for (uint64_t i = 0; i < bytes; i++)
+    sum = ((sum & 1u) << 31) + (sum >> 1) + cluster_at(oracle, first)[i];
+  if (sum != get(entry + 4, 4)) fault(oracle, "up-case table checksum");
+}
+
+static void walk(struct oracle *oracle, const struct directory *directory, int depth) {
+  bool ended = false;
+  for (uint64_t at = 0; at < directory->bytes && oracle->fault[0] == '\0'; at += 32) {
+    const uint8_t *entry = entry_at(oracle, directory, at);
+    if (entry == NULL) {
+      fault(oracle, "%s: chain", directory->path);
+      return;
+    }
+    if (ended && (entry[0] & 0x80) != 0) fault(oracle, "%s: entry behind the end", directory->path);
+    if (entry[0] == 0) ended = true;
+    if (ended || (entry[0] & 0x80) == 0) continue;
+    if (entry[0] == 0x81 || entry[0] == 0x82) read_system(oracle, entry);
+    if (entry[0] >= 0xc0) oracle->strays++;
+    if (entry[0] != 0x85) continue;
+    uint8_t set[19 * 32];
+    uint32_t entries = entry[1] + 1u;
+    if (entries < 3 || entries > 19 || at + entries * 32 > directory->bytes) {
+      fault(oracle, "%s: set of %u at %llu", directory->path, entries, (unsigned long long)at);
+      return;
+    }
+    for (uint32_t i = 0; i < entries; i++)
+      memcpy(set + i * 32, entry_at(oracle, directory, at + i * 32), 32);
+    bool types = set[32] == 0xc0;
+    for (uint32_t i = 2; i < entries; i++)
+      types &= set[i * 32] == 0xc1;
+    if (!types || set[32 + 3] == 0 || (set[32 + 3] + 14u) / 15 != entries - 2 ||
+        set_checksum(set, entries) != get(set + 2, 2)) {
+      fault(oracle, "%s: torn set at %llu", directory->path, (unsigned long long)at);
+      return;
+    }
+    read_file(oracle, directory, set, entries, (uint64_t)(entry - oracle->image), depth);
+    at += (entries - 1) * 32;
+  }
+}
+
+static bool region_good(const uint8_t *region, uint32_t block_bytes) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < 11 * block_bytes; i++)
+    if (i != 106 && i != 107 && i != 112) sum = ((sum & 1u) << 31) + (sum >> 1) + region[i];
+  for (uint32_t i = 0; i < block_bytes; i += 4)
+    if (get(region + 11 * block_bytes + i, 4) != sum) return false;
+  return memcmp(region + 3, "EXFAT   ", 8) == 0;
+}
+
+bool oracle_read(struct oracle *oracle, const uint8_t *image, uint64_t bytes) {
+  memset(oracle, 0, offsetof(struct oracle, files));
+  oracle->owners = NULL;
+  oracle->image = image;
+  uint32_t shift = image[108];
+  if (shift != 9 && shift != 12) shift = image[12 * 512 + 108] == 9 ? 9 : 12;
+  oracle->block_bytes = 1u << shift;
+  const uint8_t *boot = image;
+  if (!region_good(boot, oracle->block_bytes)) boot = image + 12 * oracle->block_bytes;
+  if (!region_good(boot, oracle->block_bytes)) {
+    fault(oracle, "boot regions");
+    return false;
+  }
+  oracle->fat = (uint64_t)get(boot + 80, 4) << shift;
+  oracle->heap = (uint64_t)get(boot + 88, 4) << shift;
+  oracle->cluster_count = get(boot + 92, 4);
+  oracle->root = get(boot + 96, 4);
+  oracle->dirty = (boot[106] & 2) != 0;
+  oracle->cluster_bytes = oracle->block_bytes << boot[109];
+  if (oracle->heap + (uint64_t)oracle->cluster_count * oracle->cluster_bytes > bytes) fault(oracle, "geometry");
+  oracle->owners = calloc(oracle->cluster_count, 1);
+  if (oracle->owners == NULL) abort();
+  struct directory root = {"", oracle->root, false, 0};
+  root.bytes = (uint64_t)own(oracle, "root", oracle->root, 0, false, true) * oracle->cluster_bytes;
+  walk(oracle, &root, 64);
+  if (oracle->bitmap == 0) fault(oracle, "no bitmap");
+  for (uint32_t i = 0; oracle->fault[0] == '\0' && i < oracle->cluster_count; i++) {
+    bool allocated = (image[oracle->bitmap + i / 8] >> (i % 8) & 1) != 0;
+    oracle->allocated += allocated;
+    if (allocated && oracle->owners[i] == 0) oracle->leaked++;
+    if (!allocated && oracle->owners[i] > 0) oracle->unallocated++;
+  }
+  return oracle->fault[0] == '\0';
+}
+
+void oracle_free(struct oracle *oracle) { free(oracle->owners); }
+
+const struct oracle_file *oracle_find(const struct oracle *oracle, const char *path) {
+  for (uint32_t i = 0; i < oracle->file_count; i++)
+    if (strcmp(oracle->files[i].path, path) == 0) return &oracle->files[i];
+  return NULL;
+}
+
+const uint8_t *oracle_at(const struct oracle *oracle, const struct oracle_file *file, uint64_t offset) {
+  struct directory as = {file->path, file->first_cluster, file->contiguous, file->bytes};
+  return offset < file->bytes ? entry_at(oracle, &as, offset) : NULL;
+}
