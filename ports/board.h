@@ -18,7 +18,7 @@ int app_main(void);
 
 const char *board_name(void);
 
-/* Uncached (or coherent) memory for queues, tables and metadata; zeroed at start. The same arena at each call. */
+/* Uncached (or coherent) memory for queues, tables and metadata. The same arena at each call. */
 struct spate_arena *board_queue_memory(void);
 
 /* The DMA ring: page aligned, contiguous for devices. On real hardware logic fills it. */

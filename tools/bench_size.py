@@ -26,7 +26,7 @@ def sizes_of_objects(archive) -> dict[str, tuple[int, int, int]]:
 def module_of_source() -> dict[str, str]:
     """Object name → module, from the one list of sources."""
     text = (qemu.ROOT / "src" / "CMakeLists.txt").read_text()
-    return {f"{name}.c.o": f"{module}/{name}" for module, name in re.findall(r"^\s+(\w+)/(\w+)\.c", text, re.M)}
+    return {f"{name}.c.obj": f"{module}/{name}" for module, name in re.findall(r"^\s+(\w+)/(\w+)\.c", text, re.M)}
 
 
 def linked_symbols(elf) -> dict[str, int]:
@@ -55,7 +55,7 @@ def main() -> None:
         bench.die("reading the link map", "it holds nothing of libspate.a")
     by_module: dict[str, int] = collections.Counter()
     for symbol, size in kept.items():
-        by_module[module_of[symbol.split(".c.o")[0] + ".c.o"].split("/")[0]] += size
+        by_module[module_of[symbol.split(".c.obj")[0] + ".c.obj"].split("/")[0]] += size
     for module, size in sorted(modules.items()):
         figures.add(f"module {module}, all of it", size, "bytes")
     for module, size in sorted(by_module.items()):

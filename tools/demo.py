@@ -18,7 +18,7 @@ import pattern
 import qemu
 import volume
 
-CLIP_MIB = 64
+CLIP_MIB = 128
 ODD_TAIL_BYTES = 12345
 
 
@@ -55,7 +55,7 @@ def synthetic() -> dict[str, tuple[str, int]]:
 def judge(image: pathlib.Path, folder: pathlib.Path, expected: dict[str, tuple[str, int]], given_back: pathlib.Path | None):
     """Every check on the host; volume.Refused if one fails."""
     start, length = volume.partition_offset_bytes(image)
-    say(f"host   sfdisk: a GPT, one Basic Data partition of {length >> 20} MiB at {start >> 20} MiB")
+    say(f"host   fdisk: a GPT, one Basic Data partition of {length >> 20} MiB at {start >> 20} MiB")
     part = folder / "partition.img"
     volume.copy_sparse(image, start, length, part)
     say(f"host   fsck.exfat: {volume.fsck(part)}")

@@ -15,41 +15,26 @@ BUILD = ROOT / "build"
 @dataclasses.dataclass(frozen=True)
 class Board:
     emulator: str
-    machine: list[str]
-    bus: list[str]  # what stands between the processor and the drive
-    drive_bus: str
-    image: str  # what the option below loads, made of the application's name
-    load: str
-    semihosting: str
+    machine: tuple[str, ...]
+    drive_at: str  # where the NVMe device goes
+    bus: tuple[str, ...] = ("-device", "pcie-root-port,id=rp,slot=1,addr=1")  # between the processor and the drive
 
 
+VIRT_CONSOLE = ("-nographic", "-monitor", "none")
 BOARDS = {
     "qemu-virt": Board(
         "qemu-system-aarch64",
-        ["-M", "virt,gic-version=3", "-cpu", "cortex-a53", "-m", "1G", "-nographic"],
-        ["-device", "pcie-root-port,id=rp,slot=1,addr=1"],
-        "rp",
-        "{app}.elf",
-        "-kernel",
-        "target=native",
+        ("-M", "virt,gic-version=3", "-cpu", "cortex-a53", "-m", "1G", *VIRT_CONSOLE),
+        "bus=rp",
     ),
     "qemu-virt-a15": Board(
-        "qemu-system-arm",
-        ["-M", "virt,highmem=off", "-cpu", "cortex-a15", "-m", "1G", "-nographic"],
-        ["-device", "pcie-root-port,id=rp,slot=1,addr=1"],
-        "rp",
-        "{app}.elf",
-        "-kernel",
-        "target=native",
+        "qemu-system-arm", ("-M", "virt,highmem=off", "-cpu", "cortex-a15", "-m", "1G", *VIRT_CONSOLE), "bus=rp"
     ),
-    "qemu-boston": Board(
+    "qemu-boston": Board(  # the root port is part of the board, and so is the SATA controller at function 0
         "qemu-system-mips64el",
-        ["-M", "boston", "-m", "1G", "-display", "none", "-serial", "stdio", "-no-reboot"],
-        [],
-        "pci.2,addr=1",
-        "{app}.bin",
-        "-bios",
-        "target=native",
+        ("-M", "boston", "-m", "1G", "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"),
+        "bus=pci.2,addr=0.1",
+        (),
     ),
 }
 
@@ -77,14 +62,14 @@ def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str,
     words = [board.emulator, *board.machine, *board.bus, "-nic", "none"]
     if drive is not None:
         words += ["-drive", f"if=none,id=d,{drive.backend}"]
-        words += ["-device", f"nvme,serial=SPATE0001,drive=d,bus={board.drive_bus},{drive.device}", *drive.extra]
-    semihosting = f"enable=on,{board.semihosting}"
+        words += ["-device", f"nvme,serial=SPATE0001,drive=d,{board.drive_at},{drive.device}", *drive.extra]
+    semihosting = "enable=on,target=native"
     for word in [app, *(f"{name}={value}" for name, value in arguments.items())]:
         if re.search(r"\s", word):
             raise ValueError(f"a board's argument cannot hold blanks: {word!r}")
         semihosting += f",arg={escape(word)}"
     words += ["-semihosting-config", semihosting]
-    words += [board.load, str(BUILD / board_name / "apps" / board.image.format(app=app)), *options]
+    words += ["-kernel", str(BUILD / board_name / "apps" / f"{app}.elf"), *options]
     return words
 
 

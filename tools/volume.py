@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look at a recorded image with tools that nobody here wrote: sfdisk, fsck.exfat, The Sleuth Kit."""
+"""Look at a recorded image with tools that nobody here wrote: fdisk, fsck.exfat, The Sleuth Kit."""
 
 import hashlib
-import json
 import os
 import pathlib
 import re
@@ -21,15 +20,15 @@ def _run(words: list[str], **options) -> subprocess.CompletedProcess:
 
 
 def partition_offset_bytes(image: pathlib.Path, sector_bytes: int = 512) -> tuple[int, int]:
-    """Start and size of the one Basic Data partition, as sfdisk sees it."""
-    answer = _run(["sfdisk", "--json", "--sector-size", str(sector_bytes), str(image)])
-    if answer.returncode != 0:
-        raise Refused(f"sfdisk: {answer.stderr.decode()}")
-    table = json.loads(answer.stdout)["partitiontable"]
-    partitions = table["partitions"]
-    if table["label"] != "gpt" or len(partitions) != 1 or partitions[0]["type"] != BASIC_DATA:
-        raise Refused(f"sfdisk sees something else than a GPT with one Basic Data partition: {table}")
-    return partitions[0]["start"] * sector_bytes, partitions[0]["size"] * sector_bytes
+    """Start and size of the one Basic Data partition, as fdisk sees it."""
+    answer = _run(["fdisk", f"--sector-size={sector_bytes}", "-l", "-o", "Start,Sectors,Type-UUID", str(image)])
+    text = answer.stdout.decode()
+    rows = re.findall(r"^ *(\d+) +(\d+) +(\S+)$", text, re.M)
+    if answer.returncode != 0 or "Disklabel type: gpt" not in text or len(rows) != 1 or rows[0][2] != BASIC_DATA:
+        raise Refused(f"fdisk sees no GPT with one Basic Data partition: {text}{answer.stderr.decode()}")
+    if answer.stderr:
+        raise Refused(f"fdisk complains: {answer.stderr.decode()}")
+    return int(rows[0][0]) * sector_bytes, int(rows[0][1]) * sector_bytes
 
 
 def copy_sparse(source: pathlib.Path, offset_bytes: int, length_bytes: int, target: pathlib.Path) -> None:
@@ -55,7 +54,7 @@ def fsck(volume: pathlib.Path) -> str:
     text = answer.stdout.decode() + answer.stderr.decode()
     if answer.returncode != 0 or "clean" not in text:
         raise Refused(f"fsck.exfat -n exited with {answer.returncode}: {text}")
-    return text.strip().splitlines()[-1]
+    return text.strip().splitlines()[-1].rpartition(f"{volume.name}: ")[2]
 
 
 def files(volume: pathlib.Path) -> dict[str, str]:

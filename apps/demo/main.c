@@ -2,12 +2,12 @@
 /*
  * The main job from end to end: format a drive, record two clips from a DMA ring, read one back, shut down.
  *
- *   clip_mib=64      megabytes of the first clip; the second has half as much again and an odd tail
+ *   clip_mib=128     megabytes of the first clip; the second has half as much again and an odd tail
  *   input=FILE       record this file of the host instead, as NAME (name=NAME)
  *   erase=1          overwrite a drive that holds something else
  *
- * The ring is 32 slots of 1 MiB. On real hardware logic fills them; here the processor does, as fast as it can, and
- * waits when the ring is full.
+ * The ring is 32 slots of 1 MiB, or of what the drive takes in one request. On real hardware logic fills them; here the
+ * processor does, as fast as it can, and waits when the ring is full.
  */
 #include "../common/drive.h"
 #include "../common/pattern.h"
@@ -16,10 +16,10 @@
 #include <spate/port.h>
 #include <spate/recorder.h>
 
-#define SLOT_BYTES  (1u << 20)
-#define SLOTS       32u
-#define QUEUE_DEPTH 32u
-#define ODD_TAIL    12345u
+#define SLOT_BYTES_MAX (1u << 20)
+#define SLOTS          32u
+#define QUEUE_DEPTH    32u
+#define ODD_TAIL       12345u
 
 /* One clip's source: fills the next slot, returns the bytes it put there, 0 at the end. */
 struct source {
@@ -37,6 +37,7 @@ static struct spate_stream stream;
 static struct spate_chunk chunks[SLOTS];
 static struct spate_player player;
 static struct spate_slot slots[SLOTS];
+static uint32_t slot_bytes = SLOT_BYTES_MAX;
 
 static uint64_t ms_between(uint64_t from_ticks, uint64_t to_ticks) {
   return (to_ticks - from_ticks) * 1000u / spate_port_ticks_per_second();
@@ -61,8 +62,8 @@ static void fill_from_host(const struct source *source, uint8_t *to, uint32_t by
 /* The sensor: fill the next slot of the ring and push it. False when the ring is full. */
 static bool produce(struct source *source, uint32_t slot) {
   uint64_t left_bytes = source->bytes - source->done_bytes;
-  uint32_t bytes = left_bytes < SLOT_BYTES ? (uint32_t)left_bytes : SLOT_BYTES;
-  uint64_t offset_bytes = (uint64_t)(slot % SLOTS) * SLOT_BYTES;
+  uint32_t bytes = left_bytes < slot_bytes ? (uint32_t)left_bytes : slot_bytes;
+  uint64_t offset_bytes = (uint64_t)(slot % SLOTS) * slot_bytes;
   uint8_t *memory = drive.ring.start + offset_bytes;
 
   if (spate_stream_room(&stream) == 0) return false;
@@ -100,20 +101,23 @@ static void show_progress(struct progress *progress, bool last) {
         spate_nvme_health(&drive.controller)->temperature_c, (unsigned long long)(counters->durable_bytes >> 20));
 }
 
+/* Over the progress line, which the next one follows. */
 static void on_event(void *context, struct spate_stream *from, enum spate_event event, uint64_t value) {
+  static const char *const texts[] = {
+      [SPATE_EVENT_CLIP_CLOSED] = "closed a clip of",
+      [SPATE_EVENT_ROLLED_OVER] = "rolled over after",
+      [SPATE_EVENT_VOLUME_ENDS] = "the volume ends in",
+      [SPATE_EVENT_FRAGMENTED] = "the next clip has room for only",
+      [SPATE_EVENT_LOST] = "LOST",
+      [SPATE_EVENT_OVERRUN] = "OVERRUN by",
+  };
+
   (void)context;
   (void)from;
-  switch (event) {
-  case SPATE_EVENT_CLIP_CLOSED: print("\nclosed a clip of %llu bytes\n", (unsigned long long)value); break;
-  case SPATE_EVENT_ROLLED_OVER: print("\nrolled over after %llu bytes\n", (unsigned long long)value); break;
-  case SPATE_EVENT_VOLUME_ENDS: print("\nthe volume ends in %llu bytes\n", (unsigned long long)value); break;
-  case SPATE_EVENT_FRAGMENTED:
-    print("\nthe next clip has room for %llu bytes only\n", (unsigned long long)value);
-    break;
-  case SPATE_EVENT_LOST: print("\nLOST %llu bytes\n", (unsigned long long)value); break;
-  case SPATE_EVENT_OVERRUN: print("\nOVERRUN by %llu bytes\n", (unsigned long long)value); break;
-  case SPATE_EVENT_ERROR: print("\nstream error: %s\n", spate_error_name((enum spate_error)value)); break;
-  }
+  if (event == SPATE_EVENT_ERROR)
+    print("\r       stream error: %-80s\n", spate_error_name((enum spate_error)value));
+  else
+    print("\r       %s %llu bytes%-70s\n", texts[event], (unsigned long long)value, "");
 }
 
 static void work(struct progress *progress) {
@@ -124,7 +128,8 @@ static void work(struct progress *progress) {
 
 /* Record the sources one after the other; the next is armed while the one before streams. */
 static void record(struct source *sources, unsigned count) {
-  struct spate_recorder_config config = {.event = on_event};
+  /* Ten checkpoints a second, so that an emulated drive's short clips show some; the default is two. */
+  struct spate_recorder_config config = {.checkpoint_ms = 100, .event = on_event};
   struct spate_stream_config stream_config = {
       .region = &drive.ring, .chunks = chunks, .chunk_count = SLOTS, .cpu_filled = true};
   struct progress progress = {.started_ticks = spate_port_ticks()};
@@ -158,7 +163,7 @@ static uint64_t check_slot(const struct source *source, const uint64_t *memory, 
   static uint8_t *expected;
 
   if (source->file < 0) return pattern_check(memory, source->clip, at_bytes, bytes);
-  if (expected == NULL) expected = spate_arena_take(board_memory(), SLOT_BYTES, SPATE_PAGE_BYTES);
+  if (expected == NULL) expected = spate_arena_take(board_memory(), slot_bytes, SPATE_PAGE_BYTES);
   if (expected == NULL) must("taking memory for the comparison", SPATE_E_MEMORY);
   fill_from_host(source, expected, bytes);
   for (uint32_t i = 0; i < bytes; i++)
@@ -168,7 +173,7 @@ static uint64_t check_slot(const struct source *source, const uint64_t *memory, 
 
 static void verify(struct source *source) {
   struct spate_player_config config = {.region = &drive.ring,
-                                       .slot_bytes = SLOT_BYTES,
+                                       .slot_bytes = slot_bytes,
                                        .slots = slots,
                                        .slot_count = SLOTS,
                                        .depth = QUEUE_DEPTH / 2u,
@@ -213,7 +218,7 @@ static uint64_t number(const char *text) {
 
 static unsigned choose_sources(struct source sources[2]) {
   const char *input = board_argument("input", "");
-  uint64_t clip_bytes = number(board_argument("clip_mib", "64")) << 20;
+  uint64_t clip_bytes = number(board_argument("clip_mib", "128")) << 20;
 
   if (input[0] == '\0') {
     sources[0] = (struct source){.path = "CLIPS/CLIP_A.RAW", .bytes = clip_bytes, .clip = 1, .file = -1};
@@ -239,6 +244,8 @@ int app_main(void) {
   unsigned count = choose_sources(sources);
 
   drive_open(&drive, QUEUE_DEPTH);
+  while (slot_bytes >> drive.queue.block.block_shift > drive.queue.block.request_blocks_max)
+    slot_bytes >>= 1;
   drive_format(&drive, "SPATE", 0, board_argument("erase", "0")[0] == '1', &partition);
   struct spate_exfat_config config = drive_volume(&drive, &partition);
   must("mounting", spate_exfat_mount(&volume, &config, NULL));

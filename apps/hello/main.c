@@ -10,9 +10,9 @@
 
 #define NVME_VS 0x08u
 
-static int fail(const struct spate_pcie_host *host, enum spate_error error) {
-  print("pcie: %s at %02x:%02x.%x: %s\n", spate_error_name(error), host->failed_at.bus, host->failed_at.device,
-        host->failed_at.function, spate_error_help(error));
+static int fail(struct spate_pcie_address at, enum spate_error error) {
+  print("pcie: %s at %02x:%02x.%x: %s\n", spate_error_name(error), at.bus, at.device, at.function,
+        spate_error_help(error));
   return 1;
 }
 
@@ -63,15 +63,15 @@ int app_main(void) {
   static struct spate_pcie_host host;
   enum spate_error error = board_pcie_open(&host);
   if (!error) error = spate_pcie_enumerate(&host, 0);
-  if (error) return fail(&host, error);
+  if (error) return fail(host.failed_at, error);
   list(&host);
 
   const struct spate_pcie_device *found;
   error = spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &found);
-  if (error) return fail(&host, error);
+  if (error) return fail(host.devices[0].address, error);
   struct spate_pcie_device drive = *found;
   error = spate_pcie_link_check(&host, &drive);
-  if (error) return fail(&host, error);
+  if (error) return fail(drive.address, error);
   print("NVMe VS 0x%08x\n", (unsigned)spate_port_read32(drive.bar0 + NVME_VS));
   return 0;
 }

@@ -50,7 +50,7 @@ static void prepare(enum spate_op op, uint32_t bytes) {
 
 /* Give the drive time to complete the whole batch without touching it. */
 static void wait_a_while(void) {
-  uint64_t until_ticks = spate_port_ticks() + spate_port_ticks_per_second() / 4u;
+  uint64_t until_ticks = spate_port_ticks() + spate_port_ticks_per_second() / 256u;
 
   while (spate_port_ticks() < until_ticks)
     spate_port_relax();

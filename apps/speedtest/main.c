@@ -4,6 +4,7 @@
  * LOST.
  *
  *   total_mib=16     megabytes for each figure
+ *   rounds=3         the best of so many is taken: an emulator shares its processor with others
  *   erase=1          also on a drive that holds something else
  *
  * Between arm and stop the drive must see data commands and checkpoints and nothing else: they are counted, and a
@@ -28,7 +29,7 @@ static const uint16_t depths[] = {1, 8, 32};
 
 enum kind { RAW_WRITE, RAW_READ, FILE_WRITE, FILE_READ, KINDS };
 
-static uint64_t rates_kib_s[SIZES][DEPTHS][KINDS];
+static uint64_t best_kib_s[SIZES][DEPTHS][KINDS];
 
 static struct drive drive;
 static struct spate_exfat volume;
@@ -157,7 +158,7 @@ static void print_table(void) {
   print("    KiB             MB/s        MB/s        MB/s        MB/s\n");
   for (uint32_t size = 0; size < SIZES; size++) {
     for (uint32_t depth = 0; depth < DEPTHS; depth++) {
-      const uint64_t *rates = rates_kib_s[size][depth];
+      const uint64_t *rates = best_kib_s[size][depth];
       uint64_t percent = rates[FILE_WRITE] * 100u / (rates[RAW_WRITE] + 1u);
 
       print("  %5u  %5u ", 1u << (SMALLEST_LOG2 + size - 10u), depths[depth]);
@@ -178,8 +179,23 @@ static uint64_t number(const char *text) {
   return value;
 }
 
+/* All four ways in turn, so that what disturbs one disturbs its neighbour. */
+static void measure(uint32_t size, uint32_t depth, uint64_t raw_lba) {
+  uint32_t block_bytes = 1u << (SMALLEST_LOG2 + size);
+  uint64_t rates_kib_s[KINDS];
+
+  rates_kib_s[RAW_WRITE] = raw_pass(SPATE_WRITE, raw_lba, block_bytes, depths[depth]);
+  rates_kib_s[FILE_WRITE] = file_write_pass(block_bytes, depths[depth]);
+  rates_kib_s[RAW_READ] = raw_pass(SPATE_READ, raw_lba, block_bytes, depths[depth]);
+  rates_kib_s[FILE_READ] = file_read_pass(block_bytes, depths[depth]);
+  must("deleting the file", spate_exfat_delete(&volume, CLIP_PATH));
+  for (unsigned kind = 0; kind < KINDS; kind++)
+    if (rates_kib_s[kind] > best_kib_s[size][depth][kind]) best_kib_s[size][depth][kind] = rates_kib_s[kind];
+}
+
 int app_main(void) {
   struct spate_partition partition;
+  uint64_t rounds = number(board_argument("rounds", "3"));
 
   total_bytes = number(board_argument("total_mib", "16")) << 20;
   drive_open(&drive, QUEUE_DEPTH);
@@ -193,17 +209,12 @@ int app_main(void) {
   uint64_t raw_lba = partition.first_lba + partition.blocks / 2u;
   raw_lba -= raw_lba & 2047u;
   must("mounting", spate_exfat_mount(&volume, &config, NULL));
-  for (uint32_t size = 0; size < SIZES; size++) {
-    uint32_t block_bytes = 1u << (SMALLEST_LOG2 + size);
-    for (uint32_t depth = 0; depth < DEPTHS; depth++) {
-      uint64_t *rates = rates_kib_s[size][depth];
-      rates[RAW_WRITE] = raw_pass(SPATE_WRITE, raw_lba, block_bytes, depths[depth]);
-      rates[RAW_READ] = raw_pass(SPATE_READ, raw_lba, block_bytes, depths[depth]);
-      rates[FILE_WRITE] = file_write_pass(block_bytes, depths[depth]);
-      rates[FILE_READ] = file_read_pass(block_bytes, depths[depth]);
-      must("deleting the file", spate_exfat_delete(&volume, CLIP_PATH));
-      print("\rspeed  %u of %u", size * (uint32_t)DEPTHS + depth + 1u, SIZES * (uint32_t)DEPTHS);
-    }
+  measure(SIZES - 1u, DEPTHS - 1u, raw_lba); /* the first touch of memory and medium is not what is measured */
+  for (uint32_t round = 0; round < rounds; round++) {
+    for (uint32_t size = 0; size < SIZES; size++)
+      for (uint32_t depth = 0; depth < DEPTHS; depth++)
+        measure(size, depth, raw_lba);
+    print("\rspeed  round %u of %u", round + 1u, (uint32_t)rounds);
   }
   must("unmounting", spate_exfat_unmount(&volume));
   print_table();

@@ -33,7 +33,7 @@ enum spate_error {
   SPATE_E_WRONG_CLASS,   /* devices answer, but none of the class asked for */
   SPATE_E_NOT_READY,     /* a device answered "configuration request retry" for a second */
   SPATE_E_WINDOW,        /* a BAR does not fit the bridge's memory window */
-  SPATE_E_TOPOLOGY,      /* more bridges below the root than SPATE_PCIE_BRIDGES_MAX */
+  SPATE_E_TOPOLOGY,      /* more bridges, endpoints, BARs or buses than enumeration handles */
 
   /* nvme */
   SPATE_E_GONE,         /* registers read all ones: the drive fell off the bus */

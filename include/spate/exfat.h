@@ -93,7 +93,9 @@ struct spate_exfat {
   uint64_t fat_lba, heap_lba; /* of the device */
   uint32_t cluster_count;     /* they are numbered from 2 */
   uint32_t serial;
-  uint8_t cluster_shift; /* log2 of bytes */
+  uint32_t block_mask, cluster_mask;  /* bytes − 1 */
+  uint8_t block_shift, cluster_shift; /* log2 of bytes */
+  uint8_t cluster_blocks_shift;       /* log2 of a cluster's blocks */
   uint8_t active_fat;
   struct spate_exfat_chain root, bitmap, upcase;
 

@@ -70,7 +70,7 @@ struct spate_pcie_host {
   const struct spate_pcie_host_ops *ops;
   uintptr_t config_base;
   uint8_t first_bus, last_bus;
-  struct spate_pcie_window memory;       /* 32-bit bus addresses, not prefetchable */
+  struct spate_pcie_window memory;       /* 32-bit bus addresses, not prefetchable; always there */
   struct spate_pcie_window prefetchable; /* may lie above 4 GiB; bytes 0 if there is none */
 
   struct spate_pcie_device devices[SPATE_PCIE_DEVICES_MAX]; /* endpoints found */
@@ -109,7 +109,8 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host 
  * along each path, and list the endpoints. The caller released PERST# at `perst_released_ticks` (spate_port_ticks();
  * 0: long ago): 100 ms after that the first access is made (base specification 6.6.1), and a device that answers
  * "configuration request retry" is asked again for up to 1 s.
- * Errors: LINK_DOWN, NO_DEVICE, NOT_READY, WINDOW, TOPOLOGY; failed_at says where.
+ * Errors: NO_DEVICE (nothing anywhere; also an empty slot), LINK_DOWN (nothing anywhere, and a port without a link),
+ * NOT_READY, WINDOW, TOPOLOGY; failed_at says where.
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks);
 
@@ -118,7 +119,8 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_enumerate(struct spate_pcie_host *h
 SPATE_MUST_CHECK enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t class_code, unsigned n,
                                                   const struct spate_pcie_device **device);
 
-/* Read the device's link again. OK, LINK_DOWN, or LINK_DEGRADED when it is slower or narrower than both ends can do. */
+/* Read the device's link again. OK (also for a device without a link of its own), LINK_DOWN, or LINK_DEGRADED when it
+ * is slower or narrower than both ends can do. */
 SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spate_pcie_device *device);
 
 /* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000), 0 if not known. */

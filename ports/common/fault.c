@@ -3,6 +3,7 @@
 
 #include "../board.h"
 #include "print.h"
+#include <spate/port.h>
 
 #define NULL_PAGE_BYTES 4096u
 
@@ -15,16 +16,29 @@ static const char *sentence(const struct fault *fault, struct fault_guard guard)
   case FAULT_PERMISSION: return "forbidden access (a write to constants, or a jump into data) at";
   case FAULT_MISALIGNED: return "misaligned access at";
   case FAULT_BUS: return "bus error: no answer, or an error, at";
-  case FAULT_INSTRUCTION: return "undefined instruction; last fault address";
-  case FAULT_INTERRUPT: return "unexpected interrupt; last fault address";
+  case FAULT_INSTRUCTION: return "undefined instruction at";
+  case FAULT_INTERRUPT: return "unexpected interrupt at";
   case FAULT_OTHER: break;
   }
-  return "exception; last fault address";
+  return "exception at";
+}
+
+__attribute__((noreturn)) static void stand_still(void) {
+  for (;;)
+    spate_port_relax();
 }
 
 void fault_stop(const struct fault *fault, struct fault_guard guard) {
+  /* Without semihosting the way out is itself a fault: said once, then silence. */
+  static bool stopping;
+  if (stopping) stand_still();
+  stopping = true;
+
+  /* Where there was no access, the place in the code is the place. */
+  bool access = fault->kind != FAULT_INSTRUCTION && fault->kind != FAULT_INTERRUPT && fault->kind != FAULT_OTHER;
+  uintptr_t address = access ? fault->address : fault->pc;
   const unsigned digits = sizeof(uintptr_t) * 2;
-  print("\nfault: %s 0x%0*jx\n", sentence(fault, guard), digits, (uintmax_t)fault->address);
+  print("\nfault: %s 0x%0*jx\n", sentence(fault, guard), digits, (uintmax_t)address);
   print("       pc 0x%0*jx  called from 0x%0*jx  stack pointer 0x%0*jx  %s 0x%08x\n", digits, (uintmax_t)fault->pc,
         digits, (uintmax_t)fault->caller, digits, (uintmax_t)fault->stack, fault->syndrome_name, fault->syndrome);
   board_exit(FAULT_EXIT_STATUS);

@@ -10,7 +10,7 @@
 
 #define WORD_BYTES 8u
 
-typedef uint64_t __attribute__((may_alias)) word;
+typedef uint64_t __attribute__((may_alias)) memory_word;
 
 static size_t misalignment(const void *p) { return (uintptr_t)p % WORD_BYTES; }
 
@@ -19,13 +19,13 @@ static void copy_up(uint8_t *to, const uint8_t *from, size_t bytes) {
     for (; bytes && misalignment(to); bytes--)
       *to++ = *from++;
     for (; bytes >= 4 * WORD_BYTES; bytes -= 4 * WORD_BYTES, to += 4 * WORD_BYTES, from += 4 * WORD_BYTES) {
-      const word *source = (const word *)(const void *)from;
-      word *target = (word *)(void *)to;
-      word a = source[0], b = source[1], c = source[2], d = source[3];
+      const memory_word *source = (const memory_word *)(const void *)from;
+      memory_word *target = (memory_word *)(void *)to;
+      memory_word a = source[0], b = source[1], c = source[2], d = source[3];
       target[0] = a, target[1] = b, target[2] = c, target[3] = d;
     }
     for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES, to += WORD_BYTES, from += WORD_BYTES)
-      *(word *)(void *)to = *(const word *)(const void *)from;
+      *(memory_word *)(void *)to = *(const memory_word *)(const void *)from;
   }
   while (bytes--)
     *to++ = *from++;
@@ -37,7 +37,7 @@ static void copy_down(uint8_t *to_end, const uint8_t *from_end, size_t bytes) {
       *--to_end = *--from_end;
     for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES) {
       to_end -= WORD_BYTES, from_end -= WORD_BYTES;
-      *(word *)(void *)to_end = *(const word *)(const void *)from_end;
+      *(memory_word *)(void *)to_end = *(const memory_word *)(const void *)from_end;
     }
   }
   while (bytes--)
@@ -61,15 +61,15 @@ void *memmove(void *to, const void *from, size_t bytes) {
 void *memset(void *start, int value, size_t bytes) {
   uint8_t *at = start;
   uint8_t byte = (uint8_t)value;
-  word pattern = byte * UINT64_C(0x0101010101010101);
+  memory_word pattern = byte * UINT64_C(0x0101010101010101);
   for (; bytes && misalignment(at); bytes--)
     *at++ = byte;
   for (; bytes >= 4 * WORD_BYTES; bytes -= 4 * WORD_BYTES, at += 4 * WORD_BYTES) {
-    word *target = (word *)(void *)at;
+    memory_word *target = (memory_word *)(void *)at;
     target[0] = pattern, target[1] = pattern, target[2] = pattern, target[3] = pattern;
   }
   for (; bytes >= WORD_BYTES; bytes -= WORD_BYTES, at += WORD_BYTES)
-    *(word *)(void *)at = pattern;
+    *(memory_word *)(void *)at = pattern;
   while (bytes--)
     *at++ = byte;
   return start;
@@ -81,7 +81,7 @@ int memcmp(const void *left, const void *right, size_t bytes) {
     for (; bytes && misalignment(a) && *a == *b; bytes--)
       a++, b++;
     if (!misalignment(a)) {
-      for (; bytes >= WORD_BYTES && *(const word *)(const void *)a == *(const word *)(const void *)b;
+      for (; bytes >= WORD_BYTES && *(const memory_word *)(const void *)a == *(const memory_word *)(const void *)b;
            bytes -= WORD_BYTES)
         a += WORD_BYTES, b += WORD_BYTES;
     }

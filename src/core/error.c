@@ -32,7 +32,7 @@ static const struct text texts[SPATE_E_COUNT] = {
         {"WINDOW", "The device's BAR does not fit the bridge's memory window: make the AXI BAR or the range larger."},
     [SPATE_E_TOPOLOGY] =
         {"TOPOLOGY",
-         "There are more bridges or devices than SPATE_PCIE_BRIDGES_MAX and SPATE_PCIE_DEVICES_MAX allow: raise them."},
+         "There are more bridges, devices or buses than enumeration handles: see SPATE_PCIE_BRIDGES_MAX in pcie.h."},
     [SPATE_E_GONE] = {"GONE", "The drive's registers read all ones: it fell off the bus. Check power and the link."},
     [SPATE_E_FATAL] =
         {"FATAL",

@@ -14,7 +14,7 @@ static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, u
   uint8_t *at = (uint8_t *)volume->config.bitmap + (first_byte - volume->window_first_byte);
 
   while (bytes > 0) {
-    uint32_t in_cluster = first_byte & (exfat_cluster_bytes(volume) - 1u);
+    uint32_t in_cluster = first_byte & volume->cluster_mask;
     uint32_t now_bytes = exfat_cluster_bytes(volume) - in_cluster;
     uint64_t lba;
     enum spate_error error = exfat_chain_lba(volume, &volume->bitmap, first_byte, &lba);
@@ -33,7 +33,7 @@ static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, u
 
 /* Have byte `byte` of the bitmap in the window. */
 static enum spate_error load(struct spate_exfat *volume, uint32_t byte) {
-  uint32_t block_mask = exfat_block_bytes(volume) - 1u;
+  uint32_t block_mask = volume->block_mask;
   uint32_t end_byte = (((volume->cluster_count + 7u) / 8u) + block_mask) & ~block_mask;
 
   if (byte - volume->window_first_byte < volume->window_bytes) return SPATE_OK;
@@ -86,7 +86,7 @@ enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters
 }
 
 enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated) {
-  uint32_t block_mask = exfat_block_bytes(volume) - 1u;
+  uint32_t block_mask = volume->block_mask;
   uint32_t at = first - EXFAT_FIRST_CLUSTER;
   uint32_t end = at + clusters;
 

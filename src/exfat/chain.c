@@ -12,7 +12,7 @@ static uint64_t fat_lba_of(const struct spate_exfat *volume, uint32_t cluster) {
 }
 
 static uint32_t fat_offset_of(const struct spate_exfat *volume, uint32_t cluster) {
-  return (cluster * 4u) & (exfat_block_bytes(volume) - 1u);
+  return (cluster * 4u) & volume->block_mask;
 }
 
 enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next) {
@@ -20,7 +20,7 @@ enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uin
   enum spate_error error = exfat_block_get(volume, fat_lba_of(volume, cluster), &block);
 
   if (error != SPATE_OK) return error;
-  *next = spate_get32(block->data + fat_offset_of(volume, cluster));
+  *next = exfat_get32(block->data + fat_offset_of(volume, cluster));
   return SPATE_OK;
 }
 
@@ -29,7 +29,7 @@ enum spate_error exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uin
   enum spate_error error = exfat_block_edit(volume, fat_lba_of(volume, cluster), &block);
 
   if (error != SPATE_OK) return error;
-  spate_put32(block->data + fat_offset_of(volume, cluster), next);
+  exfat_put32(block->data + fat_offset_of(volume, cluster), next);
   return exfat_block_commit(block);
 }
 
@@ -79,7 +79,7 @@ enum spate_error exfat_chain_measure(struct spate_exfat *volume, struct spate_ex
 
 enum spate_error exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
                                  uint64_t *lba) {
-  uint32_t in_cluster = (uint32_t)offset_bytes & (exfat_cluster_bytes(volume) - 1u);
+  uint32_t in_cluster = (uint32_t)offset_bytes & volume->cluster_mask;
 
   if (offset_bytes >= chain->bytes) return exfat_corrupt(volume);
   enum spate_error error = seek(volume, chain, (uint32_t)(offset_bytes >> volume->cluster_shift));

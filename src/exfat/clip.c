@@ -142,7 +142,7 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
 
   if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &clip->block);
   if (error != SPATE_OK) return error;
-  clip->entry_offset = (uint16_t)(place->offset_bytes & (exfat_block_bytes(volume) - 1u));
+  clip->entry_offset = (uint16_t)(place->offset_bytes & volume->block_mask);
   clip->entries = exfat_set_build(set_of(clip), name->units, name->count, name->hash, CLIP_ATTRIBUTES);
   exfat_time_stamp(&volume->config, set_of(clip), true);
   exfat_set_seal(set_of(clip), clip->entries);

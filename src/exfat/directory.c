@@ -8,7 +8,7 @@ enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_e
                                       uint32_t *offset_bytes, struct exfat_set *set, bool *more) {
   *more = false;
   for (; *offset_bytes < directory->bytes; *offset_bytes += EXFAT_ENTRY_BYTES) {
-    uint8_t raw[EXFAT_ENTRY_BYTES];
+    _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     enum spate_error error = exfat_entry_read(volume, directory, *offset_bytes, raw);
     if (error != SPATE_OK) {
       *offset_bytes = (uint32_t)directory->bytes; /* nothing behind a broken chain can be reached */
@@ -29,7 +29,7 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
 
   *equal = false;
-  if (spate_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
+  if (exfat_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
     return SPATE_OK;
   exfat_set_name(set->raw, units);
   enum spate_error error = exfat_upcase(volume, units, name->count);
@@ -66,7 +66,7 @@ struct room {
 /* A set lies wholly in one block where it can, so that one write makes or changes it. A longer one has at least its
  * file entry and stream extension together, because those change when a directory grows. */
 static bool can_start(const struct spate_exfat *volume, uint32_t offset_bytes, uint32_t entries) {
-  uint32_t left_bytes = exfat_block_bytes(volume) - (offset_bytes & (exfat_block_bytes(volume) - 1u));
+  uint32_t left_bytes = exfat_block_bytes(volume) - (offset_bytes & volume->block_mask);
 
   if (entries * EXFAT_ENTRY_BYTES <= exfat_block_bytes(volume)) return entries * EXFAT_ENTRY_BYTES <= left_bytes;
   return left_bytes > EXFAT_ENTRY_BYTES;
@@ -79,7 +79,7 @@ static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat
 
   *room = (struct room){.end = bytes};
   for (uint32_t at = 0; at < bytes && run < entries; at += EXFAT_ENTRY_BYTES) {
-    uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
+    _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
     if (room->end == bytes) {
       enum spate_error error = exfat_entry_read(volume, directory, at, raw);
       if (error != SPATE_OK) return error;
@@ -99,7 +99,7 @@ static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat
 /* Let no entry be seen at `offset_bytes`, which is behind the end marker: volumes exist with garbage there. */
 static enum spate_error end_at(struct spate_exfat *volume, const struct exfat_path *path, uint32_t offset_bytes) {
   struct exfat_place place = {.directory = path->directory, .offset_bytes = offset_bytes, .entries = 1};
-  uint8_t raw[EXFAT_ENTRY_BYTES];
+  _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
 
   if (offset_bytes >= path->directory.bytes) return SPATE_OK;
   enum spate_error error = exfat_entry_read(volume, &place.directory, offset_bytes, raw);
@@ -115,7 +115,7 @@ static enum spate_error end_at(struct spate_exfat *volume, const struct exfat_pa
  */
 static enum spate_error move_end(struct spate_exfat *volume, const struct exfat_path *path, const struct room *room,
                                  uint32_t entries) {
-  uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES] = {0};
+  _Alignas(8) uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES] = {0};
   struct exfat_place padding = {.directory = path->directory, .offset_bytes = room->end};
   enum spate_error error = end_at(volume, path, room->start + entries * EXFAT_ENTRY_BYTES);
 

@@ -15,7 +15,7 @@ uint16_t exfat_set_checksum(const uint8_t *raw, uint32_t entries) {
 }
 
 void exfat_set_seal(uint8_t *raw, uint32_t entries) {
-  spate_put16(raw + FILE_CHECKSUM, exfat_set_checksum(raw, entries));
+  exfat_put16(raw + FILE_CHECKSUM, exfat_set_checksum(raw, entries));
 }
 
 static uint32_t name_entries(uint32_t units) { return (units + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS; }
@@ -26,16 +26,16 @@ uint8_t exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uin
   memset(raw, 0, entries * EXFAT_ENTRY_BYTES);
   raw[0] = EXFAT_TYPE_FILE;
   raw[FILE_SECONDARIES] = (uint8_t)(entries - 1u);
-  spate_put16(raw + FILE_ATTRIBUTES, attributes);
+  exfat_put16(raw + FILE_ATTRIBUTES, attributes);
   raw[EXFAT_ENTRY_BYTES] = EXFAT_TYPE_STREAM;
   raw[STREAM_NAME_LENGTH] = (uint8_t)count;
-  spate_put16(raw + STREAM_NAME_HASH, hash);
+  exfat_put16(raw + STREAM_NAME_HASH, hash);
   exfat_set_lengths(raw, 0, 0, false);
   for (uint32_t i = 2; i < entries; i++)
     raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_NAME;
   uint8_t *at = raw + 2u * EXFAT_ENTRY_BYTES;
   for (uint32_t i = 0, in_entry = 0; i < count; i++) {
-    spate_put16(at + 2u + 2u * in_entry, units[i]);
+    exfat_put16(at + 2u + 2u * in_entry, units[i]);
     if (++in_entry < EXFAT_NAME_UNITS) continue;
     in_entry = 0;
     at += EXFAT_ENTRY_BYTES;
@@ -45,9 +45,9 @@ uint8_t exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uin
 
 void exfat_set_lengths(uint8_t *raw, uint32_t first_cluster, uint64_t bytes, bool contiguous) {
   raw[STREAM_FLAGS] = (uint8_t)(EXFAT_ALLOCATION_POSSIBLE | (contiguous ? EXFAT_NO_FAT_CHAIN : 0));
-  spate_put32(raw + STREAM_FIRST_CLUSTER, first_cluster);
-  spate_put64(raw + STREAM_VALID_BYTES, bytes);
-  spate_put64(raw + STREAM_BYTES, bytes);
+  exfat_put32(raw + STREAM_FIRST_CLUSTER, first_cluster);
+  exfat_put64(raw + STREAM_VALID_BYTES, bytes);
+  exfat_put64(raw + STREAM_BYTES, bytes);
 }
 
 uint32_t exfat_set_name(const uint8_t *raw, uint16_t *units) {
@@ -55,7 +55,7 @@ uint32_t exfat_set_name(const uint8_t *raw, uint16_t *units) {
   const uint8_t *at = raw + 2u * EXFAT_ENTRY_BYTES;
 
   for (uint32_t i = 0, in_entry = 0; i < count; i++) {
-    units[i] = spate_get16(at + 2u + 2u * in_entry);
+    units[i] = exfat_get16(at + 2u + 2u * in_entry);
     if (++in_entry < EXFAT_NAME_UNITS) continue;
     in_entry = 0;
     at += EXFAT_ENTRY_BYTES;
@@ -64,11 +64,11 @@ uint32_t exfat_set_name(const uint8_t *raw, uint16_t *units) {
 }
 
 enum spate_error exfat_set_chain(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_chain *chain) {
-  *chain = (struct spate_exfat_chain){.first_cluster = spate_get32(raw + STREAM_FIRST_CLUSTER),
-                                      .bytes = spate_get64(raw + STREAM_BYTES),
+  *chain = (struct spate_exfat_chain){.first_cluster = exfat_get32(raw + STREAM_FIRST_CLUSTER),
+                                      .bytes = exfat_get64(raw + STREAM_BYTES),
                                       .contiguous = (raw[STREAM_FLAGS] & EXFAT_NO_FAT_CHAIN) != 0};
   bool directory = (raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0;
-  if (spate_get64(raw + STREAM_VALID_BYTES) > chain->bytes) return exfat_corrupt(volume);
+  if (exfat_get64(raw + STREAM_VALID_BYTES) > chain->bytes) return exfat_corrupt(volume);
   if (directory && chain->bytes > EXFAT_DIRECTORY_BYTES_MAX) return exfat_corrupt(volume);
   return exfat_chain_check(volume, chain) == SPATE_OK ? SPATE_OK : exfat_corrupt(volume);
 }
@@ -83,7 +83,7 @@ static bool well_formed(const uint8_t *raw, uint32_t entries) {
     uint8_t benign = EXFAT_TYPE_IN_USE | EXFAT_TYPE_SECONDARY | EXFAT_TYPE_BENIGN;
     if (i < 2u + names ? type != EXFAT_TYPE_NAME : (type & benign) != benign) return false;
   }
-  return exfat_set_checksum(raw, entries) == spate_get16(raw + FILE_CHECKSUM);
+  return exfat_set_checksum(raw, entries) == exfat_get16(raw + FILE_CHECKSUM);
 }
 
 enum spate_error exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
@@ -94,7 +94,7 @@ enum spate_error exfat_entry_read(struct spate_exfat *volume, struct spate_exfat
 
   if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
   if (error == SPATE_OK)
-    memcpy(raw, block->data + (offset_bytes & (exfat_block_bytes(volume) - 1u)), EXFAT_ENTRY_BYTES);
+    memcpy(raw, block->data + (offset_bytes & volume->block_mask), EXFAT_ENTRY_BYTES);
   return error;
 }
 
@@ -119,7 +119,7 @@ enum spate_error exfat_set_read(struct spate_exfat *volume, const struct spate_e
 /* The part of the place's entries from `first` on that lies in one block. */
 static uint32_t entries_in_block(const struct spate_exfat *volume, const struct exfat_place *place, uint32_t first) {
   uint32_t at = place->offset_bytes + first * EXFAT_ENTRY_BYTES;
-  uint32_t room = (exfat_block_bytes(volume) - (at & (exfat_block_bytes(volume) - 1u))) / EXFAT_ENTRY_BYTES;
+  uint32_t room = (exfat_block_bytes(volume) - (at & volume->block_mask)) / EXFAT_ENTRY_BYTES;
   uint32_t left = place->entries - first;
 
   return left < room ? left : room;
@@ -137,7 +137,7 @@ static enum spate_error change_block(struct spate_exfat *volume, const struct ex
 
   if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &block);
   if (error != SPATE_OK) return error;
-  uint8_t *to = block->data + (at & (exfat_block_bytes(volume) - 1u));
+  uint8_t *to = block->data + (at & volume->block_mask);
   if (raw != NULL) memcpy(to, raw + first * EXFAT_ENTRY_BYTES, count * EXFAT_ENTRY_BYTES);
   for (uint32_t i = 0; raw == NULL && i < count; i++)
     to[i * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;

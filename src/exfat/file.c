@@ -32,8 +32,8 @@ static enum spate_error describe(struct spate_exfat *volume, const struct exfat_
   if (error != SPATE_OK) return error;
   exfat_utf8(units, exfat_set_name(set->raw, units), entry->name);
   entry->bytes = chain.bytes;
-  entry->valid_bytes = spate_get64(set->raw + STREAM_VALID_BYTES);
-  entry->attributes = spate_get16(set->raw + FILE_ATTRIBUTES);
+  entry->valid_bytes = exfat_get64(set->raw + STREAM_VALID_BYTES);
+  entry->attributes = exfat_get16(set->raw + FILE_ATTRIBUTES);
   entry->directory = (entry->attributes & EXFAT_DIRECTORY) != 0;
   entry->contiguous = chain.contiguous;
   exfat_time_get(set->raw, &entry->modified);
@@ -84,7 +84,7 @@ static enum spate_error open_file(struct spate_exfat *volume, const char *path, 
   file->volume = volume;
   error = exfat_set_chain(volume, set.raw, &file->chain);
   file->bytes = file->chain.bytes;
-  file->valid_bytes = spate_get64(set.raw + STREAM_VALID_BYTES);
+  file->valid_bytes = exfat_get64(set.raw + STREAM_VALID_BYTES);
   return error;
 }
 
@@ -101,7 +101,7 @@ enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path, 
 static enum spate_error read_block(struct spate_exfat_file *file, uint64_t offset_bytes, uint8_t *to, size_t bytes,
                                    size_t *got) {
   struct spate_exfat *volume = file->volume;
-  uint32_t in_block = (uint32_t)offset_bytes & (exfat_block_bytes(volume) - 1u);
+  uint32_t in_block = (uint32_t)offset_bytes & volume->block_mask;
   uint64_t limit_bytes = offset_bytes < file->valid_bytes ? file->valid_bytes : file->bytes;
   uint64_t left_bytes = limit_bytes - offset_bytes;
   uint64_t lba;
@@ -141,8 +141,8 @@ enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset
 enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offset_bytes, uint64_t *lba,
                                     uint64_t *blocks) {
   struct spate_exfat *volume = file->volume;
-  uint32_t block_mask = exfat_block_bytes(volume) - 1u;
-  uint32_t in_cluster = (uint32_t)offset_bytes & (exfat_cluster_bytes(volume) - 1u);
+  uint32_t block_mask = volume->block_mask;
+  uint32_t in_cluster = (uint32_t)offset_bytes & volume->cluster_mask;
   uint32_t first;
   uint32_t clusters;
 

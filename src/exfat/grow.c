@@ -70,7 +70,7 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
 }
 
 enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path) {
-  uint32_t block_mask = exfat_block_bytes(volume) - 1u;
+  uint32_t block_mask = volume->block_mask;
   uint32_t added;
   uint32_t last;
 

@@ -9,7 +9,6 @@
 #ifndef SPATE_EXFAT_INTERNAL_H
 #define SPATE_EXFAT_INTERNAL_H
 
-#include <spate/bytes.h>
 #include <spate/exfat.h>
 #include <spate/port.h>
 #include <string.h>
@@ -84,6 +83,27 @@ enum {
   STREAM_BYTES = 32 + 24
 };
 
+/* Fields of exFAT's structures are aligned to their size, wherever an entry or a sector is: one load each, also where
+ * the CPU is not allowed unaligned ones. Memory that holds entries is aligned to 8 bytes for this. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EXFAT_SWAP(bits, value) (value)
+#else
+#define EXFAT_SWAP(bits, value) __builtin_bswap##bits(value)
+#endif
+#define EXFAT_FIELD(bits)                                                                                              \
+  static inline uint##bits##_t exfat_get##bits(const uint8_t *at) {                                                    \
+    uint##bits##_t value;                                                                                              \
+    __builtin_memcpy(&value, __builtin_assume_aligned(at, sizeof value), sizeof value);                                \
+    return EXFAT_SWAP(bits, value);                                                                                    \
+  }                                                                                                                    \
+  static inline void exfat_put##bits(uint8_t *at, uint##bits##_t value) {                                              \
+    value = EXFAT_SWAP(bits, value);                                                                                   \
+    __builtin_memcpy(__builtin_assume_aligned(at, sizeof value), &value, sizeof value);                                \
+  }
+EXFAT_FIELD(16)
+EXFAT_FIELD(32)
+EXFAT_FIELD(64)
+
 static inline bool exfat_bit(uint8_t byte, uint32_t index) { return ((uint32_t)byte >> (index & 7u) & 1u) != 0; }
 
 /* ---- format.c, upcase_write.c ---- */
@@ -133,18 +153,18 @@ uint32_t exfat_cache_room(const struct spate_exfat *volume);
 static inline bool exfat_cluster_valid(const struct spate_exfat *volume, uint32_t cluster) {
   return cluster >= EXFAT_FIRST_CLUSTER && cluster - EXFAT_FIRST_CLUSTER < volume->cluster_count;
 }
-static inline uint32_t exfat_block_shift(const struct spate_exfat *volume) { return volume->config.block->block_shift; }
+static inline uint32_t exfat_block_shift(const struct spate_exfat *volume) { return volume->block_shift; }
 static inline uint32_t exfat_block_bytes(const struct spate_exfat *volume) {
-  return UINT32_C(1) << exfat_block_shift(volume);
+  return volume->block_mask + 1u;
 }
 static inline uint32_t exfat_cluster_bytes(const struct spate_exfat *volume) {
-  return UINT32_C(1) << volume->cluster_shift;
+  return volume->cluster_mask + 1u;
 }
 static inline uint64_t exfat_clusters(const struct spate_exfat *volume, uint64_t bytes) {
-  return (bytes + exfat_cluster_bytes(volume) - 1u) >> volume->cluster_shift;
+  return (bytes + volume->cluster_mask) >> volume->cluster_shift;
 }
 static inline uint64_t exfat_cluster_blocks(const struct spate_exfat *volume, uint64_t clusters) {
-  return clusters << (volume->cluster_shift - exfat_block_shift(volume));
+  return clusters << volume->cluster_blocks_shift;
 }
 static inline uint64_t exfat_cluster_lba(const struct spate_exfat *volume, uint32_t cluster) {
   return volume->heap_lba + exfat_cluster_blocks(volume, cluster - EXFAT_FIRST_CLUSTER);
@@ -219,7 +239,7 @@ struct exfat_place {
 
 struct exfat_set {
   struct exfat_place place;
-  uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES];
+  _Alignas(8) uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES];
 };
 
 uint16_t exfat_set_checksum(const uint8_t *raw, uint32_t entries);

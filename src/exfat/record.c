@@ -51,19 +51,19 @@ static uint32_t crc32(const uint8_t *data, uint32_t bytes) {
 }
 
 static void put_place(uint8_t *to, const struct exfat_place *place) {
-  spate_put32(to + PLACE_FIRST_CLUSTER, place->directory.first_cluster);
-  spate_put32(to + PLACE_OFFSET, place->offset_bytes);
-  spate_put64(to + PLACE_BYTES, place->directory.bytes);
+  exfat_put32(to + PLACE_FIRST_CLUSTER, place->directory.first_cluster);
+  exfat_put32(to + PLACE_OFFSET, place->offset_bytes);
+  exfat_put64(to + PLACE_BYTES, place->directory.bytes);
   to[PLACE_CONTIGUOUS] = place->directory.contiguous;
   to[PLACE_ENTRIES] = place->entries;
 }
 
 static void get_place(const uint8_t *from, struct exfat_place *place) {
   *place = (struct exfat_place){
-      .directory = {.first_cluster = spate_get32(from + PLACE_FIRST_CLUSTER),
-                    .bytes = spate_get64(from + PLACE_BYTES),
+      .directory = {.first_cluster = exfat_get32(from + PLACE_FIRST_CLUSTER),
+                    .bytes = exfat_get64(from + PLACE_BYTES),
                     .contiguous = from[PLACE_CONTIGUOUS] != 0},
-      .offset_bytes = spate_get32(from + PLACE_OFFSET),
+      .offset_bytes = exfat_get32(from + PLACE_OFFSET),
       .entries = from[PLACE_ENTRIES],
   };
 }
@@ -71,33 +71,33 @@ static void get_place(const uint8_t *from, struct exfat_place *place) {
 static void encode(const struct spate_exfat *volume, const struct exfat_record *record, uint8_t *raw) {
   memset(raw, 0, exfat_block_bytes(volume));
   memcpy(raw + AT_MAGIC, RECORD_MAGIC, sizeof RECORD_MAGIC - 1u);
-  spate_put32(raw + AT_VERSION, RECORD_VERSION);
-  spate_put32(raw + AT_SERIAL, volume->serial);
-  spate_put32(raw + AT_FLAGS,
+  exfat_put32(raw + AT_VERSION, RECORD_VERSION);
+  exfat_put32(raw + AT_SERIAL, volume->serial);
+  exfat_put32(raw + AT_FLAGS,
               (record->clusters.contiguous ? FLAG_CONTIGUOUS : 0u) | (volume->foreign_dirty ? FLAG_FOREIGN_DIRTY : 0u));
-  spate_put32(raw + AT_PREVIOUS, record->previous_cluster);
-  spate_put32(raw + AT_FIRST_CLUSTER, record->clusters.first_cluster);
-  spate_put64(raw + AT_BYTES, record->clusters.bytes);
-  spate_put16(raw + AT_FROM_CHECKSUM, record->from_checksum);
-  spate_put16(raw + AT_TO_CHECKSUM, record->to_checksum);
+  exfat_put32(raw + AT_PREVIOUS, record->previous_cluster);
+  exfat_put32(raw + AT_FIRST_CLUSTER, record->clusters.first_cluster);
+  exfat_put64(raw + AT_BYTES, record->clusters.bytes);
+  exfat_put16(raw + AT_FROM_CHECKSUM, record->from_checksum);
+  exfat_put16(raw + AT_TO_CHECKSUM, record->to_checksum);
   put_place(raw + AT_FROM, &record->from);
   put_place(raw + AT_TO, &record->to);
-  spate_put32(raw + AT_CRC, crc32(raw, AT_CRC));
+  exfat_put32(raw + AT_CRC, crc32(raw, AT_CRC));
 }
 
 static bool decode(struct spate_exfat *volume, const uint8_t *raw, struct exfat_record *record) {
   if (memcmp(raw + AT_MAGIC, RECORD_MAGIC, sizeof RECORD_MAGIC - 1u) != 0) return false;
-  if (spate_get32(raw + AT_VERSION) != RECORD_VERSION || spate_get32(raw + AT_SERIAL) != volume->serial) return false;
-  if (spate_get32(raw + AT_CRC) != crc32(raw, AT_CRC)) return false;
-  uint32_t flags = spate_get32(raw + AT_FLAGS);
+  if (exfat_get32(raw + AT_VERSION) != RECORD_VERSION || exfat_get32(raw + AT_SERIAL) != volume->serial) return false;
+  if (exfat_get32(raw + AT_CRC) != crc32(raw, AT_CRC)) return false;
+  uint32_t flags = exfat_get32(raw + AT_FLAGS);
   *record = (struct exfat_record){
-      .clusters = {.first_cluster = spate_get32(raw + AT_FIRST_CLUSTER),
-                   .bytes = spate_get64(raw + AT_BYTES),
+      .clusters = {.first_cluster = exfat_get32(raw + AT_FIRST_CLUSTER),
+                   .bytes = exfat_get64(raw + AT_BYTES),
                    .contiguous = (flags & FLAG_CONTIGUOUS) != 0},
-      .previous_cluster = spate_get32(raw + AT_PREVIOUS),
+      .previous_cluster = exfat_get32(raw + AT_PREVIOUS),
       .foreign_dirty = (flags & FLAG_FOREIGN_DIRTY) != 0,
-      .from_checksum = spate_get16(raw + AT_FROM_CHECKSUM),
-      .to_checksum = spate_get16(raw + AT_TO_CHECKSUM),
+      .from_checksum = exfat_get16(raw + AT_FROM_CHECKSUM),
+      .to_checksum = exfat_get16(raw + AT_TO_CHECKSUM),
   };
   get_place(raw + AT_FROM, &record->from);
   get_place(raw + AT_TO, &record->to);

@@ -45,7 +45,7 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
   enum spate_error error = exfat_set_chain(volume, set->raw, &chain);
 
   if (error != SPATE_OK) return error;
-  if ((spate_get16(set->raw + FILE_ATTRIBUTES) & (RECORD_ATTRIBUTES | EXFAT_DIRECTORY)) != RECORD_ATTRIBUTES ||
+  if ((exfat_get16(set->raw + FILE_ATTRIBUTES) & (RECORD_ATTRIBUTES | EXFAT_DIRECTORY)) != RECORD_ATTRIBUTES ||
       chain.bytes != (uint64_t)EXFAT_RECORD_SLOTS << exfat_block_shift(volume))
     return SPATE_OK;
   error = exfat_chain_run(volume, &chain, 0, &first, &clusters);
@@ -78,7 +78,7 @@ enum spate_error exfat_record_open(struct spate_exfat *volume) {
  * allocated without an owner, which every checker calls clean, and which happens at most once in a volume's life.
  */
 static enum spate_error make(struct spate_exfat *volume, struct exfat_path *path) {
-  uint8_t raw[EXFAT_RECORD_ENTRIES * EXFAT_ENTRY_BYTES];
+  _Alignas(8) uint8_t raw[EXFAT_RECORD_ENTRIES * EXFAT_ENTRY_BYTES];
   uint32_t clusters = record_clusters(volume);
   struct exfat_place place;
   uint32_t first;

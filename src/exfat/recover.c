@@ -64,7 +64,7 @@ static enum spate_error mark_chain(struct owners *owners, const struct spate_exf
 
 static struct spate_exfat_chain allocation(const uint8_t *raw, bool contiguous) {
   return (struct spate_exfat_chain){
-      .first_cluster = spate_get32(raw + 20), .bytes = spate_get64(raw + 24), .contiguous = contiguous};
+      .first_cluster = exfat_get32(raw + 20), .bytes = exfat_get64(raw + 24), .contiguous = contiguous};
 }
 
 static enum spate_error push(struct owners *owners, const struct spate_exfat_chain *directory) {
@@ -91,7 +91,7 @@ static enum spate_error mark_set(struct owners *owners, struct level *level) {
   }
   if (error != SPATE_OK) return error;
   level->offset_bytes += set.place.entries * EXFAT_ENTRY_BYTES;
-  bool directory = (spate_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
+  bool directory = (exfat_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   return directory && chain.bytes > 0 ? push(owners, &chain) : SPATE_OK;
 }
 
@@ -99,7 +99,7 @@ static enum spate_error mark_set(struct owners *owners, struct level *level) {
 static enum spate_error mark_next(struct owners *owners) {
   struct level *level = &owners->levels[owners->depth - 1u];
   struct spate_exfat_chain system;
-  uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
+  _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
   enum spate_error error = SPATE_OK;
 
   if (level->offset_bytes < level->directory.bytes)
@@ -154,7 +154,7 @@ static enum spate_error free_run(struct owners *owners, uint32_t at, uint32_t cl
     if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &block);
     if (error != SPATE_OK) return error;
     do {
-      uint8_t *byte = block->data + (at / 8u & (exfat_block_bytes(volume) - 1u));
+      uint8_t *byte = block->data + (at / 8u & volume->block_mask);
       uint8_t bit = (uint8_t)(1u << (at & 7u));
       if ((*byte & bit) == 0 || !ownerless(owners, at)) continue;
       *byte &= (uint8_t)~bit;
@@ -216,7 +216,7 @@ static enum spate_error read_moved(struct spate_exfat *volume, const struct exfa
   if (place->entries == 0) return SPATE_OK;
   enum spate_error error = exfat_set_read(volume, &place->directory, place->offset_bytes, set);
   if (error == SPATE_E_CORRUPT) return SPATE_OK;
-  *there = error == SPATE_OK && spate_get16(set->raw + FILE_CHECKSUM) == checksum;
+  *there = error == SPATE_OK && exfat_get16(set->raw + FILE_CHECKSUM) == checksum;
   return error;
 }
 
@@ -228,7 +228,7 @@ static enum spate_error sweep(struct spate_exfat *volume, const struct exfat_pla
 
   /* From the start, because only so is it known where sets begin. */
   for (uint32_t at = 0; at < end && at < place->directory.bytes; at += EXFAT_ENTRY_BYTES) {
-    uint8_t raw[EXFAT_ENTRY_BYTES];
+    _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     enum spate_error error = exfat_entry_read(volume, &stray.directory, at, raw);
     if (error == SPATE_OK && raw[0] == EXFAT_TYPE_FILE) {
       error = exfat_set_read(volume, &place->directory, at, &set);

@@ -15,7 +15,7 @@ static enum spate_error word_at(struct spate_exfat *volume, uint64_t offset_byte
   enum spate_error error = exfat_chain_lba(volume, &volume->upcase, offset_bytes, &lba);
 
   if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
-  if (error == SPATE_OK) *word = spate_get16(block->data + (offset_bytes & (exfat_block_bytes(volume) - 1u)));
+  if (error == SPATE_OK) *word = exfat_get16(block->data + (offset_bytes & volume->block_mask));
   return error;
 }
 

@@ -68,7 +68,7 @@ enum spate_error exfat_config_check(const struct spate_exfat_config *config) {
 /* The clusters of a bitmap or up-case table entry: always linked by the FAT. */
 static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *raw, uint64_t bytes_min,
                                     uint64_t bytes_max, struct spate_exfat_chain *chain) {
-  *chain = (struct spate_exfat_chain){.first_cluster = spate_get32(raw + 20), .bytes = spate_get64(raw + 24)};
+  *chain = (struct spate_exfat_chain){.first_cluster = exfat_get32(raw + 20), .bytes = exfat_get64(raw + 24)};
   if (chain->bytes < bytes_min || chain->bytes > bytes_max) return SPATE_E_CORRUPT;
   return exfat_chain_check(volume, chain);
 }
@@ -82,7 +82,7 @@ static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *ra
     return open_system(volume, raw, (volume->cluster_count + UINT64_C(7)) / 8u, UINT32_MAX, &volume->bitmap);
   case EXFAT_TYPE_UPCASE:
     error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
-    return error == SPATE_OK ? exfat_upcase_check(volume, spate_get32(raw + 4)) : error;
+    return error == SPATE_OK ? exfat_upcase_check(volume, exfat_get32(raw + 4)) : error;
   default: return SPATE_OK;
   }
 }
@@ -93,7 +93,7 @@ static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_clus
   enum spate_error error = exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
 
   for (uint32_t at = 0; error == SPATE_OK && at < volume->root.bytes; at += EXFAT_ENTRY_BYTES) {
-    uint8_t raw[EXFAT_ENTRY_BYTES];
+    _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     error = exfat_entry_read(volume, &volume->root, at, raw);
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) break;
     error = open_entry(volume, raw);
@@ -114,6 +114,8 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   memset(volume, 0, sizeof *volume);
   volume->config = *config;
   volume->power_losses = config->block->power_losses;
+  volume->block_shift = config->block->block_shift;
+  volume->block_mask = spate_block_bytes(config->block) - 1u;
   exfat_cache_open(volume);
   error = exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
@@ -141,13 +143,13 @@ static enum spate_error read_label(struct spate_exfat *volume, char *label) {
 
   label[0] = '\0';
   for (uint32_t at = 0; at < root.bytes; at += EXFAT_ENTRY_BYTES) {
-    uint8_t raw[EXFAT_ENTRY_BYTES];
+    _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     uint16_t units[SPATE_EXFAT_LABEL_UNITS_MAX];
     enum spate_error error = exfat_entry_read(volume, &root, at, raw);
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
     if (raw[0] != EXFAT_TYPE_LABEL || raw[1] > SPATE_EXFAT_LABEL_UNITS_MAX) continue;
     for (uint32_t i = 0; i < raw[1]; i++)
-      units[i] = spate_get16(raw + 2u + 2u * i);
+      units[i] = exfat_get16(raw + 2u + 2u * i);
     exfat_utf8(units, raw[1], label);
     return SPATE_OK;
   }

@@ -3,8 +3,6 @@
 #include "internal.h"
 
 #define KELVIN             273
-#define EVENT_TYPE(result) ((result)&7u)
-#define EVENT_TYPE_ERROR   0u
 #define EVENT_PAGE(result) ((uint8_t)((result) >> 16))
 
 /* Counters have 128 bits. */
@@ -81,7 +79,6 @@ void spate_nvme_event_taken(struct spate_nvme *controller) {
   if (slot->status != 0) return; /* refused: asking again would only be refused again */
   controller->counters.events++;
   spate_port_log("nvme: asynchronous event", result);
-  if (EVENT_TYPE(result) == EVENT_TYPE_ERROR) controller->serviced_ticks = 0; /* look at CSTS now */
   if (EVENT_PAGE(result) != 0) spate_nvme_log_read(controller, EVENT_PAGE(result));
   spate_nvme_event_arm(controller);
 }

@@ -52,7 +52,8 @@ static void read_speed_and_width(struct spate_pcie_host *host, const struct spat
   link->width_max = (capabilities >> 4) & 0x3f;
 }
 
-static uint8_t lower(uint8_t a, uint8_t b) { return a < b ? a : b; }
+/* The other end's ability counts where it tells: some switches leave the fields 0. */
+static uint8_t lower(uint8_t own, uint8_t other) { return other && other < own ? other : own; }
 
 void pcie_read_link(struct pcie_tree *tree, const struct pcie_function *function, struct spate_pcie_link *link) {
   *link = (struct spate_pcie_link){.up = true};

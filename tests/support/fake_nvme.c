@@ -389,7 +389,7 @@ static void doorbell(struct fake_nvme *drive, uint64_t offset, uint32_t value) {
 
   drive->doorbells++;
   if ((drive->csts & 1u) == 0) {
-    violate(drive, "doorbell of a controller that is not ready");
+    if (!drive->power_was_cut) violate(drive, "doorbell of a controller that is not ready");
     return;
   }
   if (queue > drive->queue_pairs || ((offset - 0x1000) & ((1u << stride_shift) - 1)) != 0) {
@@ -425,6 +425,7 @@ static void write_cc(struct fake_nvme *drive, uint32_t value) {
     if ((drive->csts & 1) != 0) violate(drive, "CC.EN set while CSTS.RDY is 1");
     if ((value & 0x00ffffff) != 0x00460001) violate(drive, "CC is not 64/16-byte entries, 4 KiB, NVM, round robin");
     drive->enables++;
+    drive->power_was_cut = false;
     if (drive->gone_after_enables != 0 && drive->enables >= drive->gone_after_enables) drive->gone = true;
     forget(drive);
     drive->csts = drive->fatal_on_enable ? 2 : 0;
@@ -561,6 +562,7 @@ void fake_nvme_power_cut(struct fake_nvme *drive) {
   forget(drive);
   drive->cc = 0;
   drive->csts = 0;
+  drive->power_was_cut = true;
   spate_put64(drive->health_page + 112, spate_get64(drive->health_page + 112) + 1);
   spate_put64(drive->health_page + 144, spate_get64(drive->health_page + 144) + 1);
 }

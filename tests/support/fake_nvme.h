@@ -105,6 +105,7 @@ struct fake_nvme {
   uint64_t asq, acq;
   uint64_t ready_at_ticks;
   bool gone;
+  bool power_was_cut; /* and the host cannot know yet */
   struct fake_ring sq[FAKE_QUEUES_MAX + 1], cq[FAKE_QUEUES_MAX + 1];
   struct fake_pending pending[FAKE_PENDING_MAX];
   uint32_t event_id;

@@ -93,11 +93,12 @@ def test_a_drive_with_a_foreign_table_is_not_touched(tmp_path):
 @pytest.mark.parametrize("board", BOARDS)
 def test_no_drive(board):
     result = qemu.run(board, "demo", None, timeout_s=TIMEOUT_S)
-    assert re.search("NO_DEVICE|LINK_DOWN", failure(result)), result.output
+    # The Boston board has a SATA controller soldered in where the drive would be.
+    assert ("WRONG_CLASS" if board == "qemu-boston" else "NO_DEVICE") in failure(result)
 
 
 def test_another_device_in_its_place():
-    options = ("-device", "e1000e,bus=rp")
+    options = ("-device", "virtio-rng-pci,bus=rp")
     result = qemu.run("qemu-virt", "demo", None, timeout_s=TIMEOUT_S, options=options)
     assert "WRONG_CLASS" in failure(result)
 
@@ -127,25 +128,28 @@ def test_an_input_that_is_not_there(tmp_path):
     assert "FAILED at opening the input" in answer.stdout
 
 
+BAD = 300000  # a sector in the middle of the second clip, which the demo reads back
+
+
 def blkdebug(image: pathlib.Path, rule: str) -> qemu.Drive:
     """A drive whose medium fails: `rule` is one inject-error rule of QEMU's blkdebug filter."""
     backend = f"driver=blkdebug,image.driver=file,image.filename={qemu.escape(str(image))},{rule}"
     return qemu.Drive(backend)
 
 
-@pytest.mark.parametrize("event, words", [("write_aio", "COMMAND|MEDIA"), ("read_aio", "COMMAND|MEDIA")])
-def test_a_medium_that_fails_for_good_is_reported(event, words, tmp_path):
+@pytest.mark.parametrize("way", ["write", "read"])
+def test_a_medium_that_fails_for_good_is_reported(way, tmp_path):
     image = sparse(tmp_path / "drive.img", 256)
-    rule = f"inject-error.0.event={event},inject-error.0.errno=5,inject-error.0.sector=120000"
+    rule = f"inject-error.0.event=none,inject-error.0.iotype={way},inject-error.0.errno=5,inject-error.0.sector={BAD}"
     result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
-    assert re.search(words, failure(result)), result.output
+    assert re.search(r"(recording|playing back): (MEDIA|COMMAND)", failure(result)), result.output
 
 
 def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
     image = sparse(tmp_path / "drive.img", 512)
     rule = (
-        "inject-error.0.event=write_aio,inject-error.0.errno=5,"
-        "inject-error.0.sector=120000,inject-error.0.once=on"
+        "inject-error.0.event=none,inject-error.0.iotype=write,inject-error.0.errno=5,"
+        f"inject-error.0.sector={BAD},inject-error.0.once=on"
     )
     result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
     assert result.status == 0, result.output
@@ -157,8 +161,10 @@ def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
 FAULTS = {"stack": "stack", "misaligned": "misaligned|alignment", "null": "0x0+\\b|null"}
 
 
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("fault", FAULTS)
+# MIPS release 6 processors carry out misaligned loads by themselves.
+@pytest.mark.parametrize(
+    "board, fault", [(b, f) for b in BOARDS for f in FAULTS if (b, f) != ("qemu-boston", "misaligned")]
+)
 def test_a_fault_is_reported_with_its_address(board, fault):
     result = qemu.run(board, "hello", None, {"fault": fault}, timeout_s=TIMEOUT_S)
     assert not result.timed_out

@@ -168,6 +168,9 @@ static void test_other_errors_pass_through(void **state) {
   expect_find(&ram, SPATE_E_GONE, false);
   assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_E_GONE);
   ram_block_clear_faults(&ram);
+  ram_block_fault(&ram, (struct ram_fault){RAM_ANY_OP, 1, 1, 0, 1, SPATE_E_TIMEOUT, 0});
+  expect_find(&ram, SPATE_E_TIMEOUT, false);
+  ram_block_clear_faults(&ram);
 
   /* Every request of a write, failing in turn, is reported. */
   ram_block_clear_log(&ram);
@@ -180,6 +183,18 @@ static void test_other_errors_pass_through(void **state) {
     assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, true, &partition), SPATE_E_MEDIA);
   }
   ram_block_close(&ram);
+}
+
+static void put_partition(struct ram_block *ram, unsigned index, const char *type, uint64_t first, uint64_t last) {
+  const uint64_t headers[] = {1, last_lba(ram)};
+  for (unsigned copy = 0; copy < 2; copy++) {
+    uint64_t entries_lba = spate_get64(block_at(ram, headers[copy]) + HEADER_ENTRIES_LBA);
+    uint8_t *entry = block_at(ram, entries_lba) + (size_t)index * GPT_ENTRY_BYTES;
+    memcpy(entry + ENTRY_TYPE, type, GPT_GUID_BYTES);
+    spate_put64(entry + ENTRY_FIRST_LBA, first);
+    spate_put64(entry + ENTRY_LAST_LBA, last);
+    reseal(ram, headers[copy]);
+  }
 }
 
 struct lie {
@@ -201,7 +216,7 @@ static void test_contradictions_are_refused(void **state) {
       {"entries beyond the drive", HEADER_ENTRIES_LBA, 8, DRIVE_BYTES / 512},
       {"entries far beyond the drive", HEADER_ENTRIES_LBA, 8, UINT64_MAX - 8},
       {"entries that run off the drive", HEADER_ENTRIES_LBA, 8, DRIVE_BYTES / 512 - 31},
-      {"entries within the usable blocks", HEADER_ENTRIES_LBA, 8, 5000},
+      {"entries within the usable blocks", HEADER_ENTRIES_LBA, 8, 50000},
       {"no entries", HEADER_ENTRY_COUNT, 4, 0},
       {"four billion entries", HEADER_ENTRY_COUNT, 4, UINT32_MAX},
       {"a product that wraps 32 bits", HEADER_ENTRY_COUNT, 4, UINT32_C(0x02000080)},
@@ -216,10 +231,14 @@ static void test_contradictions_are_refused(void **state) {
     struct ram_block ram;
     open_with_table(&ram, 512);
     const uint64_t copies[] = {1, last_lba(&ram)};
+    /* Room for larger tables, so that each lie is refused for itself. */
     for (unsigned copy = 0; copy < 2; copy++) {
-      /* Room for larger tables, so that each lie is refused for itself. */
-      spate_put64(block_at(&ram, copies[copy]) + HEADER_FIRST_USABLE, 2048);
-      spate_put64(block_at(&ram, copies[copy]) + HEADER_LAST_USABLE, 131071);
+      spate_put64(block_at(&ram, copies[copy]) + HEADER_FIRST_USABLE, 8192);
+      spate_put64(block_at(&ram, copies[copy]) + HEADER_LAST_USABLE, 100000);
+    }
+    put_partition(&ram, 0, GPT_BASIC_DATA, 9000, 9999);
+    expect_find(&ram, SPATE_OK, false);
+    for (unsigned copy = 0; copy < 2; copy++) {
       uint8_t *field = block_at(&ram, copies[copy]) + lies[i].field;
       if (lies[i].bytes == 8) spate_put64(field, lies[i].value);
       if (lies[i].bytes == 4) spate_put32(field, (uint32_t)lies[i].value);
@@ -244,18 +263,6 @@ static void test_header_size_is_bounded(void **state) {
     reseal(&ram, 1);
     expect_find(&ram, SPATE_OK, false);
     ram_block_close(&ram);
-  }
-}
-
-static void put_partition(struct ram_block *ram, unsigned index, const char *type, uint64_t first, uint64_t last) {
-  const uint64_t headers[] = {1, last_lba(ram)};
-  for (unsigned copy = 0; copy < 2; copy++) {
-    uint64_t entries_lba = spate_get64(block_at(ram, headers[copy]) + HEADER_ENTRIES_LBA);
-    uint8_t *entry = block_at(ram, entries_lba) + (size_t)index * GPT_ENTRY_BYTES;
-    memcpy(entry + ENTRY_TYPE, type, GPT_GUID_BYTES);
-    spate_put64(entry + ENTRY_FIRST_LBA, first);
-    spate_put64(entry + ENTRY_LAST_LBA, last);
-    reseal(ram, headers[copy]);
   }
 }
 
@@ -285,7 +292,7 @@ static void test_entries_of_a_gpt(void **state) {
   put_partition(&ram, 127, UNUSED, 8191, 9000); /* an unused entry may hold anything */
   expect_find(&ram, SPATE_OK, false);
 
-  put_partition(&ram, 3, GPT_BASIC_DATA, 33, 8191); /* begins in the table */
+  put_partition(&ram, 3, GPT_BASIC_DATA, 33, 40); /* begins in the table */
   expect_find(&ram, SPATE_E_TABLE, false);
   put_partition(&ram, 3, GPT_BASIC_DATA, 5000, last_lba(&ram) - 32); /* ends in the backup */
   expect_find(&ram, SPATE_E_TABLE, false);
@@ -324,6 +331,38 @@ static void test_large_arrays(void **state) {
   }
 }
 
+/* spate_partition.index has eight bits: a partition behind 256 others is not found rather than misnamed. */
+static void test_index_beyond_eight_bits(void **state) {
+  (void)state;
+  struct ram_block ram;
+  struct spate_partition partition;
+  open_with_table(&ram, 512);
+  uint8_t *header = block_at(&ram, 1);
+  spate_put32(header + HEADER_ENTRY_COUNT, 257);
+  spate_put64(header + HEADER_FIRST_USABLE, 2048);
+  spate_put64(header + HEADER_LAST_USABLE, 100000);
+  memset(block_at(&ram, 2), 0, 257 * GPT_ENTRY_BYTES);
+  for (unsigned index = 256; index >= 255; index--) {
+    uint8_t *entry = block_at(&ram, 2) + (size_t)index * GPT_ENTRY_BYTES;
+    memcpy(entry + ENTRY_TYPE, GPT_BASIC_DATA, GPT_GUID_BYTES);
+    spate_put64(entry + ENTRY_FIRST_LBA, index * 16);
+    spate_put64(entry + ENTRY_LAST_LBA, index * 16 + 15);
+    reseal(&ram, 1);
+    assert_int_equal(find(&ram, &partition), index == 256 ? SPATE_E_NOT_FOUND : SPATE_OK);
+  }
+  assert_int_equal(partition.index, 255);
+  ram_block_close(&ram);
+}
+
+static void test_tiny_drives(void **state) {
+  (void)state;
+  struct ram_block ram;
+  open_with_table(&ram, 512);
+  for (ram.block.blocks = 1; ram.block.blocks < 40; ram.block.blocks++)
+    expect_find(&ram, SPATE_E_TABLE, false);
+  ram_block_close(&ram);
+}
+
 static void put_mbr_entry(struct ram_block *ram, unsigned index, uint8_t type, uint32_t first, uint32_t blocks) {
   uint8_t *entry = ram->memory + MBR_ENTRIES_OFFSET + (size_t)index * MBR_ENTRY_BYTES;
   entry[4] = type;
@@ -355,6 +394,8 @@ static void test_mbr(void **state) {
     put_mbr_entry(&ram, 2, 0x07, 300, end - 299);
     expect_find(&ram, SPATE_E_TABLE, false);
     put_mbr_entry(&ram, 2, 0x07, UINT32_MAX, UINT32_MAX);
+    expect_find(&ram, SPATE_E_TABLE, false);
+    put_mbr_entry(&ram, 2, 0x07, UINT32_MAX - 99, 200); /* a sum that wraps 32 bits */
     expect_find(&ram, SPATE_E_TABLE, false);
     put_mbr_entry(&ram, 2, 0x07, 0, 50);
     expect_find(&ram, SPATE_E_TABLE, false);
@@ -573,6 +614,8 @@ int main(void) {
       cmocka_unit_test(test_header_size_is_bounded),
       cmocka_unit_test(test_entries_of_a_gpt),
       cmocka_unit_test(test_large_arrays),
+      cmocka_unit_test(test_index_beyond_eight_bits),
+      cmocka_unit_test(test_tiny_drives),
       cmocka_unit_test(test_mbr),
       cmocka_unit_test(test_whole_disk),
       cmocka_unit_test(test_foreign_bytes_are_kept),

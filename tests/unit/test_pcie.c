@@ -418,6 +418,10 @@ static void a_link_below_what_both_ends_can_do_is_degraded(void **state) {
   assert_int_equal(spate_pcie_link_check(&host, &device), SPATE_E_LINK_DEGRADED);
   assert_int_equal(device.link.width, 1);
 
+  device = link_of(0, 0, 3, 4, 2, 4); /* a port that tells nothing */
+  assert_int_equal(device.link.speed_max, 3);
+  assert_int_equal(spate_pcie_link_check(&host, &device), SPATE_E_LINK_DEGRADED);
+
   /* What it was when it was enumerated is not what it is. */
   device = link_of(3, 4, 3, 4, 3, 4);
   fake_express(&fake.functions[1], 1, 3, 4, 2, 4);
@@ -438,6 +442,7 @@ static void a_device_without_a_link_has_none_to_degrade(void **state) {
   assert_int_equal(enumerate(), SPATE_OK);
   assert_int_equal(host.device_count, 2);
   assert_int_equal(host.devices[0].link.speed, 0);
+  assert_int_equal(*fake_express_register(integrated, 0x10) & 3, 3); /* no link control register: not written */
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_OK);
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[1]), SPATE_OK);
 }
@@ -569,8 +574,9 @@ static struct fake_function *xilinx_port(uint32_t phy) {
   port->writable[0x148 / 4] = 1;
   port->answers_all = true;
   fake.first_bus_answers_all = true;
-  fake_bar(port, 0, GIB, BAR_64); /* inbound */
+  fake_bar(port, 0, 8 * GIB, BAR_64); /* inbound */
   port->config[0x10 / 4] |= 0x40000000;
+  port->config[0x14 / 4] = 0x00000010;
   port->bar_bytes[0] = 0; /* not for fake_decode() */
   return port;
 }
@@ -603,6 +609,7 @@ static void a_xilinx_bridge_brings_up_its_drive(void **state) {
   assert_all_reachable(MIB);
   assert_int_equal(host.devices[0].bar0, fake_bar_address(drive, 0) - WINDOW_BUS + WINDOW_CPU);
   assert_int_equal(port->config[0x10 / 4], 0x40000004); /* the inbound BAR is as it was */
+  assert_int_equal(port->config[0x14 / 4], 0x00000010);
 
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_OK);
   port->config[0x144 / 4] = 0;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * QEMU without a guest, for its NVMe drive: registers are reached through the qtest protocol, memory is a file that
+ * both sides map. So the driver, hosted, meets a drive that nobody here wrote.
+ *
+ * The one source file of a test program that uses it includes qtest_port.h, which makes it the hosted port.
+ */
+#ifndef QTEST_H
+#define QTEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#define QTEST_MEMORY_BYTES (UINT64_C(96) << 20)
+#define QTEST_MEMORY_BASE  UINT64_C(0x40000000)
+#define QTEST_ECAM_BASE    UINT64_C(0x3f000000)
+#define QTEST_BAR_BASE     UINT64_C(0x10000000)
+
+struct qtest {
+  pid_t emulator;
+  FILE *socket;
+  uint8_t *memory; /* what devices see at QTEST_MEMORY_BASE */
+  char folder[64]; /* of the socket, the memory and the drive's images */
+  uint64_t bar_bytes;
+};
+
+/* Make the folder. Images go there before the emulator starts. */
+void qtest_prepare(struct qtest *qtest);
+/* A sparse file of `bytes` in the folder. `path` receives its name. */
+void qtest_image(const struct qtest *qtest, const char *name, uint64_t bytes, char *path, size_t path_bytes);
+/* Start QEMU with these arguments (NULL terminated) beside what every test needs; the NVMe controller is the device at
+ * addr=01.0, its BAR 0 is placed at QTEST_BAR_BASE, bus mastering on. Aborts with a message if that fails. */
+void qtest_start(struct qtest *qtest, const char *const *arguments);
+/* End QEMU and remove the folder. */
+void qtest_stop(struct qtest *qtest);
+
+uint64_t qtest_read(struct qtest *qtest, uint64_t address, char width);
+void qtest_write(struct qtest *qtest, uint64_t address, uint64_t value, char width);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which requests an operation sends, in which order; publishing beside other operations; requests that fail. */
+#include "exfat_image.h"
+#include "exfat_oracle.h"
+
+#include <spate/bytes.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct image image;
+static struct oracle oracle;
+
+static uint64_t lba_of(uint32_t cluster) { return image.volume.heap_lba + (cluster - 2) * (MIB >> 9); }
+
+/* After format: cluster 2 is the bitmap, 3 the up-case table, 4 the root directory, 5 the record. */
+static const char *place(uint64_t lba) {
+  if (lba == image.config.first_lba) return "boot";
+  if (lba < image.volume.heap_lba) return "fat";
+  if (lba < lba_of(3)) return "bitmap";
+  if (lba >= lba_of(4) && lba < lba_of(5)) return "root";
+  if (lba >= lba_of(5) && lba < lba_of(6)) return "record";
+  return lba < lba_of(7) ? "first" : "data";
+}
+
+/* The requests that change something, "!" for FUA; each submitted when the one before had completed. */
+static const char *requests(void) {
+  static char text[1024];
+  static const char *const operations[] = {"", "", "flush", "trim ", "zero "};
+  uint64_t completed = 0;
+  size_t at = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < image.ram.log_count; i++) {
+    const struct ram_log_entry *entry = &image.ram.log[i];
+    if (entry->op == SPATE_READ) continue;
+    assert_true(entry->submitted_at > completed);
+    completed = entry->completed_at;
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", at ? ", " : "", operations[entry->op],
+                           entry->op == SPATE_FLUSH ? "" : place(entry->lba), entry->flags & SPATE_IO_FUA ? "!" : "");
+  }
+  ram_block_clear_log(&image.ram);
+  return text;
+}
+
+static void open_image(uint32_t block_bytes) {
+  image_open(&image, 32 * MIB, block_bytes, 64);
+  image_format(&image);
+  image.ram.keep_log = true;
+}
+
+static void wait_for(struct spate_exfat_clip *clip) {
+  while (clip->publishing)
+    spate_block_poll(&image.ram.block, 1);
+}
+
+static void test_clip_order(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_image(512);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
+  assert_string_equal(requests(), "boot!, record!, bitmap, flush, root!");
+  assert_int_equal(spate_exfat_publish(&clip, 1000), SPATE_OK);
+  assert_true(clip.publishing);
+  assert_int_equal(clip.published_bytes, 0);
+  wait_for(&clip);
+  assert_int_equal(clip.published_bytes, 1000);
+  assert_string_equal(requests(), "root!");
+  assert_int_equal(spate_exfat_publish(&clip, 1000), SPATE_OK);
+  assert_string_equal(requests(), "");
+  assert_int_equal(spate_exfat_close(&clip, 2 * MIB), SPATE_OK);
+  assert_string_equal(requests(), "flush, root!, bitmap, flush, record!, boot!, trim data");
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "all", MIB), SPATE_OK);
+  assert_string_equal(requests(), "boot!, record!, bitmap, flush, root!");
+  assert_int_equal(spate_exfat_close(&clip, MIB), SPATE_OK);
+  assert_string_equal(requests(), "flush, root!, record!, boot!"); /* no tail */
+  image_close(&image);
+}
+
+/* The first clip of two to close leaves the volume dirty; a drive without a cache is sent no flush. */
+static void test_two_clips_order(void **state) {
+  (void)state;
+  struct spate_exfat_clip a;
+  struct spate_exfat_clip b;
+  open_image(512);
+  image.ram.block.volatile_cache = false;
+  assert_int_equal(spate_exfat_arm(&image.volume, &a, "a", MIB), SPATE_OK);
+  assert_string_equal(requests(), "boot!, record!, bitmap, root!");
+  assert_int_equal(spate_exfat_arm(&image.volume, &b, "b", MIB), SPATE_OK);
+  assert_string_equal(requests(), "record!, bitmap, root!");
+  assert_int_equal(spate_exfat_close(&a, 1), SPATE_OK);
+  assert_string_equal(requests(), "root!, record!");
+  assert_int_equal(spate_exfat_close(&b, 1), SPATE_OK);
+  assert_string_equal(requests(), "root!, record!, boot!");
+  image_close(&image);
+}
+
+static void test_change_order(void **state) {
+  (void)state;
+  open_image(512);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+  assert_string_equal(requests(), "boot!, record!, bitmap, zero first, flush, root!, record!, boot!");
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d/e"), SPATE_OK);
+  assert_string_equal(requests(), "boot!, record!, bitmap, zero data, flush, first!, record!, boot!");
+  assert_int_equal(spate_exfat_rename(&image.volume, "d/e", "d/f"), SPATE_OK);
+  assert_string_equal(requests(), "boot!, first!, boot!");
+  assert_int_equal(spate_exfat_rename(&image.volume, "d/f", "f"), SPATE_OK);
+  assert_string_equal(requests(), "boot!, record!, root!, first!, record!, boot!");
+  assert_int_equal(spate_exfat_delete(&image.volume, "f"), SPATE_OK);
+  assert_string_equal(requests(), "boot!, record!, root!, bitmap, flush, record!, boot!, trim data");
+  image_close(&image);
+}
+
+/* A set that does not fit behind the last one in a block: the rest is padded with unused entries, not zeros. */
+static void test_padding(void **state) {
+  (void)state;
+  char name[211];
+  struct spate_exfat_clip clip;
+  open_image(512);
+  memset(name, 'n', 210);
+  name[210] = '\0';
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, name, MIB), SPATE_OK);
+  assert_string_equal(requests(), "boot!, root!, record!, bitmap, flush, root!");
+  const uint8_t *root = image.ram.memory + (lba_of(4) << 9);
+  for (unsigned i = 6; i < 16; i++)
+    assert_int_equal(root[32 * i], 5);
+  assert_int_equal(root[512], 0x85);
+  assert_int_equal(spate_exfat_close(&clip, 0), SPATE_OK);
+  image_close(&image);
+}
+
+/* An empty clip has no cluster and no NoFatChain; the first length sets both, in the same block. */
+static void test_first_cluster(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_image(512);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
+  const uint8_t *stream = image.ram.memory + (clip.block->lba << 9) + clip.entry_offset + 32;
+  assert_int_equal(stream[1], 1);
+  assert_int_equal(spate_get32(stream + 20), 0);
+  assert_int_equal(spate_exfat_publish(&clip, 7), SPATE_OK);
+  wait_for(&clip);
+  assert_int_equal(stream[1], 3);
+  assert_int_equal(spate_get32(stream + 20), clip.first_cluster);
+  assert_int_equal(spate_get64(stream + 24), 7);
+  assert_int_equal(spate_get64(stream + 8), 7);
+  assert_int_equal(spate_exfat_close(&clip, 7), SPATE_OK);
+  image_close(&image);
+}
+
+/* Two clips in one block: one write in flight, and no length in it that was not handed over. */
+static void test_shared_block(void **state) {
+  (void)state;
+  struct spate_exfat_clip a;
+  struct spate_exfat_clip b;
+  open_image(4096);
+  image.ram.keep_data = true;
+  assert_int_equal(spate_exfat_arm(&image.volume, &a, "a", MIB), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &b, "b", MIB), SPATE_OK);
+  assert_ptr_equal(a.block, b.block);
+  ram_block_clear_log(&image.ram);
+  assert_int_equal(spate_exfat_publish(&a, 100), SPATE_OK);
+  assert_int_equal(spate_exfat_publish(&b, 200), SPATE_OK);
+  assert_int_equal(spate_exfat_publish(&a, 300), SPATE_OK);
+  assert_true(a.publishing && b.publishing);
+  spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(a.published_bytes, 100);
+  assert_int_equal(b.published_bytes, 0);
+  assert_true(a.publishing && b.publishing);
+  spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(a.published_bytes, 300);
+  assert_int_equal(b.published_bytes, 200);
+  assert_false(a.publishing || b.publishing);
+  assert_int_equal(image.ram.log_count, 2);
+  const uint8_t *first = image.ram.log[0].data;
+  assert_int_equal(spate_get64(first + a.entry_offset + 56), 100);
+  assert_int_equal(spate_get64(first + b.entry_offset + 56), 0);
+  assert_int_equal(image.ram.overlaps, 0);
+  assert_int_equal(spate_exfat_close(&a, 300), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&b, 200), SPATE_OK);
+  image_close(&image);
+}
+
+struct busy {
+  struct spate_exfat_clip clip;
+  uint64_t bytes;
+  unsigned turns;
+};
+
+/* A stream that publishes all the time while something else waits. */
+static void publish_more(void *context) {
+  struct busy *busy = context;
+  struct spate_exfat_entry entry;
+  if (busy->clip.volume == NULL) return;
+  assert_int_equal(spate_exfat_stat(&image.volume, "x", &entry), SPATE_E_BUSY);
+  busy->turns++;
+  if (busy->bytes < busy->clip.reserved_bytes) busy->bytes++;
+  enum spate_error error = spate_exfat_publish(&busy->clip, busy->bytes);
+  assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+}
+
+static void test_publish_while_waiting(void **state) {
+  (void)state;
+  for (uint32_t block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      struct busy busy = {0};
+      struct spate_exfat_clip other;
+      open_image(block_bytes);
+      image.ram.keep_data = true;
+      image.ram.order = RAM_RANDOM;
+      image.ram.random = seed;
+      image.ram.delay_polls = (uint32_t)(seed % 5);
+      image.ram.block.depth = (uint16_t)(2 + seed % 3); /* one is the stream's */
+      image.ram.block.while_waiting = publish_more;
+      image.ram.block.while_waiting_context = &busy;
+      assert_int_equal(spate_exfat_arm(&image.volume, &busy.clip, "clip", 2 * MIB), SPATE_OK);
+      assert_int_equal(spate_exfat_arm(&image.volume, &other, "other", MIB), SPATE_OK);
+      assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+      assert_int_equal(spate_exfat_close(&other, 1000), SPATE_OK);
+      assert_int_equal(spate_exfat_rename(&image.volume, "other", "moved"), SPATE_OK);
+      assert_int_equal(spate_exfat_delete(&image.volume, "moved"), SPATE_OK);
+      image.ram.block.while_waiting = NULL;
+      for (unsigned i = 0; busy.clip.published_bytes < busy.bytes && i < 1000; i++) {
+        if (!busy.clip.publishing) assert_int_equal(spate_exfat_publish(&busy.clip, busy.bytes), SPATE_OK);
+        spate_block_poll(&image.ram.block, 1);
+      }
+      assert_true(busy.turns > 10);
+      assert_int_equal(busy.clip.published_bytes, busy.bytes);
+      assert_int_equal(image.ram.overlaps, 0);
+      assert_int_equal(spate_exfat_close(&busy.clip, busy.bytes), SPATE_OK);
+      assert_true(oracle_read(&oracle, image_start(&image), image.config.blocks * block_bytes));
+      assert_int_equal(oracle_find(&oracle, "clip")->bytes, busy.bytes);
+      assert_int_equal(oracle.leaked, 0);
+      oracle_free(&oracle);
+      image_close(&image);
+    }
+  }
+}
+
+/* A drive with no room: FULL, then again. A write that fails: seen in the clip, and mended by the next. */
+static void test_publish_refused(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_image(512);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
+  image.ram.block.depth = 0;
+  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_E_FULL);
+  assert_false(clip.publishing);
+  image.ram.block.depth = 1;
+  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_OK);
+  wait_for(&clip);
+  assert_int_equal(clip.published_bytes, 100);
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_publish(&clip, 200), SPATE_OK);
+  wait_for(&clip);
+  assert_int_equal(clip.error, SPATE_E_MEDIA);
+  assert_int_equal(clip.published_bytes, 100);
+  assert_int_equal(spate_exfat_publish(&clip, 200), SPATE_OK);
+  wait_for(&clip);
+  assert_int_equal(clip.error, SPATE_OK);
+  assert_int_equal(clip.published_bytes, 200);
+  assert_int_equal(spate_exfat_close(&clip, 200), SPATE_OK);
+  image_close(&image);
+}
+
+/* The drive loses its power, and with it the bitmap that had completed, before the flush. */
+static void lose_power(void *context) {
+  (void)context;
+  if (image.ram.count[SPATE_FLUSH] == 1) image.ram.block.power_losses = 1;
+}
+
+static void test_power_lost(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_image(512);
+  ram_block_clear_log(&image.ram);
+  image.ram.block.while_waiting = lose_power;
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_E_POWER_LOST);
+  image.ram.block.while_waiting = NULL;
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clip, 1), SPATE_OK);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reservations, 1);
+  image_close(&image);
+}
+
+/* ---- each request of each operation fails once ---- */
+
+static enum spate_error change(unsigned step) {
+  static struct spate_exfat_clip clip;
+  struct spate_exfat *volume = &image.volume;
+  switch (step) {
+  case 0: return spate_exfat_mkdir(volume, "d");
+  case 1: return spate_exfat_arm(volume, &clip, "d/clip", 4 * MIB);
+  case 2: return spate_exfat_close(&clip, 5);
+  case 3: return spate_exfat_rename(volume, "d/clip", "d/a name that needs more entries");
+  case 4: return spate_exfat_rename(volume, "d/a name that needs more entries", "b");
+  case 5: return spate_exfat_delete(volume, "b");
+  default: return spate_exfat_delete(volume, "d");
+  }
+}
+
+#define STEPS 7u
+
+static void check_after_failure(unsigned step, uint32_t request) {
+  if (image_mount(&image) != SPATE_OK) fail_msg("step %u, request %u: no mount", step, request);
+  assert_int_equal(image.volume.failed, SPATE_OK);
+  if (!oracle_read(&oracle, image_start(&image), 32 * MIB - 64 * 512))
+    fail_msg("step %u, request %u: %s", step, request, oracle.fault);
+  oracle_free(&oracle);
+  if (oracle.leaked + oracle.cross_linked + oracle.unallocated + oracle.strays > 0)
+    fail_msg("step %u, request %u: leaked %u, cross-linked %u, unallocated %u", step, request, oracle.leaked,
+             oracle.cross_linked, oracle.unallocated);
+}
+
+static bool fail_once(unsigned step, uint32_t request) {
+  open_image(512);
+  for (unsigned i = 0; i < step; i++)
+    assert_int_equal(change(i), SPATE_OK);
+  unsigned ops = RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_FLUSH) | RAM_OP(SPATE_ZERO);
+  ram_block_clear_log(&image.ram);
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){.ops = ops, .last_lba = UINT64_MAX, .skip = request, .times = 1, .error = SPATE_E_MEDIA});
+  enum spate_error error = change(step);
+  bool failed = image.ram.faults[0].times == 0;
+  ram_block_clear_faults(&image.ram);
+  bool closing = step == 2;
+  if (failed && !closing) assert_int_equal(error, SPATE_E_MEDIA);
+  if (!failed) assert_int_equal(error, SPATE_OK);
+  check_after_failure(step, request);
+  image_close(&image);
+  return failed;
+}
+
+static void test_failures(void **state) {
+  (void)state;
+  for (unsigned step = 0; step < STEPS; step++) {
+    uint32_t request = 0;
+    while (fail_once(step, request))
+      request++;
+    assert_true(request >= 3);
+  }
+}
+
+/* A close that failed is repeated, and gives nothing back twice. */
+static void test_close_again(void **state) {
+  (void)state;
+  for (uint32_t request = 0; request < 5; request++) {
+    struct spate_exfat_clip clip;
+    struct spate_exfat_clip other;
+    open_image(512);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
+    ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_FLUSH),
+                                                   .last_lba = UINT64_MAX,
+                                                   .skip = request,
+                                                   .times = 1,
+                                                   .error = SPATE_E_MEDIA});
+    assert_int_equal(spate_exfat_close(&clip, MIB), SPATE_E_MEDIA);
+    if (spate_exfat_arm(&image.volume, &other, "other", 20 * MIB) == SPATE_OK) {
+      assert_int_equal(spate_exfat_close(&clip, MIB), SPATE_OK);
+      assert_int_equal(spate_exfat_close(&other, 20 * MIB), SPATE_OK);
+    } else {
+      assert_int_equal(spate_exfat_close(&clip, MIB), SPATE_OK);
+    }
+    check_after_failure(0, request);
+    assert_int_equal(oracle_find(&oracle, "clip")->bytes, MIB);
+    image_close(&image);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_clip_order),
+      cmocka_unit_test(test_two_clips_order),
+      cmocka_unit_test(test_change_order),
+      cmocka_unit_test(test_padding),
+      cmocka_unit_test(test_first_cluster),
+      cmocka_unit_test(test_shared_block),
+      cmocka_unit_test(test_publish_while_waiting),
+      cmocka_unit_test(test_publish_refused),
+      cmocka_unit_test(test_power_lost),
+      cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_close_again),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

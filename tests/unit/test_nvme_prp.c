@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PRPs against an independent reader of them (the fake drive's), for buffers at odd addresses and of odd lengths. */
+#include "nvme_fixture.h"
+
+static uint32_t seed = 2463534242u;
+
+static uint32_t random_below(uint32_t limit) {
+  seed ^= seed << 13;
+  seed ^= seed >> 17;
+  seed ^= seed << 5;
+  return seed % limit;
+}
+
+/* A drive of 32 GiB on paper, with any MDTS; data is walked and compared here, not kept. */
+static struct fixture *huge_drive(unsigned shift, uint8_t mdts, unsigned depth) {
+  struct fixture *f = fixture_make(shift);
+  f->drive.controller_page[77] = mdts;
+  fixture_open(f, depth);
+  return f;
+}
+
+static void random_transfers(unsigned shift, uint8_t mdts, bool on_region, unsigned count) {
+  struct fixture *f = huge_drive(shift, mdts, 16);
+  const uint32_t blocks_max =
+      f->queue.block.request_blocks_max < (6u << 20 >> shift) ? f->queue.block.request_blocks_max : 6u << 20 >> shift;
+  fill_pattern(f->drive.media, 8u << 20, 1);
+  for (unsigned i = 0; i < count; i++) {
+    const uint32_t blocks = 1 + random_below(random_below(4) == 0 ? blocks_max : blocks_max / 16 + 1);
+    const uint64_t lba = random_below((8u << 20 >> shift) - blocks_max);
+    const uint64_t bytes = (uint64_t)blocks << shift;
+    uint64_t offset = random_below(9u << 20) & ~3u;
+    if (random_below(4) == 0) offset &= ~UINT64_C(4095);
+    struct spate_io io = {.op = SPATE_READ, .lba = lba, .blocks = blocks};
+    if (on_region) {
+      io.region = &f->ring;
+      io.offset_bytes = offset;
+    } else {
+      io.buffer = f->ring_memory + offset;
+    }
+    uint8_t *start = f->ring_memory + offset;
+    start[-4 + (offset < 4 ? 4 : 0)] = 0x77;
+    start[bytes] = 0x77;
+    assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+    assert_memory_equal(start, f->drive.media + (lba << shift), bytes);
+    assert_int_equal(start[bytes], 0x77);
+    if (offset >= 4) assert_int_equal(start[-4], 0x77);
+    if (f->drive.journal_count > FAKE_JOURNAL_MAX / 2) f->drive.journal_count = 0;
+  }
+  fixture_free(f);
+}
+
+static void test_random_buffers(void **state) {
+  const uint8_t mdts[] = {1, 2, 5, 9, 10, 0};
+  for (unsigned i = 0; i < sizeof mdts; i++)
+    for (unsigned shift = 9; shift <= 12; shift += 3)
+      random_transfers(shift, mdts[i], false, 400);
+  (void)state;
+}
+
+static void test_random_regions(void **state) {
+  const uint8_t mdts[] = {1, 2, 5, 9, 10, 0};
+  for (unsigned i = 0; i < sizeof mdts; i++)
+    for (unsigned shift = 9; shift <= 12; shift += 3)
+      random_transfers(shift, mdts[i], true, 400);
+  (void)state;
+}
+
+/* Every length around the places where the form of the PRPs changes, at every dword of a page that matters. */
+static void test_edges_of_pages_and_lists(void **state) {
+  struct fixture *f = huge_drive(9, 0, 4);
+  const uint32_t lengths[] = {1, 7, 8, 9, 15, 16, 17, 4087, 4088, 4089, 4095, 4096, 4097, 8175, 8176, 8184, 8192};
+  const uint32_t offsets[] = {0, 4, 512, 2048, 3584, 3588, 4092, 4096 * 511, 4096 * 511 + 4, 4096 * 512 - 4};
+  for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    for (unsigned j = 0; j < sizeof offsets / sizeof offsets[0]; j++) {
+      struct spate_io io = {.op = SPATE_WRITE, .blocks = lengths[i], .buffer = f->ring_memory + offsets[j]};
+      fill_pattern(io.buffer, 4096, i * 100 + j);
+      assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+      assert_memory_equal(f->drive.media, f->ring_memory + offsets[j], (size_t)lengths[i] * 512);
+      io = (struct spate_io){
+          .op = SPATE_READ, .blocks = lengths[i], .region = &f->ring, .offset_bytes = 4096 * 2048 + offsets[j] % 8192};
+      assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+      assert_memory_equal(f->drive.media, f->ring_memory + io.offset_bytes, (size_t)lengths[i] * 512);
+    }
+  }
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_four_mebibytes_in_one_command(void **state) {
+  struct fixture *f = huge_drive(9, 10, 4);
+  const struct spate_io io = {.op = SPATE_READ, .blocks = 8192, .buffer = f->ring_memory + 4092};
+  fill_pattern(f->drive.media, 4u << 20, 9);
+  assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+  assert_int_equal(f->drive.journal_count, 1);
+  assert_int_equal(f->drive.journal[0].bytes, 4u << 20);
+  assert_memory_equal(f->ring_memory + 4092, f->drive.media, 4u << 20);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_split_at_mdts(void **state) {
+  struct fixture *f = huge_drive(9, 5, 16);
+  const struct spate_io io = {.op = SPATE_READ, .blocks = 1000, .region = &f->ring, .lba = 77};
+  assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+  assert_int_equal(f->drive.journal_count, 4);
+  uint32_t next = 77;
+  for (unsigned i = 0; i < 4; i++) {
+    assert_int_equal(f->drive.journal[i].dwords[10], next);
+    next += (f->drive.journal[i].dwords[12] & 0xffff) + 1;
+  }
+  assert_int_equal(next, 1077);
+  fixture_free(f);
+  (void)state;
+}
+
+/* More commands with lists than there are list pages: they take turns, and all end. */
+static void test_list_pages_are_shared(void **state) {
+  struct fixture *f = huge_drive(9, 5, 32);
+  struct outcome outcomes[32];
+  f->drive.latency_ticks = 3000;
+  for (unsigned i = 0; i < 32; i++) {
+    fill_pattern(f->ring_memory + i * 131072u, 131072, i);
+    assert_int_equal(
+        fixture_submit(f, &outcomes[i],
+                       (struct spate_io){
+                           .op = SPATE_WRITE, .lba = 256 * i, .blocks = 256, .buffer = f->ring_memory + i * 131072u}),
+        SPATE_OK);
+  }
+  fixture_poll_ms(f, 100);
+  for (unsigned i = 0; i < 32; i++) {
+    assert_int_equal(outcomes[i].calls, 1);
+    assert_int_equal(outcomes[i].io.error, SPATE_OK);
+  }
+  assert_memory_equal(f->drive.media, f->ring_memory, 32 * 131072);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Pages that lie anywhere: the region's table is what counts. */
+static uint64_t scattered_page(void *context, uint64_t page) {
+  return (uintptr_t)context + ((page * 37) % 1024) * 4096;
+}
+
+static void test_scattered_region(void **state) {
+  struct fixture *f = huge_drive(9, 6, 8);
+  struct spate_region scattered;
+  uint8_t *expected = malloc(1024 * 4096);
+  assert_int_equal(
+      spate_region_init_scattered(&scattered, NULL, 1024 * 4096, scattered_page, f->ring_memory, &f->arena), SPATE_OK);
+  fill_pattern(f->ring_memory, 1024 * 4096, 3);
+  for (uint64_t i = 0; i < 1024; i++)
+    memcpy(expected + 4096 * i, f->ring_memory + ((i * 37) % 1024) * 4096, 4096);
+  for (unsigned i = 0; i < 300; i++) {
+    const uint32_t blocks = 1 + random_below(1500);
+    const uint64_t offset = random_below(1024 * 4096 - 1500 * 512) & ~3u;
+    const struct spate_io io = {.op = SPATE_WRITE, .blocks = blocks, .region = &scattered, .offset_bytes = offset};
+    assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+    assert_memory_equal(f->drive.media, expected + offset, (size_t)blocks * 512);
+  }
+  free(expected);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_tiny_namespace(void **state) {
+  struct fixture *f = fixture_make(9);
+  fake_nvme_geometry(&f->drive, 5, 9);
+  fixture_open(f, 4);
+  const struct spate_io all = {.op = SPATE_READ, .blocks = 5, .region = &f->ring};
+  const struct spate_io more = {.op = SPATE_READ, .blocks = 6, .region = &f->ring};
+  assert_int_equal(fixture_do(f, all, NULL), SPATE_OK);
+  assert_int_equal(fixture_do(f, more, NULL), SPATE_E_INVALID);
+  fixture_free(f);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_random_buffers),
+      cmocka_unit_test(test_random_regions),
+      cmocka_unit_test(test_edges_of_pages_and_lists),
+      cmocka_unit_test(test_four_mebibytes_in_one_command),
+      cmocka_unit_test(test_split_at_mdts),
+      cmocka_unit_test(test_list_pages_are_shared),
+      cmocka_unit_test(test_scattered_region),
+      cmocka_unit_test(test_tiny_namespace),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
