@@ -115,8 +115,9 @@ enum spate_nvme_state {
 
 /* PRP list pages of a queue, for requests without a region. A command that finds none waits in its slot for one. */
 #define SPATE_NVME_LIST_PAGES 4u
-/* Most bytes in one command without a region: what three chained list pages describe at any alignment. */
-#define SPATE_NVME_BUFFER_COMMAND_BYTES (UINT32_C(4) << 20)
+/* Most pages that one command without a region touches: what two chained list pages describe, after the first. Just
+ * under 4 MiB at any address, 4 MiB at the start of a page. */
+#define SPATE_NVME_BUFFER_PAGES 1024u
 
 #define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs asked of the drive */
 #define SPATE_NVME_RECOVERIES_MAX 3u  /* failed ones in a row, then the controller is DEAD */
@@ -162,7 +163,7 @@ struct spate_nvme_queue {
   uint64_t *ranges; /* one TRIM range for each slot */
   uint64_t *lists;  /* SPATE_NVME_LIST_PAGES pages */
   struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES];
-  uint32_t buffer_blocks_max; /* in one command without a region */
+  uint32_t buffer_bytes_max; /* MDTS, for a command without a region */
   uint32_t nsid;
   uint16_t id; /* queue identifier, from 1 */
   struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];

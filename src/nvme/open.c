@@ -68,9 +68,7 @@ static void describe(struct spate_nvme_queue *queue, const struct spate_nvme_nam
   while (block->command_bytes_max > transfer_bytes || block->command_bytes_max >> block->block_shift > block->blocks)
     block->command_bytes_max >>= 1;
   block->request_blocks_max = (depth - 1u) * (block->command_bytes_max >> block->block_shift);
-  queue->buffer_blocks_max =
-      (transfer_bytes < SPATE_NVME_BUFFER_COMMAND_BYTES ? transfer_bytes : SPATE_NVME_BUFFER_COMMAND_BYTES) >>
-      block->block_shift;
+  queue->buffer_bytes_max = transfer_bytes;
   queue->plain_lba_max = block->blocks - (block->command_bytes_max >> block->block_shift);
 }
 

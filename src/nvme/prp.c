@@ -7,9 +7,8 @@
 
 #define ENTRIES (SPATE_PAGE_BYTES / 8u) /* in a page of a list */
 
-_Static_assert(SPATE_NVME_BUFFER_COMMAND_BYTES / SPATE_PAGE_BYTES <= ENTRIES + 2u * (ENTRIES - 1u) &&
-                   SPATE_NVME_LIST_PAGES >= 3,
-               "three chained pages describe the longest command");
+_Static_assert(SPATE_NVME_BUFFER_PAGES - 1u == ENTRIES + (ENTRIES - 1u) && SPATE_NVME_LIST_PAGES >= 2,
+               "two chained pages describe the longest command");
 
 /* Pages beyond the first. */
 static uint32_t more_pages(uint64_t address, uint64_t bytes) {

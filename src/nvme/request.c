@@ -16,6 +16,17 @@ struct piece {
 
 static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ || io->op == SPATE_WRITE; }
 
+/* Without a region: MDTS, or what the chained pages of one list describe from there. */
+static uint32_t buffer_blocks_allowed(const struct spate_nvme_queue *queue, const struct spate_io *io,
+                                      uint32_t first_block) {
+  const uint64_t start = spate_port_dma_address(io->buffer) + ((uint64_t)first_block << queue->block.block_shift);
+  const uint32_t described_bytes =
+      SPATE_NVME_BUFFER_PAGES * SPATE_PAGE_BYTES - (uint32_t)(start & (SPATE_PAGE_BYTES - 1u));
+  const uint32_t bytes = described_bytes < queue->buffer_bytes_max ? described_bytes : queue->buffer_bytes_max;
+
+  return bytes >> queue->block.block_shift;
+}
+
 /*
  * Blocks that a command from `first_block` on may have. On a region it ends at a multiple of command_bytes_max, where
  * one page of the table ends at the latest. A block that straddles such a multiple (its offset is only a multiple of
@@ -24,7 +35,7 @@ static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ 
 static uint32_t blocks_allowed(const struct spate_nvme_queue *queue, const struct spate_io *io, uint32_t first_block) {
   if (io->op == SPATE_ZERO) return ZERO_BLOCKS_MAX;
   if (!moves_data(io)) return UINT32_MAX;
-  if (io->region == NULL) return queue->buffer_blocks_max;
+  if (io->region == NULL) return buffer_blocks_allowed(queue, io, first_block);
 
   const uint64_t start_bytes = io->offset_bytes + ((uint64_t)first_block << queue->block.block_shift);
   const uint64_t end_bytes =

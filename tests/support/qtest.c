@@ -34,19 +34,22 @@ void qtest_image(const struct qtest *qtest, const char *name, uint64_t bytes, ch
   (void)close(file);
 }
 
+static void hear(struct qtest *qtest, char *answer, size_t answer_bytes) {
+  if (fgets(answer, (int)answer_bytes, qtest->answers) == NULL || strncmp(answer, "OK", 2) != 0) give_up("qtest");
+}
+
 uint64_t qtest_read(struct qtest *qtest, uint64_t address, char width) {
-  uint64_t value;
-  if (fprintf(qtest->socket, "read%c 0x%" PRIx64 "\n", width, address) < 0 || fflush(qtest->socket) != 0 ||
-      fscanf(qtest->socket, "OK 0x%" SCNx64 "\n", &value) != 1)
-    give_up("qtest read");
-  return value;
+  char answer[64];
+  if (dprintf(qtest->socket, "read%c 0x%" PRIx64 "\n", width, address) < 0) give_up("qtest read");
+  hear(qtest, answer, sizeof answer);
+  return strtoull(answer + 2, NULL, 0);
 }
 
 void qtest_write(struct qtest *qtest, uint64_t address, uint64_t value, char width) {
-  char answer[8];
-  if (fprintf(qtest->socket, "write%c 0x%" PRIx64 " 0x%" PRIx64 "\n", width, address, value) < 0 ||
-      fflush(qtest->socket) != 0 || fgets(answer, sizeof answer, qtest->socket) == NULL || strcmp(answer, "OK\n") != 0)
+  char answer[64];
+  if (dprintf(qtest->socket, "write%c 0x%" PRIx64 " 0x%" PRIx64 "\n", width, address, value) < 0)
     give_up("qtest write");
+  hear(qtest, answer, sizeof answer);
 }
 
 __attribute__((noreturn)) static void run_emulator(const char *const *arguments, const char *socket_path,
@@ -120,10 +123,10 @@ void qtest_start(struct qtest *qtest, const char *const *arguments) {
   qtest->emulator = fork();
   if (qtest->emulator < 0) give_up("fork");
   if (qtest->emulator == 0) run_emulator(arguments, socket_path, memory_path);
-  const int connection = accept(listener, NULL, NULL);
+  qtest->socket = accept(listener, NULL, NULL);
   (void)close(listener);
-  qtest->socket = connection < 0 ? NULL : fdopen(connection, "r+");
-  if (qtest->socket == NULL) give_up("QEMU did not start");
+  qtest->answers = qtest->socket < 0 ? NULL : fdopen(qtest->socket, "r");
+  if (qtest->answers == NULL) give_up("QEMU did not start");
   open_device(qtest);
 }
 
@@ -134,7 +137,7 @@ void qtest_stop(struct qtest *qtest) {
   if (qtest->emulator > 0) {
     (void)kill(qtest->emulator, SIGTERM);
     (void)waitpid(qtest->emulator, NULL, 0);
-    (void)fclose(qtest->socket);
+    (void)fclose(qtest->answers);
     (void)munmap(qtest->memory, QTEST_MEMORY_BYTES);
   }
   for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++) {

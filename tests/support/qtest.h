@@ -21,7 +21,8 @@
 
 struct qtest {
   pid_t emulator;
-  FILE *socket;
+  int socket;
+  FILE *answers;
   uint8_t *memory; /* what devices see at QTEST_MEMORY_BASE */
   char folder[64]; /* of the socket, the memory and the drive's images */
   uint64_t bar_bytes;

@@ -10,6 +10,7 @@ import tarfile
 
 import pytest
 
+import pattern
 import qemu
 import volume
 
@@ -76,6 +77,50 @@ def test_a_real_file_of_some_hundred_megabytes_comes_back_bit_for_bit(tmp_path):
             assert hashlib.file_digest(sent, "sha256").digest() == hashlib.file_digest(got, "sha256").digest()
     finally:
         given_back.unlink()
+
+
+def streams_on(image: pathlib.Path, tmp_path: pathlib.Path) -> dict[str, bytes]:
+    """What each stream's files hold, one after the other."""
+    part = tmp_path / "part.img"
+    volume.copy_sparse(image, *volume.partition_offset_bytes(image), part)
+    assert "clean" in volume.fsck(part)
+    found = volume.files(part)
+    contents: dict[str, bytes] = {}
+    for name in sorted(found):
+        if match := re.fullmatch(r"(STREAM_\d)(_\d{4})?\.RAW", name):
+            target = tmp_path / name
+            volume.extract(part, found[name], target)
+            contents[match[1]] = contents.get(match[1], b"") + target.read_bytes()
+            target.unlink()
+    return contents
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_eight_streams_at_once_roll_over_without_losing_a_byte(board, tmp_path):
+    image = sparse(tmp_path / "drive.img", 512)
+    result = qemu.run(board, "streams", qemu.Drive.image(image), {"stream_mib": "24"}, timeout_s=TIMEOUT_S)
+    assert result.status == 0, result.output
+    contents = streams_on(image, tmp_path)
+    assert len(contents) == 8
+    for number in range(1, 9):
+        digest = hashlib.sha256(contents[f"STREAM_{number}"]).hexdigest()
+        assert digest == pattern.sha256(number, 24 << 20), number
+    assert int(re.search(r"(\d+) checkpoints", result.output)[1]) > 0
+
+
+def test_a_full_volume_is_announced_and_keeps_what_it_has(tmp_path):
+    image = sparse(tmp_path / "drive.img", 128)
+    result = qemu.run(
+        "qemu-virt", "streams", qemu.Drive.image(image), {"streams": "3", "stream_mib": "80"}, timeout_s=TIMEOUT_S
+    )
+    assert result.status == 2, result.output
+    assert re.search(r"the volume ends in [1-9]\d* bytes", result.output)
+    sent = {int(n): int(b) for n, b in re.findall(r"stream (\d): sent (\d+) bytes", result.output)}
+    dropped = {int(n): int(b) for n, b in re.findall(r"stream (\d): OVERRUN by (\d+) bytes", result.output)}
+    contents = streams_on(image, tmp_path)
+    for number in sent:
+        assert sent[number] + dropped[number] == 80 << 20
+        assert hashlib.sha256(contents[f"STREAM_{number}"]).hexdigest() == pattern.sha256(number, sent[number])
 
 
 # ---- what a tired engineer does ----

@@ -86,15 +86,18 @@ static void test_edges_of_pages_and_lists(void **state) {
   (void)state;
 }
 
+/* At the start of a page 4 MiB, anywhere else one block less: 1024 pages. */
 static void test_four_mebibytes_in_one_command(void **state) {
-  struct fixture *f = huge_drive(9, 10, 4);
-  const struct spate_io io = {.op = SPATE_READ, .blocks = 8192, .buffer = f->ring_memory + 4092};
-  fill_pattern(f->drive.media, 4u << 20, 9);
-  assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-  assert_int_equal(f->drive.journal_count, 1);
-  assert_int_equal(f->drive.journal[0].bytes, 4u << 20);
-  assert_memory_equal(f->ring_memory + 4092, f->drive.media, 4u << 20);
-  fixture_free(f);
+  for (uint32_t offset = 0; offset <= 4092; offset += 4092) {
+    struct fixture *f = huge_drive(9, 10, 4);
+    const struct spate_io io = {.op = SPATE_READ, .blocks = 8192, .buffer = f->ring_memory + offset};
+    fill_pattern(f->drive.media, 4u << 20, 9);
+    assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+    assert_int_equal(f->drive.journal[0].bytes, (4u << 20) - (offset == 0 ? 0 : 4096));
+    assert_int_equal(f->drive.journal_count, offset == 0 ? 1 : 2);
+    assert_memory_equal(f->ring_memory + offset, f->drive.media, 4u << 20);
+    fixture_free(f);
+  }
   (void)state;
 }
 

@@ -72,6 +72,7 @@ static void fill(uint8_t *at, size_t bytes, uint32_t seed) {
 
 static enum spate_error run(struct machine *m, struct spate_io io, uint16_t *detail) {
   const enum spate_error error = spate_block_do(&m->queue.block, &io);
+  if (error != SPATE_OK && detail == NULL) print_message("status %s\n", spate_nvme_status_name(io.detail));
   if (detail != NULL) *detail = io.detail;
   return error;
 }
@@ -147,14 +148,14 @@ static void test_transfers_at_any_mdts_and_block_size(void **state) {
 static void test_four_mebibytes_in_one_command(void **state) {
   struct machine *m = machine_make("", ",drive=d0,mdts=10", NULL);
   machine_open(m, 8);
-  fill(m->data + 4092, 4u << 20, 3);
-  struct spate_io io = {.op = SPATE_WRITE, .blocks = 8192, .buffer = m->data + 4092};
+  fill(m->data + 4096, 4u << 20, 3);
+  struct spate_io io = {.op = SPATE_WRITE, .blocks = 8192, .buffer = m->data + 4096};
   const uint64_t before = spate_nvme_counters(&m->nvme)->commands;
   assert_int_equal(run(m, io, NULL), SPATE_OK);
   assert_int_equal(spate_nvme_counters(&m->nvme)->commands - before, 1);
   io = (struct spate_io){.op = SPATE_READ, .blocks = 8192, .buffer = m->data + (8u << 20)};
   assert_int_equal(run(m, io, NULL), SPATE_OK);
-  assert_memory_equal(m->data + (8u << 20), m->data + 4092, 4u << 20);
+  assert_memory_equal(m->data + (8u << 20), m->data + 4096, 4u << 20);
   machine_free(m);
   (void)state;
 }

@@ -560,7 +560,7 @@ static void test_power_cuts(void **state) {
     ram.events = 0;
     bool erase = before == OTHER;
     assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, erase, &partition), SPATE_OK);
-    for (unsigned cut = 0; cut < 200; cut++) {
+    for (unsigned cut = 0; cut < 100; cut++) {
       struct ram_block after;
       prepare(&after, before);
       cut_power(&ram, ram_random(&random) % (ram.events + 1), &random, &after);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many sensors, one drive: eight streams at once, each into files of its own, which roll over while they stream.
+ *
+ *   streams=8        1 … 8
+ *   stream_mib=24    what each sensor sends
+ *   file_mib=10      reservation of each file: STREAM_1.RAW, STREAM_1_0002.RAW, …
+ *   erase=1          overwrite a drive that holds something else
+ *
+ * With streams × stream_mib larger than the drive, the volume's end is announced, and what did not fit is reported as
+ * an overrun: exit status 2.
+ */
+#include "../common/drive.h"
+#include "../common/pattern.h"
+#include <print.h>
+#include <spate/port.h>
+#include <spate/recorder.h>
+
+#define PIECE_BYTES (128u << 10)
+#define PIECES      16u /* in each stream's part of the ring */
+#define QUEUE_DEPTH 64u
+
+struct sensor {
+  struct spate_stream stream;
+  struct spate_chunk chunks[PIECES];
+  uint64_t ring_offset_bytes;
+  uint64_t left_bytes, sent_bytes;
+  uint32_t number; /* from 1 */
+  uint32_t slot;
+};
+
+static struct drive drive;
+static struct spate_exfat volume;
+static struct spate_recorder recorder;
+static struct sensor sensors[SPATE_STREAMS_MAX];
+static uint32_t sensor_count;
+static uint64_t overrun_bytes;
+
+static struct sensor *sensor_of(const struct spate_stream *stream) {
+  for (uint32_t i = 0; i < sensor_count; i++)
+    if (&sensors[i].stream == stream) return &sensors[i];
+  board_exit(1);
+}
+
+static void on_event(void *context, struct spate_stream *stream, enum spate_event event, uint64_t value) {
+  uint32_t number = sensor_of(stream)->number;
+  unsigned long long bytes = value;
+
+  (void)context;
+  switch (event) {
+  case SPATE_EVENT_CLIP_CLOSED: print("stream %u: closed a file of %llu bytes\n", number, bytes); break;
+  case SPATE_EVENT_ROLLED_OVER: break;
+  case SPATE_EVENT_VOLUME_ENDS: print("stream %u: the volume ends in %llu bytes\n", number, bytes); break;
+  case SPATE_EVENT_FRAGMENTED: print("stream %u: the next file has room for %llu bytes\n", number, bytes); break;
+  case SPATE_EVENT_OVERRUN:
+    print("stream %u: OVERRUN by %llu bytes\n", number, bytes);
+    overrun_bytes += value;
+    break;
+  case SPATE_EVENT_LOST: print("stream %u: LOST %llu bytes\n", number, bytes); break;
+  case SPATE_EVENT_ERROR: print("stream %u: %s\n", number, spate_error_name((enum spate_error)value)); break;
+  }
+}
+
+static uint64_t number(const char *text) {
+  uint64_t value = 0;
+
+  for (; *text >= '0' && *text <= '9'; text++)
+    value = value * 10u + (uint64_t)(*text - '0');
+  return value;
+}
+
+static void open_sensor(struct sensor *sensor, uint32_t index, uint64_t stream_bytes, uint64_t file_bytes) {
+  char path[] = "STREAM_0.RAW";
+  struct spate_stream_config config = {.region = &drive.ring,
+                                       .chunks = sensor->chunks,
+                                       .chunk_count = PIECES,
+                                       .cpu_filled = true,
+                                       .retain = index % 2u == 1u,
+                                       .next_bytes = file_bytes};
+
+  sensor->number = index + 1u;
+  sensor->ring_offset_bytes = (uint64_t)index * PIECES * PIECE_BYTES;
+  sensor->left_bytes = stream_bytes;
+  path[7] = (char)('0' + sensor->number);
+  must("opening a stream", spate_stream_open(&recorder, &sensor->stream, &config));
+  must("arming", spate_stream_arm(&sensor->stream, path, file_bytes));
+}
+
+/* One piece, if there is room. A sensor cannot wait for ever: when the volume is full it drops what is left. */
+static void produce(struct sensor *sensor) {
+  uint64_t offset_bytes = sensor->ring_offset_bytes + (uint64_t)(sensor->slot % PIECES) * PIECE_BYTES;
+
+  if (sensor->left_bytes == 0 || spate_stream_room(&sensor->stream) == 0) return;
+  pattern_fill((uint64_t *)(void *)(drive.ring.start + offset_bytes), sensor->number, sensor->sent_bytes, PIECE_BYTES);
+  enum spate_error error = spate_stream_push(&sensor->stream, offset_bytes, PIECE_BYTES);
+  if (error == SPATE_E_NO_SPACE) {
+    spate_stream_overrun(&sensor->stream, sensor->left_bytes);
+    sensor->left_bytes = 0;
+  }
+  if (error == SPATE_E_FULL || error == SPATE_E_NO_SPACE) return;
+  must("pushing", error);
+  sensor->slot++;
+  sensor->sent_bytes += PIECE_BYTES;
+  sensor->left_bytes -= PIECE_BYTES;
+}
+
+/* Sensors do not stop while the library waits for metadata. */
+static void produce_all(void *context) {
+  (void)context;
+  for (uint32_t i = 0; i < sensor_count; i++)
+    produce(&sensors[i]);
+}
+
+static bool all_sent(void) {
+  for (uint32_t i = 0; i < sensor_count; i++)
+    if (sensors[i].left_bytes > 0) return false;
+  return true;
+}
+
+static void print_totals(void) {
+  uint64_t requests = 0;
+  uint64_t checkpoints = 0;
+
+  for (uint32_t i = 0; i < sensor_count; i++) {
+    requests += sensors[i].stream.counters.data_requests;
+    checkpoints += sensors[i].stream.counters.checkpoints;
+    print("stream %u: sent %llu bytes, durable %llu\n", sensors[i].number, (unsigned long long)sensors[i].sent_bytes,
+          (unsigned long long)sensors[i].stream.counters.durable_bytes);
+  }
+  print("in all: %llu data requests, %llu checkpoints, %llu flushes\n", (unsigned long long)requests,
+        (unsigned long long)checkpoints, (unsigned long long)recorder.counters.flushes);
+}
+
+int app_main(void) {
+  struct spate_partition partition;
+  struct spate_recorder_config config = {.checkpoint_ms = 100, .event = on_event, .while_waiting = produce_all};
+  uint64_t count = number(board_argument("streams", "8"));
+  uint64_t stream_bytes = number(board_argument("stream_mib", "24")) << 20;
+  uint64_t file_bytes = number(board_argument("file_mib", "10")) << 20;
+
+  if (count == 0 || count > SPATE_STREAMS_MAX || stream_bytes == 0 || file_bytes == 0)
+    must("choosing streams, stream_mib and file_mib", SPATE_E_INVALID);
+  drive_open(&drive, QUEUE_DEPTH);
+  drive_format(&drive, "STREAMS", 0, board_argument("erase", "0")[0] == '1', &partition);
+  struct spate_exfat_config volume_config = drive_volume(&drive, &partition);
+  must("mounting", spate_exfat_mount(&volume, &volume_config, NULL));
+  must("opening the recorder", spate_recorder_open(&recorder, &volume, &config));
+  /* A sensor streams as soon as it is armed, while the others still are being armed. */
+  while (sensor_count < count) {
+    open_sensor(&sensors[sensor_count], sensor_count, stream_bytes, file_bytes);
+    sensor_count++;
+  }
+  while (!all_sent()) {
+    produce_all(NULL);
+    must("recording", spate_recorder_work(&recorder));
+  }
+  must("finishing", spate_recorder_finish(&recorder));
+  must("closing the recorder", spate_recorder_close(&recorder));
+  print_totals();
+  must("unmounting", spate_exfat_unmount(&volume));
+  must("shutting the drive down", spate_nvme_shutdown(&drive.controller));
+  return overrun_bytes > 0 ? 2 : 0;
+}

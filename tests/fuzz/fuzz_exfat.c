@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any image: mount, walk, read, recover, write. A small valid volume is patched by the input, and then its checksums
+ * are made right again if the input says so, so that lies get past them. Whatever the volume says, nothing outside of
+ * the partition is written, and every call ends.
+ *
+ * Input: byte 0 options, byte 1 the blocks' and clusters' sizes; then patches of 4 bytes and more: area, offset (2),
+ * count and flags, bytes.
+ */
+#include "../unit/exfat_image.h"
+
+#include <spate/bytes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VOLUME_BYTES (UINT32_C(1) << 20)
+#define GUARD_BYTES  (UINT32_C(64) << 10)
+#define DEPTH_MAX    4
+#define CALLS_MAX    2000
+
+enum option { SEAL_BOOT = 1, SEAL_SETS = 2, SEAL_RECORDS = 4, SECOND_FAT = 8, DIRTY = 16, NO_CACHE_ROOM = 32 };
+
+static _Alignas(4096) uint8_t memory[VOLUME_BYTES + 2 * GUARD_BYTES];
+static uint8_t *const start = memory + GUARD_BYTES;
+static _Alignas(64) uint8_t cache[24 * 4096];
+static _Alignas(64) uint8_t window[4096];
+static struct ram_block ram;
+static struct spate_exfat volume;
+static unsigned calls;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct spate_exfat_config config_of(uint32_t shift) {
+  return (struct spate_exfat_config){.block = &ram.block,
+                                     .first_lba = GUARD_BYTES >> shift,
+                                     .blocks = VOLUME_BYTES >> shift,
+                                     .cache = cache,
+                                     .cache_bytes = UINT32_C(24) << shift,
+                                     .bitmap = window,
+                                     .bitmap_bytes = sizeof window};
+}
+
+/* A volume with something of everything, and a record of a cut. */
+static void make_template(uint32_t block_shift, uint32_t cluster_shift) {
+  struct spate_exfat_clip clip;
+  struct spate_exfat_config config = config_of(block_shift);
+  memset(memory, 0, sizeof memory);
+  small_format(start, VOLUME_BYTES, block_shift, cluster_shift);
+  small_add(start, "chained", 0x20, small_allocate(start, 3, 2), 3u << cluster_shift, 100, false);
+  small_add(start, "directory", 0x10, small_allocate(start, 1, 1), 1u << cluster_shift, 1u << cluster_shift, false);
+  ram_block_open_memory(&ram, memory, sizeof memory, 1u << block_shift, -1);
+  if (spate_exfat_mount(&volume, &config, NULL) != SPATE_OK || spate_exfat_mkdir(&volume, "directory/d") != SPATE_OK ||
+      spate_exfat_arm(&volume, &clip, "directory/clip", 5000) != SPATE_OK ||
+      spate_exfat_close(&clip, 900) != SPATE_OK ||
+      spate_exfat_arm(&volume, &clip, "cut", 3u << cluster_shift) != SPATE_OK)
+    abort();
+}
+
+static uint32_t get32(uint32_t at) { return spate_get32(start + at); }
+
+static uint32_t area_start(uint8_t area, uint32_t block_shift) {
+  uint32_t heap = get32(88) << block_shift;
+  uint32_t cluster = 1u << (block_shift + start[109]);
+  switch (area & 7) {
+  case 0: return 0;
+  case 1: return 12u << block_shift;
+  case 2: return get32(80) << block_shift;
+  case 3: return heap;
+  case 4: return heap + (get32(96) - 2) * cluster;
+  default: return heap + (area >> 3) * cluster;
+  }
+}
+
+static void patch(const uint8_t *data, size_t size, uint32_t block_shift) {
+  while (size > 4) {
+    uint32_t at = area_start(data[0], block_shift) + spate_get16(data + 1) % 8192;
+    size_t bytes = (data[3] & 15u) + 1;
+    if (bytes > size - 4) bytes = size - 4;
+    for (size_t i = 0; i < bytes; i++)
+      start[(at + i) % VOLUME_BYTES] = data[4 + i];
+    data += 4 + bytes;
+    size -= 4 + bytes;
+  }
+}
+
+static void seal_set(uint8_t *set) {
+  uint32_t bytes = (set[1] + 1u) * 32;
+  uint16_t sum = 0;
+  if (set + bytes > start + VOLUME_BYTES) return;
+  for (uint32_t i = 0; i < bytes; i++)
+    if (i != 2 && i != 3) sum = (uint16_t)(((sum & 1u) << 15) + (sum >> 1) + set[i]);
+  spate_put16(set + 2, sum);
+}
+
+static void seal_record(uint8_t *record) {
+  uint32_t crc = UINT32_MAX;
+  for (uint32_t i = 0; i < 156; i++) {
+    crc ^= record[i];
+    for (unsigned bit = 0; bit < 8; bit++)
+      crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xedb88320) : 0);
+  }
+  spate_put32(record + 156, ~crc);
+}
+
+static void seal(uint8_t options) {
+  for (uint32_t at = 0; at < VOLUME_BYTES; at += 32) {
+    if ((options & SEAL_SETS) && start[at] == 0x85) seal_set(start + at);
+    if ((options & SEAL_RECORDS) && at % 512 == 0 && memcmp(start + at, "SPATE", 5) == 0) seal_record(start + at);
+  }
+  if (options & SECOND_FAT) start[110] = 2;
+  if (options & DIRTY) start[106] |= 2;
+  if ((options & SEAL_BOOT) && (start[108] == 9 || start[108] == 12)) small_checksum_boot(start);
+}
+
+static void read_file(const char *path) {
+  struct spate_exfat_file file;
+  uint8_t data[600];
+  size_t got;
+  uint64_t lba;
+  uint64_t blocks;
+  if (spate_exfat_open(&volume, path, &file) != SPATE_OK) return;
+  (void)spate_exfat_read(&file, 0, data, sizeof data, &got);
+  if (file.bytes > 300) (void)spate_exfat_read(&file, file.bytes - 300, data, sizeof data, &got);
+  uint64_t at = 0;
+  for (unsigned i = 0; i < 20; i++) {
+    if (spate_exfat_extent(&file, at, &lba, &blocks) != SPATE_OK || blocks == 0) break;
+    if (lba < volume.heap_lba || lba + blocks > ram.block.blocks) abort();
+    at += blocks << ram.block.block_shift;
+  }
+}
+
+static void walk(const char *path, int depth) {
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  bool more = true;
+  if (spate_exfat_list(&volume, path, &directory) != SPATE_OK) return;
+  while (more && calls++ < CALLS_MAX) {
+    char below[2 * SPATE_EXFAT_NAME_BYTES_MAX + 8];
+    if (spate_exfat_list_next(&directory, &entry, &more) != SPATE_OK || !more) continue;
+    if (strlen(path) + strlen(entry.name) + 2 > sizeof below) continue;
+    strcpy(below, path);
+    strcat(below, "/");
+    strcat(below, entry.name);
+    if (entry.directory && depth > 0) walk(below, depth - 1);
+    if (!entry.directory) read_file(below);
+  }
+}
+
+static void change(void) {
+  static struct spate_exfat_clip clip;
+  struct spate_exfat_info info;
+  (void)spate_exfat_info(&volume, &info);
+  if (spate_exfat_arm(&volume, &clip, "directory/new clip", 3000) == SPATE_OK) {
+    (void)spate_exfat_publish(&clip, 600);
+    while (clip.publishing)
+      spate_block_poll(&ram.block, 4);
+    (void)spate_exfat_close(&clip, 700);
+  }
+  (void)spate_exfat_mkdir(&volume, "directory/d/and one more of a longer name");
+  (void)spate_exfat_rename(&volume, "chained", "directory/d/chained");
+  (void)spate_exfat_rename(&volume, "directory", "DIRECTORY");
+  (void)spate_exfat_delete(&volume, "directory/clip");
+  (void)spate_exfat_delete(&volume, "chained");
+  (void)spate_exfat_delete(&volume, "directory/d");
+  (void)spate_exfat_unmount(&volume);
+}
+
+static void check_guards(void) {
+  for (uint32_t i = 0; i < GUARD_BYTES; i += 8)
+    if (spate_get64(memory + i) != 0 || spate_get64(start + VOLUME_BYTES + i) != 0) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < 2) return 0;
+  uint32_t block_shift = data[1] & 1 ? 12 : 9;
+  uint32_t cluster_shift = block_shift + (data[1] >> 1) % 4;
+  make_template(block_shift, cluster_shift);
+  patch(data + 2, size - 2, block_shift);
+  seal(data[0]);
+  struct spate_exfat_config config = config_of(block_shift);
+  if (data[0] & NO_CACHE_ROOM) config.cache_bytes = UINT32_C(5) << block_shift;
+  calls = 0;
+  for (unsigned mounts = 0; mounts < 2; mounts++) {
+    if (spate_exfat_mount(&volume, &config, NULL) != SPATE_OK) break;
+    walk("", DEPTH_MAX);
+    change();
+  }
+  check_guards();
+  return 0;
+}
