@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test speedtest bench bench-instructions bench-size format format-check lint fuzz clean
 
-PYTHON := build/venv/bin/python
+PYTHON := PYTHONPATH=tools build/venv/bin/python
 HOST := host-gcc-asan host-clang-asan
 FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
 
@@ -11,6 +11,7 @@ FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
 BOARD ?= qemu-virt
 INPUT ?=
 KEEP ?=
+TOTAL_MIB ?=
 
 help: ## This text
 	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'
@@ -45,15 +46,15 @@ test: ## Everything: format, lint, all builds, unit, fuzz and system tests (abou
 	@echo '== test 6/6: system tests';            $(PYTHON) -m pytest
 
 speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (3 minutes)
-	$(PYTHON) tools/speedtest.py --board $(BOARD)
+	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
 bench: bench-size bench-instructions speedtest ## All figures of the README (5 minutes)
 
 bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and completion, exact (1 minute)
-	$(PYTHON) tools/bench_instructions.py
+	$(PYTHON) bench/instructions.py
 
 bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
-	$(PYTHON) tools/bench_size.py
+	$(PYTHON) bench/size.py
 
 C_FILES = $(shell find include src ports apps tests -name '*.[ch]')
 

@@ -6,10 +6,13 @@
 #define BITMAP_BYTES (256u * 1024u)
 #define CACHE_BLOCKS 32u
 
-void must(const char *step, enum spate_error error) {
-  if (error == SPATE_OK) return;
+void fail(const char *step, enum spate_error error) {
   print("\nFAILED at %s: %s. %s\n", step, spate_error_name(error), spate_error_help(error));
   board_exit(1);
+}
+
+void must(const char *step, enum spate_error error) {
+  if (error != SPATE_OK) fail(step, error);
 }
 
 const char *size_text(struct size_text *buffer, uint64_t bytes) {
@@ -103,7 +106,7 @@ struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_p
                                       .bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN),
                                       .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};
-  if (config.cache == NULL || config.bitmap == NULL) must("taking memory for the volume", SPATE_E_MEMORY);
+  if (config.cache == NULL || config.bitmap == NULL) fail("taking memory for the volume", SPATE_E_MEMORY);
   return config;
 }
 
@@ -119,10 +122,13 @@ void drive_format(struct drive *drive, const char *label, uint32_t cluster_bytes
   struct size_text size, start;
   void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
 
-  if (scratch == NULL) must("taking memory for the partition table", SPATE_E_MEMORY);
+  if (scratch == NULL) fail("taking memory for the partition table", SPATE_E_MEMORY);
+  /* Our own table is not foreign, but what was recorded under it may be all there is of it. */
+  if (!erase && spate_partition_find(&drive->queue.block, scratch, partition) == SPATE_OK)
+    fail("checking that the drive is empty (erase=1 formats it all the same)", SPATE_E_FOREIGN);
   random_bytes(ids.disk, sizeof(ids.disk));
   random_bytes(ids.partition, sizeof(ids.partition));
-  must("writing the partition table",
+  must("writing the partition table (erase=1 writes it all the same)",
        spate_partition_write(&drive->queue.block, scratch, &ids, align_bytes, erase, partition));
 
   struct spate_exfat_config config = drive_volume(drive, partition);

@@ -29,7 +29,10 @@ void drive_format(struct drive *drive, const char *label, uint32_t cluster_bytes
 /* Memory for an exFAT volume on this partition, from the board's arenas. */
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition);
 
-/* Ends the run with "APP: STEP: NAME: sentence" unless error is OK. */
+/* Ends the run with "FAILED at STEP: NAME. What to do." */
+__attribute__((noreturn)) void fail(const char *step, enum spate_error error);
+
+/* The same, unless `error` is OK. */
 void must(const char *step, enum spate_error error);
 
 /* A size for people: 3 significant digits and a binary unit, in a buffer of the caller's. */

@@ -104,6 +104,20 @@ static void print_cost(const char *name, enum spate_op op, uint32_t bytes) {
         best.complete, BATCH);
 }
 
+/* The least of several: now and then one looks after the controller's health, which is not what idling costs. */
+static uint32_t idle_poll(void) {
+  uint32_t nothing = overhead();
+  uint32_t least = UINT32_MAX;
+
+  for (unsigned run = 0; run < RUNS; run++) {
+    uint32_t before = pmu_instructions();
+    spate_block_poll(&drive.queue.block, BATCH);
+    uint32_t instructions = pmu_instructions() - before - nothing;
+    if (instructions < least) least = instructions;
+  }
+  return least;
+}
+
 int app_main(void) {
   static const uint32_t sizes[] = {4096, 128u << 10, 1u << 20};
 
@@ -118,10 +132,7 @@ int app_main(void) {
     print_cost("write", SPATE_WRITE, sizes[i]);
     print_cost("read", SPATE_READ, sizes[i]);
   }
-  uint32_t nothing = overhead();
-  uint32_t before = pmu_instructions();
-  spate_block_poll(&drive.queue.block, BATCH);
-  print("cost idle 0 poll %u\n", pmu_instructions() - before - nothing);
+  print("cost idle 0 poll %u\n", idle_poll());
   must("shutting the drive down", spate_nvme_shutdown(&drive.controller));
   return 0;
 }

@@ -71,7 +71,7 @@ struct spate_exfat_chain {
   uint32_t first_cluster;  /* 0: none */
   uint32_t cluster, index; /* where the last lookup in the FAT ended; cluster 0: at none yet */
   uint64_t bytes;          /* DataLength; the root directory: that of its chain */
-  bool contiguous;         /* NoFatChain */
+  uint8_t contiguous;      /* NoFatChain */
 };
 
 /* A metadata block in memory. */

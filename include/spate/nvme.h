@@ -68,8 +68,7 @@ struct spate_nvme_namespace {
   uint8_t formats;      /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
   uint8_t format;       /* the one in use */
   uint16_t format_block_bytes[16];
-  uint8_t format_rating[16]; /* relative performance: 0 best … 3 degraded */
-  bool metadata;             /* bytes beside each block, or protection information: not for us */
+  bool metadata; /* bytes beside each block, or protection information: not for us */
 };
 
 /* What went wrong and was mended: every recovery is counted. */
@@ -217,6 +216,7 @@ struct spate_nvme {
   uint8_t *data; /* a page for the caller's admin command */
   uint8_t *log;  /* 512 bytes for the log reader */
   uint8_t *host_buffer_list;
+  uint8_t *behavior; /* 512 bytes for Host Behavior Support, zero but for the first */
   uint8_t log_page;    /* being read; 0: none */
   uint8_t log_waiting; /* to be read after that; 0: none */
   bool host_buffer_lent;

@@ -23,7 +23,7 @@ struct spate_partition {
   uint64_t first_lba;
   uint64_t blocks;
   uint8_t table;    /* enum spate_table it came from */
-  uint8_t index;    /* its place in that table, from 0 */
+  uint8_t index;    /* its place in that table, from 0; those past 255 are not looked at */
   bool from_backup; /* the primary GPT was damaged and the backup was used */
 };
 
@@ -37,8 +37,10 @@ SPATE_MUST_CHECK enum spate_error spate_partition_find(struct spate_block *block
                                                        struct spate_partition *partition);
 
 /*
- * Is there anything on the drive that a new table would lose? OK when the first and the last blocks are blank (zeros,
- * or ones as a trimmed drive may read) or hold exactly what spate_partition_write() makes; FOREIGN otherwise.
+ * Is there anything on the drive that a new table would lose? OK when the first MiB, and what follows the last whole
+ * MiB, are blank (zeros, or ones as a trimmed drive may read) or hold exactly what spate_partition_write() makes;
+ * FOREIGN otherwise. What lies inside a partition of our own making is not looked at: whoever formats asks
+ * spate_partition_find() first.
  */
 SPATE_MUST_CHECK enum spate_error spate_partition_check_blank(struct spate_block *block, void *scratch);
 
@@ -50,8 +52,9 @@ struct spate_partition_ids {
 
 /*
  * Write a protective MBR, a GPT and its backup, with one Basic Data partition from `align_bytes` (a power of two ≥ 1
- * MiB) to the last multiple of it. Backup first, flushed, then the primary: a cut in between leaves a valid table. With
- * `erase` false the drive must pass spate_partition_check_blank(). On success `partition` says where it is.
+ * MiB) to the last multiple of it. Backup first, flushed, then the primary. A cut in between leaves what was there, or
+ * a valid table; only where the old primary was already broken may it leave neither. With `erase` false the drive must
+ * pass spate_partition_check_blank(). On success `partition` says where it is.
  * Errors: FOREIGN, TOO_SMALL, INVALID, and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_partition_write(struct spate_block *block, void *scratch,

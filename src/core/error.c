@@ -48,8 +48,8 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_COMMAND] = {"COMMAND", "The drive refused a command: the status says why."},
     [SPATE_E_MEDIA] = {"MEDIA", "The drive's medium failed: copy what can be read and replace the drive."},
     [SPATE_E_POWER_LOST] = {"POWER_LOST", "The drive lost power, and with it what it had not yet flushed."},
-    [SPATE_E_FOREIGN] =
-        {"FOREIGN", "The drive holds data or a partition table that is not ours: erase it only if it is not needed."},
+    [SPATE_E_FOREIGN] = {"FOREIGN",
+                         "The drive holds data or a partition table already: erase it only if that is not needed."},
     [SPATE_E_NO_TABLE] = {"NO_TABLE", "The drive has neither a GPT, an MBR nor an exFAT volume: format it first."},
     [SPATE_E_TABLE] = {"TABLE",
                        "The partition table is damaged, and so is its backup: repair it with a PC, or format."},

@@ -88,6 +88,17 @@ enum spate_error exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
+enum spate_error exfat_chain_get(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
+                                 bool edit, struct spate_exfat_block **block, uint8_t **byte) {
+  uint64_t lba;
+  enum spate_error error = exfat_chain_lba(volume, chain, offset_bytes, &lba);
+
+  if (error != SPATE_OK) return error;
+  error = edit ? exfat_block_edit(volume, lba, block) : exfat_block_get(volume, lba, block);
+  if (error == SPATE_OK) *byte = (*block)->data + (offset_bytes & volume->block_mask);
+  return error;
+}
+
 enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
                                  uint32_t *first, uint32_t *clusters) {
   uint32_t left = (uint32_t)exfat_clusters(volume, chain->bytes) - index;

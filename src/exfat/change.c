@@ -27,8 +27,7 @@ static enum spate_error check_idle(struct spate_exfat *volume, const struct exfa
   enum spate_error error = exfat_chain_lba(volume, &directory, set->place.offset_bytes, &lba);
 
   if (error != SPATE_OK) return error;
-  if (exfat_clip_open_at(volume, lba, set->place.offset_bytes & volume->block_mask))
-    return SPATE_E_IN_USE;
+  if (exfat_clip_open_at(volume, lba, set->place.offset_bytes & volume->block_mask)) return SPATE_E_IN_USE;
   bool record =
       exfat_cluster_valid(volume, first_cluster) && exfat_cluster_lba(volume, first_cluster) == volume->record_lba;
   return record ? SPATE_E_IN_USE : SPATE_OK;

@@ -137,12 +137,11 @@ static enum spate_error reserve(struct spate_exfat *volume, const struct spate_e
 /* Put the set into its block, written, and keep the block. */
 static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat_clip *clip, struct exfat_place *place,
                                   const struct exfat_name *name) {
-  uint64_t lba;
-  enum spate_error error = exfat_chain_lba(volume, &place->directory, place->offset_bytes, &lba);
+  uint8_t *set;
+  enum spate_error error = exfat_chain_get(volume, &place->directory, place->offset_bytes, true, &clip->block, &set);
 
-  if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &clip->block);
   if (error != SPATE_OK) return error;
-  clip->entry_offset = (uint16_t)(place->offset_bytes & volume->block_mask);
+  clip->entry_offset = (uint16_t)(set - clip->block->data);
   clip->entries = exfat_set_build(set_of(clip), name->units, name->count, name->hash, CLIP_ATTRIBUTES);
   exfat_time_stamp(&volume->config, set_of(clip), true);
   exfat_set_seal(set_of(clip), clip->entries);

@@ -27,13 +27,14 @@ enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_e
 static enum spate_error matches(struct spate_exfat *volume, const struct exfat_set *set, const struct exfat_name *name,
                                 bool *equal) {
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
+  uint16_t upper[SPATE_EXFAT_NAME_UNITS_MAX];
 
   *equal = false;
   if (exfat_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
     return SPATE_OK;
   exfat_set_name(set->raw, units);
-  enum spate_error error = exfat_upcase(volume, units, name->count);
-  *equal = memcmp(units, name->upper, name->count * sizeof units[0]) == 0;
+  enum spate_error error = exfat_upcase(volume, units, name->count, upper);
+  *equal = memcmp(upper, name->upper, name->count * sizeof units[0]) == 0;
   return error;
 }
 
@@ -97,11 +98,12 @@ static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat
 }
 
 /* Let no entry be seen at `offset_bytes`, which is behind the end marker: volumes exist with garbage there. */
-static enum spate_error end_at(struct spate_exfat *volume, const struct exfat_path *path, uint32_t offset_bytes) {
-  struct exfat_place place = {.directory = path->directory, .offset_bytes = offset_bytes, .entries = 1};
+static enum spate_error end_at(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                               uint32_t offset_bytes) {
+  struct exfat_place place = {.directory = *directory, .offset_bytes = offset_bytes, .entries = 1};
   _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
 
-  if (offset_bytes >= path->directory.bytes) return SPATE_OK;
+  if (offset_bytes >= directory->bytes) return SPATE_OK;
   enum spate_error error = exfat_entry_read(volume, &place.directory, offset_bytes, raw);
   if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
   raw[0] = EXFAT_TYPE_END;
@@ -113,35 +115,42 @@ static enum spate_error end_at(struct spate_exfat *volume, const struct exfat_pa
  * directory ends behind it. Everything is invisible until the marker itself is overwritten, which is last: by the
  * padding here, or by the set.
  */
-static enum spate_error move_end(struct spate_exfat *volume, const struct exfat_path *path, const struct room *room,
-                                 uint32_t entries) {
+static enum spate_error move_end(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                 const struct room *room, uint32_t entries) {
   _Alignas(8) uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES] = {0};
-  struct exfat_place padding = {.directory = path->directory, .offset_bytes = room->end};
-  enum spate_error error = end_at(volume, path, room->start + entries * EXFAT_ENTRY_BYTES);
+  struct exfat_place padding = {.directory = *directory, .offset_bytes = room->end};
+  enum spate_error error = end_at(volume, directory, room->start + entries * EXFAT_ENTRY_BYTES);
 
-  if (error == SPATE_OK) error = end_at(volume, path, room->start);
+  if (error == SPATE_OK) error = end_at(volume, directory, room->start);
+  if (error != SPATE_OK || room->start <= room->end) return error;
   /* A set that fits into a block begins at most its own length behind the marker. */
   padding.entries = (uint8_t)((room->start - room->end) / EXFAT_ENTRY_BYTES);
-  if (error != SPATE_OK || padding.entries == 0) return error;
   for (uint32_t i = 0; i < padding.entries; i++)
     raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
   return exfat_entries_write(volume, &padding, raw);
 }
 
+enum spate_error exfat_slots_find(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint8_t entries,
+                                  struct exfat_place *place) {
+  struct room room;
+  enum spate_error error = find_room(volume, directory, entries, &room);
+
+  if (error != SPATE_OK) return error;
+  if (!room.found) return SPATE_E_NO_SPACE;
+  *place = (struct exfat_place){.directory = *directory, .offset_bytes = room.start, .entries = entries};
+  if (room.start + entries * EXFAT_ENTRY_BYTES <= room.end) return SPATE_OK;
+  error = exfat_boot_dirty(volume, true);
+  return error == SPATE_OK ? move_end(volume, directory, &room, entries) : error;
+}
+
 enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
                                   struct exfat_place *place) {
-  struct room room = {0};
+  enum spate_error error = exfat_slots_find(volume, &path->directory, entries, place);
 
-  for (uint32_t tries = 0; !room.found; tries++) {
-    enum spate_error error = tries == 0 ? SPATE_OK : exfat_directory_grow(volume, path);
-    if (error == SPATE_OK) error = find_room(volume, &path->directory, entries, &room);
+  for (uint32_t tries = 0; error == SPATE_E_NO_SPACE && tries < GROW_TRIES; tries++) {
+    error = exfat_directory_grow(volume, path);
     if (error != SPATE_OK) return error;
-    if (!room.found && tries == GROW_TRIES) return SPATE_E_NO_SPACE;
+    error = exfat_slots_find(volume, &path->directory, entries, place);
   }
-  *place = (struct exfat_place){.directory = path->directory, .offset_bytes = room.start, .entries = entries};
-  if (room.start + entries * EXFAT_ENTRY_BYTES <= room.end) return SPATE_OK;
-  enum spate_error error = exfat_boot_dirty(volume, true);
-  if (error != SPATE_OK) return error;
-  if (room.start < room.end) room.end = room.start;
-  return move_end(volume, path, &room, entries);
+  return error;
 }

@@ -89,12 +89,10 @@ static bool well_formed(const uint8_t *raw, uint32_t entries) {
 enum spate_error exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                   uint32_t offset_bytes, uint8_t *raw) {
   struct spate_exfat_block *block;
-  uint64_t lba;
-  enum spate_error error = exfat_chain_lba(volume, directory, offset_bytes, &lba);
+  uint8_t *byte;
+  enum spate_error error = exfat_chain_get(volume, directory, offset_bytes, false, &block, &byte);
 
-  if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
-  if (error == SPATE_OK)
-    memcpy(raw, block->data + (offset_bytes & volume->block_mask), EXFAT_ENTRY_BYTES);
+  if (error == SPATE_OK) memcpy(raw, byte, EXFAT_ENTRY_BYTES);
   return error;
 }
 
@@ -132,12 +130,10 @@ static enum spate_error change_block(struct spate_exfat *volume, const struct ex
   uint32_t at = place->offset_bytes + first * EXFAT_ENTRY_BYTES;
   uint32_t count = entries_in_block(volume, place, first);
   struct spate_exfat_block *block;
-  uint64_t lba;
-  enum spate_error error = exfat_chain_lba(volume, &directory, at, &lba);
+  uint8_t *to;
+  enum spate_error error = exfat_chain_get(volume, &directory, at, true, &block, &to);
 
-  if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &block);
   if (error != SPATE_OK) return error;
-  uint8_t *to = block->data + (at & volume->block_mask);
   if (raw != NULL) memcpy(to, raw + first * EXFAT_ENTRY_BYTES, count * EXFAT_ENTRY_BYTES);
   for (uint32_t i = 0; raw == NULL && i < count; i++)
     to[i * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;

@@ -35,7 +35,7 @@ static enum spate_error describe(struct spate_exfat *volume, const struct exfat_
   entry->valid_bytes = exfat_get64(set->raw + STREAM_VALID_BYTES);
   entry->attributes = exfat_get16(set->raw + FILE_ATTRIBUTES);
   entry->directory = (entry->attributes & EXFAT_DIRECTORY) != 0;
-  entry->contiguous = chain.contiguous;
+  entry->contiguous = chain.contiguous != 0;
   exfat_time_get(set->raw, &entry->modified);
   return SPATE_OK;
 }

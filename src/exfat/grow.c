@@ -36,18 +36,38 @@ static enum spate_error last_cluster(struct spate_exfat *volume, struct spate_ex
   return error;
 }
 
-static enum spate_error put_length(struct spate_exfat *volume, const struct exfat_path *path,
+/* One write cannot change a set whose file entry and stream extension lie in two blocks, as others place them. */
+static bool straddles(const struct spate_exfat *volume, const struct exfat_place *self) {
+  return self->entries > 0 && ((self->offset_bytes + EXFAT_ENTRY_BYTES) & volume->block_mask) == 0;
+}
+
+/* Such a set moves: the new length is in its new place, and the journal sees to it that only one place is left. */
+static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record,
+                                 const uint8_t *raw) {
+  record->from = path->self;
+  record->to_checksum = exfat_get16(raw + FILE_CHECKSUM);
+  enum spate_error error = exfat_journal_begin(volume, record);
+  if (error == SPATE_OK) error = exfat_entries_write(volume, &record->to, raw);
+  if (error == SPATE_OK) error = exfat_entries_erase(volume, &record->from);
+  path->self = record->to;
+  return error;
+}
+
+static enum spate_error put_length(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record,
                                    const struct spate_exfat_chain *grown) {
   struct exfat_set set;
   enum spate_error error = exfat_set_read(volume, &path->self.directory, path->self.offset_bytes, &set);
 
   if (error != SPATE_OK) return error;
+  record->from_checksum = exfat_get16(set.raw + FILE_CHECKSUM);
   exfat_set_lengths(set.raw, grown->first_cluster, grown->bytes, grown->contiguous);
   exfat_set_seal(set.raw, set.place.entries);
-  return exfat_entries_write(volume, &set.place, set.raw);
+  return record->to.entries > 0 ? move_set(volume, path, record, set.raw)
+                                : exfat_entries_write(volume, &set.place, set.raw);
 }
 
-static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_path *path, uint32_t added) {
+static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record) {
+  uint32_t added = record->clusters.first_cluster;
   struct spate_exfat_chain grown = {.first_cluster = path->directory.first_cluster,
                                     .bytes = path->directory.bytes + exfat_cluster_bytes(volume)};
   enum spate_error error = exfat_bitmap_set(volume, added, 1, true);
@@ -62,7 +82,7 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
     grown.contiguous = true;
   }
   if (path->self.entries > 0)
-    error = put_length(volume, path, &grown);
+    error = put_length(volume, path, record, &grown);
   else
     volume->root = grown;
   if (error == SPATE_OK) path->directory = grown;
@@ -70,21 +90,15 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
 }
 
 enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path) {
-  uint32_t block_mask = volume->block_mask;
-  uint32_t added;
-  uint32_t last;
+  struct exfat_record record = {.clusters = {.bytes = exfat_cluster_bytes(volume), .contiguous = true}};
+  enum spate_error error = SPATE_OK;
 
   if (path->directory.bytes + exfat_cluster_bytes(volume) > EXFAT_DIRECTORY_BYTES_MAX) return SPATE_E_NO_SPACE;
-  /* Others may have put its file entry and stream extension into two blocks: no one write changes both. */
-  if (path->self.entries > 0 && ((path->self.offset_bytes + EXFAT_ENTRY_BYTES) & block_mask) == 0)
-    return SPATE_E_UNSUPPORTED;
-  enum spate_error error = exfat_bitmap_find(volume, 1, &added);
-  if (error == SPATE_OK) error = last_cluster(volume, &path->directory, &last);
+  if (straddles(volume, &path->self))
+    error = exfat_slots_find(volume, &path->self.directory, path->self.entries, &record.to);
+  if (error == SPATE_OK) error = exfat_bitmap_find(volume, 1, &record.clusters.first_cluster);
+  if (error == SPATE_OK) error = last_cluster(volume, &path->directory, &record.previous_cluster);
+  if (error == SPATE_OK) error = exfat_journal_begin(volume, &record);
   if (error != SPATE_OK) return error;
-  struct exfat_record record = {
-      .clusters = {.first_cluster = added, .bytes = exfat_cluster_bytes(volume), .contiguous = true},
-      .previous_cluster = last};
-  error = exfat_journal_begin(volume, &record);
-  if (error != SPATE_OK) return error;
-  return exfat_journal_end(volume, add_cluster(volume, path, added));
+  return exfat_journal_end(volume, add_cluster(volume, path, &record));
 }

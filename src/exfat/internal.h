@@ -129,7 +129,10 @@ enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error e
 /* FLUSH what was written without FUA. */
 enum spate_error exfat_barrier(struct spate_exfat *volume);
 /* Remember that the volume contradicts itself, and say so. */
-enum spate_error exfat_corrupt(struct spate_exfat *volume);
+static inline enum spate_error exfat_corrupt(struct spate_exfat *volume) {
+  volume->corrupt = true;
+  return SPATE_E_CORRUPT;
+}
 
 /* ---- cache.c: metadata blocks ---- */
 
@@ -154,12 +157,8 @@ static inline bool exfat_cluster_valid(const struct spate_exfat *volume, uint32_
   return cluster >= EXFAT_FIRST_CLUSTER && cluster - EXFAT_FIRST_CLUSTER < volume->cluster_count;
 }
 static inline uint32_t exfat_block_shift(const struct spate_exfat *volume) { return volume->block_shift; }
-static inline uint32_t exfat_block_bytes(const struct spate_exfat *volume) {
-  return volume->block_mask + 1u;
-}
-static inline uint32_t exfat_cluster_bytes(const struct spate_exfat *volume) {
-  return volume->cluster_mask + 1u;
-}
+static inline uint32_t exfat_block_bytes(const struct spate_exfat *volume) { return volume->block_mask + 1u; }
+static inline uint32_t exfat_cluster_bytes(const struct spate_exfat *volume) { return volume->cluster_mask + 1u; }
 static inline uint64_t exfat_clusters(const struct spate_exfat *volume, uint64_t bytes) {
   return (bytes + volume->cluster_mask) >> volume->cluster_shift;
 }
@@ -179,6 +178,9 @@ enum spate_error exfat_chain_measure(struct spate_exfat *volume, struct spate_ex
 /* The device's block that holds byte `offset_bytes` of the chain. */
 enum spate_error exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
                                  uint64_t *lba);
+/* That block in the cache, and the byte in it; for changing it, with `edit` (exfat_block_edit). */
+enum spate_error exfat_chain_get(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
+                                 bool edit, struct spate_exfat_block **block, uint8_t **byte);
 /* From cluster number `index` of the chain: the first cluster, and how many follow each other on the volume. */
 enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
                                  uint32_t *first, uint32_t *clusters);
@@ -205,7 +207,7 @@ enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t
 /* ---- upcase.c, name.c, time.c ---- */
 
 enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum);
-enum spate_error exfat_upcase(struct spate_exfat *volume, uint16_t *units, uint32_t count);
+enum spate_error exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper);
 static inline uint32_t exfat_checksum32(uint32_t sum, uint8_t byte) { return (sum << 31 | sum >> 1) + byte; }
 
 struct exfat_name {
@@ -280,7 +282,11 @@ enum spate_error exfat_path_find(struct spate_exfat *volume, const char *text, s
                                  struct exfat_set *set);
 /* For a new name: the way there, the name free and one that every system opens. */
 enum spate_error exfat_path_new(struct spate_exfat *volume, const char *text, struct exfat_path *path);
-/* Room for a set of `entries` in the path's directory, made ready so that writing the set is all that is left. */
+/* Room for a set of `entries` in a directory as large as it is (NO_SPACE: there is none), made ready so that writing
+ * the set is all that is left. */
+enum spate_error exfat_slots_find(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint8_t entries,
+                                  struct exfat_place *place);
+/* The same in the path's directory, which grows if it must. */
 enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
                                   struct exfat_place *place);
 enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path);
@@ -297,13 +303,22 @@ enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 #define EXFAT_RECORD_JOURNAL SPATE_EXFAT_CLIPS_MAX /* the slot of directory changes */
 #define EXFAT_RECORD_SLOTS   (SPATE_EXFAT_CLIPS_MAX + 1u)
 
+/* As it is on the volume, at the start of its block; in the order of this CPU's bytes, which the version tells. */
 struct exfat_record {
-  struct spate_exfat_chain clusters; /* to be freed if no entry owns them */
-  uint32_t previous_cluster;         /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
-  bool foreign_dirty;
-  struct exfat_place from, to; /* entry sets that are being removed and made; entries 0: none */
+  uint8_t magic[8];
+  uint32_t version, serial;
+  uint32_t previous_cluster; /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
   uint16_t from_checksum, to_checksum;
+  uint8_t foreign_dirty;
+  uint8_t reserved[7];
+  struct spate_exfat_chain clusters; /* to be freed if no entry owns them */
+  struct exfat_place from, to;       /* entry sets that are being removed and made; entries 0: none */
+  uint8_t uuid[16];                  /* for chunk headers, together with the next: zeros so far */
+  uint32_t chunk_bytes;
+  uint32_t crc; /* CRC-32 of all above */
 };
+_Static_assert(sizeof(struct spate_exfat_chain) == 32 && sizeof(struct exfat_place) == 40, "layout on the volume");
+_Static_assert(sizeof(struct exfat_record) == 168, "layout on the volume");
 
 #define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
 /* The entry set of the record's file, whose clusters begin at `first_cluster`. */
@@ -313,11 +328,11 @@ void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shi
 enum spate_error exfat_record_open(struct spate_exfat *volume);
 /* Have the file, for the first change of a foreign volume. */
 enum spate_error exfat_record_need(struct spate_exfat *volume);
-enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, const struct exfat_record *record);
+enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
 enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid);
 enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot);
 /* Begin a directory change: VolumeDirty on and the journal written. */
-enum spate_error exfat_journal_begin(struct spate_exfat *volume, const struct exfat_record *record);
+enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record);
 /* End one that came to `error`; on a failure the journal stays for the next mount. */
 enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
 enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);

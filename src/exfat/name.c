@@ -95,8 +95,7 @@ enum spate_error exfat_name_parse(struct spate_exfat *volume, const char *text, 
   if (count == 0 || (text[0] == '.' && (bytes == 1 || (bytes == 2 && text[1] == '.')))) return SPATE_E_NAME;
   for (uint32_t i = 0; i < count; i++)
     if (forbidden(name->units[i])) return SPATE_E_NAME;
-  memcpy(name->upper, name->units, sizeof name->upper);
-  error = exfat_upcase(volume, name->upper, count);
+  error = exfat_upcase(volume, name->units, count, name->upper);
   name->count = (uint8_t)count;
   name->hash = exfat_name_hash(name->upper, count);
   return error;

@@ -5,29 +5,21 @@
 
 #define RECORD_ATTRIBUTES ((uint16_t)(EXFAT_HIDDEN | EXFAT_SYSTEM))
 
-static void name_of_record(struct exfat_name *name) {
-  static const char text[] = {'.', 's', 'p', 'a', 't', 'e'};
-
-  name->count = sizeof text;
-  for (uint32_t i = 0; i < sizeof text; i++) {
-    name->units[i] = (uint8_t)text[i];
-    name->upper[i] = (uint16_t)(i == 0 ? text[i] : text[i] - ('a' - 'A'));
-  }
-  name->hash = exfat_name_hash(name->upper, name->count);
-}
+static const uint16_t name_units[] = {'.', 's', 'p', 'a', 't', 'e'};
+static const uint16_t name_upper[] = {'.', 'S', 'P', 'A', 'T', 'E'};
+#define NAME_COUNT (sizeof name_units / sizeof name_units[0])
 
 static void record_path(const struct spate_exfat *volume, struct exfat_path *path) {
   path->directory = volume->root;
   path->self.entries = 0;
-  name_of_record(&path->name);
+  path->name.count = NAME_COUNT;
+  path->name.hash = exfat_name_hash(name_upper, NAME_COUNT);
+  memcpy(path->name.upper, name_upper, sizeof name_upper);
 }
 
 void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shift,
                         const struct spate_exfat_config *config) {
-  struct exfat_name name;
-
-  name_of_record(&name);
-  exfat_set_build(raw, name.units, name.count, name.hash, RECORD_ATTRIBUTES);
+  exfat_set_build(raw, name_units, NAME_COUNT, exfat_name_hash(name_upper, NAME_COUNT), RECORD_ATTRIBUTES);
   exfat_set_lengths(raw, first_cluster, (uint64_t)EXFAT_RECORD_SLOTS << block_shift, true);
   exfat_time_stamp(config, raw, true);
   exfat_set_seal(raw, EXFAT_RECORD_ENTRIES);

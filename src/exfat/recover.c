@@ -148,13 +148,14 @@ static enum spate_error free_run(struct owners *owners, uint32_t at, uint32_t cl
   if (end > window_end) end = window_end;
   while (at < end) {
     struct spate_exfat_block *block;
+    uint8_t *start;
+    uint32_t start_byte = at / 8u;
     bool changed = false;
-    uint64_t lba;
-    enum spate_error error = exfat_chain_lba(volume, &volume->bitmap, at / 8u, &lba);
-    if (error == SPATE_OK) error = exfat_block_edit(volume, lba, &block);
+    enum spate_error error = exfat_chain_get(volume, &volume->bitmap, start_byte, true, &block, &start);
     if (error != SPATE_OK) return error;
+    uint64_t lba = block->lba;
     do {
-      uint8_t *byte = block->data + (at / 8u & volume->block_mask);
+      uint8_t *byte = start + (at / 8u - start_byte);
       uint8_t bit = (uint8_t)(1u << (at & 7u));
       if ((*byte & bit) == 0 || !ownerless(owners, at)) continue;
       *byte &= (uint8_t)~bit;
@@ -299,7 +300,7 @@ enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mo
     if (error != SPATE_OK) return error;
     if (!valid) continue;
     found->reservations++;
-    foreign_dirty |= record.foreign_dirty;
+    foreign_dirty |= record.foreign_dirty != 0;
   }
   enum spate_error error = reclaim(volume, found);
   if (error == SPATE_OK) error = clear_all(volume);

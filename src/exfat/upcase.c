@@ -11,11 +11,10 @@
 
 static enum spate_error word_at(struct spate_exfat *volume, uint64_t offset_bytes, uint16_t *word) {
   struct spate_exfat_block *block;
-  uint64_t lba;
-  enum spate_error error = exfat_chain_lba(volume, &volume->upcase, offset_bytes, &lba);
+  uint8_t *byte;
+  enum spate_error error = exfat_chain_get(volume, &volume->upcase, offset_bytes, false, &block, &byte);
 
-  if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
-  if (error == SPATE_OK) *word = exfat_get16(block->data + (offset_bytes & volume->block_mask));
+  if (error == SPATE_OK) *word = exfat_get16(byte);
   return error;
 }
 
@@ -32,18 +31,17 @@ enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksu
   return sum == checksum ? SPATE_OK : SPATE_E_CORRUPT;
 }
 
-enum spate_error exfat_upcase(struct spate_exfat *volume, uint16_t *units, uint32_t count) {
-  uint8_t mapped[(SPATE_EXFAT_NAME_UNITS_MAX + 7u) / 8u] = {0}; /* or a result could be mapped again */
-  uint32_t left = count;
+enum spate_error exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper) {
+  uint32_t highest = 0;
   uint32_t unit = 0;
 
   for (uint32_t i = 0; i < count; i++) {
-    if (units[i] > ASCII_LAST) continue;
-    if (units[i] >= 'a' && units[i] <= 'z') units[i] = (uint16_t)(units[i] - ('a' - 'A'));
-    mapped[i / 8u] |= (uint8_t)(1u << (i & 7u));
-    left--;
+    bool lower = units[i] >= 'a' && units[i] <= 'z';
+    upper[i] = (uint16_t)(lower ? units[i] - ('a' - 'A') : units[i]);
+    if (units[i] > highest) highest = units[i];
   }
-  for (uint64_t at = 0; left > 0 && at < volume->upcase.bytes && unit <= UINT16_MAX; at += 2) {
+  if (highest <= ASCII_LAST) return SPATE_OK;
+  for (uint64_t at = 0; at < volume->upcase.bytes && unit <= highest; at += 2) {
     uint16_t word;
     enum spate_error error = word_at(volume, at, &word);
     if (error != SPATE_OK) return error;
@@ -54,12 +52,8 @@ enum spate_error exfat_upcase(struct spate_exfat *volume, uint16_t *units, uint3
       unit += word;
       continue;
     }
-    for (uint32_t i = 0; i < count; i++) {
-      if (units[i] != unit || exfat_bit(mapped[i / 8u], i)) continue;
-      units[i] = word;
-      mapped[i / 8u] |= (uint8_t)(1u << (i & 7u));
-      left--;
-    }
+    for (uint32_t i = 0; i < count; i++)
+      if (units[i] == unit) upper[i] = word;
     unit++;
   }
   return SPATE_OK;

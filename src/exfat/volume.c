@@ -4,11 +4,6 @@
 
 #define BITMAP_SECOND 1u /* flag of a bitmap entry: it belongs to the second FAT */
 
-enum spate_error exfat_corrupt(struct spate_exfat *volume) {
-  volume->corrupt = true;
-  return SPATE_E_CORRUPT;
-}
-
 enum spate_error exfat_begin(struct spate_exfat *volume) {
   if (volume->busy) return SPATE_E_BUSY;
   volume->busy = true;

@@ -97,13 +97,8 @@ enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvm
                                  uint32_t timeout_ms) {
   struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_CALLER];
 
-  /* Bounded: a recovery ends, in running or in death. */
-  while (!spate_nvme_is_running(controller)) {
-    if (controller->state == SPATE_NVME_DEAD) return controller->error;
-    if (controller->state == SPATE_NVME_CLOSED) return SPATE_E_INVALID;
-    spate_nvme_service(controller);
-    spate_port_relax();
-  }
+  spate_nvme_wait_for_running(controller);
+  if (!spate_nvme_is_running(controller)) return controller->error;
   if (slot->busy) return SPATE_E_BUSY;
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_CALLER, command, timeout_ms);
   while (slot->busy) { /* until its deadline, which leads to a reset, which cancels */
@@ -114,6 +109,14 @@ enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvm
   if (slot->status == SPATE_NVME_CANCELLED) return controller->error;
   controller->status = slot->status;
   return SPATE_E_COMMAND;
+}
+
+enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint8_t opcode, uint32_t dword10,
+                                       uint32_t dword11) {
+  struct nvme_command command;
+
+  spate_nvme_command_init(&command, opcode, 0, NULL, dword10, dword11);
+  return spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
 }
 
 uint16_t spate_nvme_last_status(const struct spate_nvme *controller) { return controller->status; }

@@ -138,8 +138,8 @@ void spate_nvme_service(struct spate_nvme *controller) {
   }
 }
 
-/* Bounded by the state's deadlines. */
-static void wait_for_running(struct spate_nvme *controller) {
+/* Or for the end of hope: bounded by the states' deadlines. */
+void spate_nvme_wait_for_running(struct spate_nvme *controller) {
   while (!spate_nvme_is_running(controller) && controller->state != SPATE_NVME_DEAD &&
          controller->state != SPATE_NVME_CLOSED) {
     spate_nvme_service(controller);
@@ -169,6 +169,7 @@ static enum spate_error memory_take(struct spate_nvme *controller) {
 
   if (pages == NULL) return SPATE_E_MEMORY;
   controller->admin_sq = (uint64_t *)(void *)pages;
+  controller->behavior = pages + SPATE_PAGE_BYTES / 2u;
   controller->admin_cq = (const volatile uint32_t *)(const volatile void *)(pages + SPATE_PAGE_BYTES);
   controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
   controller->host_buffer_list = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u + NVME_LOG_BYTES;
@@ -185,6 +186,8 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
   controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
   controller->age_max = (uint16_t)(timeout_ms / INTERVAL_MS < 0xfffeu ? timeout_ms / INTERVAL_MS : 0xfffeu);
+  if (config->host_buffer != NULL && (spate_port_dma_address(config->host_buffer) & (SPATE_PAGE_BYTES - 1u)) != 0)
+    return SPATE_E_INVALID;
   controller->error = capabilities_take(controller);
   if (controller->error == SPATE_OK) controller->error = memory_take(controller);
   if (controller->error != SPATE_OK) return controller->error;
@@ -193,7 +196,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
 
   controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* the first failure is the answer */
   spate_nvme_disable(controller);
-  wait_for_running(controller);
+  spate_nvme_wait_for_running(controller);
   return spate_nvme_is_running(controller) ? SPATE_OK : controller->error;
 }
 

@@ -4,16 +4,6 @@
 
 #define POWER_STATE_MASK 0x1fu
 
-enum spate_error spate_nvme_call_feature(struct spate_nvme *controller, uint8_t opcode, enum nvme_feature feature,
-                                         uint32_t value, uint32_t *result) {
-  struct nvme_command command;
-
-  spate_nvme_command_init(&command, opcode, 0, NULL, (uint32_t)feature, value);
-  const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-  if (error == SPATE_OK && result != NULL) *result = controller->admin[SPATE_NVME_ADMIN_CALLER].result;
-  return error;
-}
-
 void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on) {
   controller->cache_on = on;
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
@@ -21,13 +11,10 @@ void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on) {
 }
 
 enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on) {
-  uint32_t result = 0;
-
   if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
-  const enum spate_error error =
-      spate_nvme_call_feature(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0, &result);
+  const enum spate_error error = spate_nvme_call_plain(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0);
   if (error != SPATE_OK) return error;
-  *on = (result & 1u) != 0;
+  *on = (controller->admin[SPATE_NVME_ADMIN_CALLER].result & 1u) != 0;
   spate_nvme_write_cache_take(controller, *on);
   return SPATE_OK;
 }
@@ -35,7 +22,7 @@ enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool 
 enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on) {
   if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
   const enum spate_error error =
-      spate_nvme_call_feature(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0, NULL);
+      spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0);
   if (error != SPATE_OK) return error;
   controller->cache_choice = on ? 2 : 1;
   spate_nvme_write_cache_take(controller, on);
@@ -43,14 +30,12 @@ enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool 
 }
 
 enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state) {
-  uint32_t result = 0;
-
-  const enum spate_error error = spate_nvme_call_feature(controller, NVME_GET_FEATURES, NVME_FEATURE_POWER, 0, &result);
-  if (error == SPATE_OK) *state = result & POWER_STATE_MASK;
+  const enum spate_error error = spate_nvme_call_plain(controller, NVME_GET_FEATURES, NVME_FEATURE_POWER, 0);
+  if (error == SPATE_OK) *state = controller->admin[SPATE_NVME_ADMIN_CALLER].result & POWER_STATE_MASK;
   return error;
 }
 
 enum spate_error spate_nvme_power_state_set(struct spate_nvme *controller, uint8_t state) {
   if (state >= controller->identity.power_states) return SPATE_E_INVALID;
-  return spate_nvme_call_feature(controller, NVME_SET_FEATURES, NVME_FEATURE_POWER, state, NULL);
+  return spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_POWER, state);
 }

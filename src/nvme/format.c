@@ -3,13 +3,17 @@
 
 #define ERASE_SHIFT 9u /* SES in dword 10 (5.23) */
 
-/* Of the formats without metadata and with the block size asked for, the one that performs best: 0 is best. */
-static int choose_format(const struct spate_nvme_namespace *namespace, uint32_t block_bytes) {
+/* Of the formats without metadata and with the block size asked for, the one that performs best: 0 is best. `data` is
+ * what Identify Namespace said just now. */
+static int choose_format(const struct spate_nvme_namespace *namespace, const uint8_t *data, uint32_t block_bytes) {
   int best = -1;
+  uint32_t best_rating = 4;
 
   for (int i = 0; i < namespace->formats; i++) {
-    if (namespace->format_block_bytes[i] != block_bytes) continue;
-    if (best < 0 || namespace->format_rating[i] < namespace->format_rating[best]) best = i;
+    const uint32_t rating = data[131 + 4 * i] & 3u; /* figure 246: LBA format, relative performance */
+    if (namespace->format_block_bytes[i] != block_bytes || rating >= best_rating) continue;
+    best = i;
+    best_rating = rating;
   }
   return best;
 }
@@ -20,11 +24,11 @@ enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid,
   struct nvme_command command;
 
   if ((block_bytes != 512 && block_bytes != 4096) || timeout_ms == 0) return SPATE_E_INVALID;
-  if (controller->queue_count != 0) return SPATE_E_BUSY;
+  if (controller->queues != NULL) return SPATE_E_BUSY;
   if (!controller->identity.can_format) return SPATE_E_UNSUPPORTED;
   const enum spate_error error = spate_nvme_namespace(controller, nsid, &namespace);
   if (error != SPATE_OK) return error;
-  const int format = choose_format(&namespace, block_bytes);
+  const int format = choose_format(&namespace, controller->data, block_bytes);
   if (format < 0) return SPATE_E_UNSUPPORTED;
   spate_nvme_command_init(&command, NVME_FORMAT, nsid, NULL, (uint32_t)format | (uint32_t)erase << ERASE_SHIFT, 0);
   return spate_nvme_call(controller, &command, timeout_ms);

@@ -112,9 +112,7 @@ enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t ns
   out->formats = (uint8_t)(data[25] < 16u ? data[25] + 1u : 16u);
   out->format = data[26] & 0xfu;
   for (unsigned i = 0; i < out->formats; i++) {
-    const uint32_t format = spate_get32(data + 128 + 4u * i);
-    out->format_block_bytes[i] = format_bytes(format);
-    out->format_rating[i] = (format >> 24) & 3u;
+    out->format_block_bytes[i] = format_bytes(spate_get32(data + 128 + 4u * i));
   }
   if (out->format >= out->formats) return SPATE_OK; /* block_bytes 0: no format anyone knows */
   const uint32_t format = spate_get32(data + 128 + 4u * out->format);

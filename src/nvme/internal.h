@@ -7,6 +7,8 @@
 #include <spate/nvme.h>
 #include <spate/port.h>
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "queue entries are stored as they are");
+
 /* Controller registers (3.1). */
 enum {
   NVME_CAP = 0x00,
@@ -98,14 +100,16 @@ bool spate_nvme_admin_expired(const struct spate_nvme *controller);
 /* Carry out one command and wait for it; data is in controller->data, the answer in admin[CALLER].result. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
                                                   uint32_t timeout_ms);
-SPATE_MUST_CHECK enum spate_error spate_nvme_call_feature(struct spate_nvme *controller, uint8_t opcode,
-                                                          enum nvme_feature feature, uint32_t value, uint32_t *result);
+/* The same for a command of two dwords, and nothing else. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint8_t opcode, uint32_t dword10,
+                                                        uint32_t dword11);
 
 /* controller.c */
 void spate_nvme_service(struct spate_nvme *controller);
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
+void spate_nvme_wait_for_running(struct spate_nvme *controller);
 /* Of a controller that was ready: OK; GONE where its registers read all ones; FATAL when it gave up (CSTS.CFS), or is
  * not ready any more, as after a power cut of its own. */
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);

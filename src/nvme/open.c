@@ -99,26 +99,18 @@ static enum spate_error tell_drive(struct spate_nvme_queue *queue) {
   struct nvme_command command;
 
   spate_nvme_create_cq(queue, &command);
-  enum spate_error error = spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
+  const enum spate_error error = spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
   if (error != SPATE_OK) return error;
   spate_nvme_create_sq(queue, &command);
-  error = spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
-  if (error != SPATE_E_COMMAND) return error;
-  /* Give the identifier back, so that the next try can have it. What counts is the first refusal. */
-  const uint16_t status = queue->controller->status;
-  spate_nvme_command_init(&command, NVME_DELETE_CQ, 0, NULL, queue->id, 0);
-  if (spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS) != SPATE_OK)
-    spate_port_log("nvme: a completion queue is left over, identifier", queue->id);
-  queue->controller->status = status;
-  return error;
+  return spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
 }
 
-/* The largest ring the drive takes, no larger than the depth needs. */
+/* More entries than commands, no more than that needs or the drive takes. */
 static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth) {
-  uint32_t entries = SPATE_NVME_RING_ENTRIES(depth);
+  uint32_t entries = SPATE_NVME_RING_ENTRIES(1u);
 
-  while (entries > controller->identity.queue_entries_max)
-    entries >>= 1;
+  while (entries <= depth && entries * 2u <= controller->identity.queue_entries_max)
+    entries *= 2u;
   return entries;
 }
 
@@ -143,12 +135,12 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
   error = memory_take(queue);
   if (error != SPATE_OK) return error;
   spate_nvme_queue_rings(queue);
+  controller->queue_count++; /* if the drive refuses half of the pair, the identifier is used up */
   error = tell_drive(queue);
   if (error != SPATE_OK) return error;
 
   queue->next = controller->queues;
   controller->queues = queue;
-  controller->queue_count++;
   queue->plain_bytes = queue->block.command_bytes_max;
   return SPATE_OK;
 }

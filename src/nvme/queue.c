@@ -7,9 +7,6 @@
 
 static struct spate_nvme_queue *queue_of(struct spate_block *block) { return (struct spate_nvme_queue *)(void *)block; }
 
-/* The values are in registers here: loads do not move below, and so do not split the condition that follows. */
-#define TOGETHER(a, b, c, d, e) __asm__("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e))
-
 /*
  * A request is plain when one command does it: a READ or WRITE without flags from the start of a page of a region, that
  * does not cross a multiple of command_bytes_max there, so that its PRP list is in one page of the region's table. The
@@ -27,13 +24,12 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   const uint64_t blocks_less_one = io->blocks - 1u;
   const uint64_t bytes_less_block = blocks_less_one << block->block_shift;
   const uint64_t last_bytes = offset_bytes + bytes_less_block;
-  uint64_t region_bytes = region->bytes;
-  uint64_t stretch_bytes = queue->plain_bytes;
-  uint64_t lba = io->lba;
-  uint64_t lba_max = queue->plain_lba_max;
-  uint32_t what = io->op | (uint32_t)io->flags << 8;
+  const uint64_t region_bytes = region->bytes;
+  const uint64_t stretch_bytes = queue->plain_bytes;
+  const uint64_t lba = io->lba;
+  const uint64_t lba_max = queue->plain_lba_max;
+  const uint32_t what = io->op | (uint32_t)io->flags << 8;
 
-  TOGETHER(region_bytes, stretch_bytes, lba, lba_max, what);
   if (!(((offset_bytes & (SPATE_PAGE_BYTES - 1u)) == 0) & ((offset_bytes ^ last_bytes) < stretch_bytes) &
         (last_bytes < region_bytes)) ||
       !((lba <= lba_max) & (what <= SPATE_WRITE) & (slot != NULL)))
@@ -67,7 +63,7 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
 }
 
 _Static_assert(SPATE_READ == 0 && SPATE_WRITE == 1 && NVME_READ - SPATE_WRITE == NVME_WRITE, "opcode = base - op");
-_Static_assert(SPATE_IO_FUA == 1, "FUA is shifted into place");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct spate_nvme_slot) == 32, "a slot is found by a shift");
 
 void spate_nvme_queue_kick(struct spate_nvme_queue *queue) {
   const uint32_t tail = queue->sq_tail;

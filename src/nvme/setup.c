@@ -2,7 +2,6 @@
 /* What an enabled controller is told and asked before I/O: a table of admin commands, one after the other. */
 #include "internal.h"
 
-#define BEHAVIOR_BYTES     512u
 #define HOST_BUFFER_ENABLE 1u
 #define HOST_BUFFER_RETURN 2u    /* memory it had before, with its contents */
 #define EVENTS_HEALTH      0x1fu /* the critical warnings, which any 1.x drive knows */
@@ -42,9 +41,8 @@ static enum spate_error take_identify(struct spate_nvme *controller, uint16_t st
 /* Without ACRE a drive does not say how long to wait before a retry (5.21.1.22). */
 static bool make_behavior(struct spate_nvme *controller, struct nvme_command *command) {
   if ((controller->retry_delay[0] | controller->retry_delay[1] | controller->retry_delay[2]) == 0) return false;
-  for (unsigned i = 0; i < BEHAVIOR_BYTES; i += 4)
-    spate_put32(controller->data + i, i == 0 ? 1u : 0u);
-  spate_nvme_command_init(command, NVME_SET_FEATURES, 0, controller->data, NVME_FEATURE_HOST_BEHAVIOR, 0);
+  spate_put32(controller->behavior, 1);
+  spate_nvme_command_init(command, NVME_SET_FEATURES, 0, controller->behavior, NVME_FEATURE_HOST_BEHAVIOR, 0);
   return true;
 }
 

@@ -23,16 +23,12 @@ static void drain(struct spate_nvme *controller) {
 
 /* Submission before completion queues (5.6). The drive's word is not needed: the shutdown follows anyway. */
 static void delete_queues(struct spate_nvme *controller) {
-  struct nvme_command command;
   enum spate_error error = SPATE_OK;
 
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL && error == SPATE_OK;
        queue = queue->next) {
-    spate_nvme_command_init(&command, NVME_DELETE_SQ, 0, NULL, queue->id, 0);
-    error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-    if (error != SPATE_OK) break;
-    spate_nvme_command_init(&command, NVME_DELETE_CQ, 0, NULL, queue->id, 0);
-    error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+    error = spate_nvme_call_plain(controller, NVME_DELETE_SQ, queue->id, 0);
+    if (error == SPATE_OK) error = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0);
   }
   if (error != SPATE_OK) spate_port_log("nvme: a queue was not deleted, error", error);
 }
@@ -40,12 +36,12 @@ static void delete_queues(struct spate_nvme *controller) {
 enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   if (controller->state == SPATE_NVME_CLOSED) return SPATE_E_INVALID;
   drain(controller);
+  spate_nvme_wait_for_running(controller);
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     queue->plain_bytes = 0;
   if (spate_nvme_is_running(controller)) delete_queues(controller);
-  controller->queue_count = 0;
   if (spate_nvme_is_running(controller) && controller->host_buffer_lent &&
-      spate_nvme_call_feature(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0, NULL) != SPATE_OK)
+      spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0) != SPATE_OK)
     spate_port_log("nvme: the host memory buffer was not given back, status", controller->status);
   if (controller->state == SPATE_NVME_DEAD) return controller->error;
 
@@ -58,6 +54,6 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
     spate_port_relax();
   }
   const enum spate_error error = controller->error;
-  if (error == SPATE_OK) controller->error = SPATE_E_INVALID; /* what a request gets from now on */
+  if (error == SPATE_OK) controller->error = SPATE_E_INVALID; /* what requests and calls get from now on */
   return error;
 }

@@ -7,13 +7,13 @@
  * Input: byte 0 options, byte 1 the blocks' and clusters' sizes; then patches of 4 bytes and more: area, offset (2),
  * count and flags, bytes.
  */
-#include "../unit/exfat_image.h"
+#include "exfat_image.h"
 
 #include <spate/bytes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VOLUME_BYTES (UINT32_C(1) << 20)
+#define VOLUME_BYTES (UINT32_C(1) << 20) /* the least that exFAT allows */
 #define GUARD_BYTES  (UINT32_C(64) << 10)
 #define DEPTH_MAX    4
 #define CALLS_MAX    2000
@@ -40,9 +40,15 @@ static struct spate_exfat_config config_of(uint32_t shift) {
                                      .bitmap_bytes = sizeof window};
 }
 
-/* A volume with something of everything, and a record of a cut. */
-static void make_template(uint32_t block_shift, uint32_t cluster_shift) {
+/* A volume with something of everything, and a record of a cut: made once for each of the 8 geometries. */
+static void make_template(uint32_t geometry, uint32_t block_shift, uint32_t cluster_shift) {
+  static uint8_t *templates[8];
   struct spate_exfat_clip clip;
+  if (templates[geometry] != NULL) {
+    memcpy(memory, templates[geometry], sizeof memory);
+    ram_block_open_memory(&ram, memory, sizeof memory, 1u << block_shift, -1);
+    return;
+  }
   struct spate_exfat_config config = config_of(block_shift);
   memset(memory, 0, sizeof memory);
   small_format(start, VOLUME_BYTES, block_shift, cluster_shift);
@@ -54,26 +60,34 @@ static void make_template(uint32_t block_shift, uint32_t cluster_shift) {
       spate_exfat_close(&clip, 900) != SPATE_OK ||
       spate_exfat_arm(&volume, &clip, "cut", 3u << cluster_shift) != SPATE_OK)
     abort();
+  templates[geometry] = malloc(sizeof memory);
+  if (templates[geometry] == NULL) abort();
+  memcpy(templates[geometry], memory, sizeof memory);
 }
 
-static uint32_t get32(uint32_t at) { return spate_get32(start + at); }
+struct areas {
+  uint32_t fat, heap, root, cluster_bytes, block_bytes;
+};
 
-static uint32_t area_start(uint8_t area, uint32_t block_shift) {
-  uint32_t heap = get32(88) << block_shift;
-  uint32_t cluster = 1u << (block_shift + start[109]);
+static uint32_t area_start(const struct areas *areas, uint8_t area) {
   switch (area & 7) {
   case 0: return 0;
-  case 1: return 12u << block_shift;
-  case 2: return get32(80) << block_shift;
-  case 3: return heap;
-  case 4: return heap + (get32(96) - 2) * cluster;
-  default: return heap + (area >> 3) * cluster;
+  case 1: return 12 * areas->block_bytes;
+  case 2: return areas->fat;
+  case 3: return areas->heap;
+  case 4: return areas->root;
+  default: return areas->heap + (area >> 3) * areas->cluster_bytes;
   }
 }
 
-static void patch(const uint8_t *data, size_t size, uint32_t block_shift) {
+static void patch(const uint8_t *data, size_t size, uint32_t block_shift, uint32_t cluster_shift) {
+  struct areas areas = {.fat = spate_get32(start + 80) << block_shift,
+                        .heap = spate_get32(start + 88) << block_shift,
+                        .cluster_bytes = 1u << cluster_shift,
+                        .block_bytes = 1u << block_shift};
+  areas.root = areas.heap + ((spate_get32(start + 96) - 2) << cluster_shift);
   while (size > 4) {
-    uint32_t at = area_start(data[0], block_shift) + spate_get16(data + 1) % 8192;
+    uint32_t at = area_start(&areas, data[0]) + spate_get16(data + 1) % 8192;
     size_t bytes = (data[3] & 15u) + 1;
     if (bytes > size - 4) bytes = size - 4;
     for (size_t i = 0; i < bytes; i++)
@@ -94,12 +108,12 @@ static void seal_set(uint8_t *set) {
 
 static void seal_record(uint8_t *record) {
   uint32_t crc = UINT32_MAX;
-  for (uint32_t i = 0; i < 156; i++) {
+  for (uint32_t i = 0; i < 164; i++) {
     crc ^= record[i];
     for (unsigned bit = 0; bit < 8; bit++)
       crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xedb88320) : 0);
   }
-  spate_put32(record + 156, ~crc);
+  spate_put32(record + 164, ~crc);
 }
 
 static void seal(uint8_t options) {
@@ -166,16 +180,16 @@ static void change(void) {
 }
 
 static void check_guards(void) {
-  for (uint32_t i = 0; i < GUARD_BYTES; i += 8)
-    if (spate_get64(memory + i) != 0 || spate_get64(start + VOLUME_BYTES + i) != 0) abort();
+  static const uint8_t zeros[GUARD_BYTES];
+  if (memcmp(memory, zeros, GUARD_BYTES) != 0 || memcmp(start + VOLUME_BYTES, zeros, GUARD_BYTES) != 0) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 2) return 0;
   uint32_t block_shift = data[1] & 1 ? 12 : 9;
   uint32_t cluster_shift = block_shift + (data[1] >> 1) % 4;
-  make_template(block_shift, cluster_shift);
-  patch(data + 2, size - 2, block_shift);
+  make_template(data[1] & 7, block_shift, cluster_shift);
+  patch(data + 2, size - 2, block_shift, cluster_shift);
   seal(data[0]);
   struct spate_exfat_config config = config_of(block_shift);
   if (data[0] & NO_CACHE_ROOM) config.cache_bytes = UINT32_C(5) << block_shift;

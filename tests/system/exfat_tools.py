@@ -3,37 +3,20 @@
 
 import contextlib
 import os
-import pathlib
 import shutil
 import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = ["tests/tools/volume.c", "tests/support/ram_block.c", "tests/support/file_block.c", "ports/host/host_plain.c"]
-
-
 class Failed(Exception):
     """The volume tool answered with an error; str() is its name."""
-
-
-def build_tool(folder):
-    """The tool named by SPATE_VOLUME, or one compiled here."""
-    if "SPATE_VOLUME" in os.environ:
-        return os.environ["SPATE_VOLUME"]
-    tool = str(folder / "volume")
-    library = [str(p) for d in ("src/core", "src/exfat") for p in sorted((ROOT / d).glob("*.c"))]
-    flags = ["-std=c17", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    includes = [f"-I{ROOT / d}" for d in ("include", "ports/host")]
-    subprocess.run(["gcc", *flags, *includes, *[str(ROOT / s) for s in SOURCES], *library, "-o", tool], check=True)
-    return tool
 
 
 class Volume:
     """An image file as the library sees it."""
 
     def __init__(self, tool, path, block_bytes=512, window_bytes=None):
-        self.tool = tool
+        self.tool = str(tool)
         self.path = str(path)
         self.block_bytes = block_bytes
         self.options = ["-b", str(block_bytes)] + (["-w", str(window_bytes)] if window_bytes else [])

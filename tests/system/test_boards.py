@@ -135,6 +135,14 @@ def test_a_drive_with_a_foreign_table_is_not_touched(tmp_path):
     assert run_demo("qemu-virt", image, erase="1", clip_mib="4").status == 0
 
 
+def test_a_drive_with_recordings_is_not_formatted_again(tmp_path):
+    image = sparse(tmp_path / "drive.img", 256)
+    assert run_demo("qemu-virt", image, clip_mib="4").status == 0
+    before = hashlib.sha256(image.read_bytes()).digest()
+    assert "FOREIGN" in failure(run_demo("qemu-virt", image, clip_mib="4"))
+    assert hashlib.sha256(image.read_bytes()).digest() == before
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_no_drive(board):
     result = qemu.run(board, "demo", None, timeout_s=TIMEOUT_S)

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our volumes read by others, and volumes of others read by us."""
 
-import hashlib
 import os
 import random
 import re
-import shutil
 import subprocess
 
 import pytest
 
-from exfat_tools import Failed, Volume, build_tool, fsck, fuse_mount, loop_device, why_no_fuse
+from exfat_tools import Failed, Volume, fsck, fuse_mount, loop_device, why_no_fuse
 
 MIB = 1 << 20
 NO_FUSE = why_no_fuse()
@@ -30,8 +28,8 @@ NAMES = [
 
 
 @pytest.fixture(scope="session")
-def tool(tmp_path_factory):
-    return build_tool(tmp_path_factory.mktemp("tool"))
+def volume_tool(tool):
+    return os.environ.get("SPATE_VOLUME") or tool("volume")
 
 
 def content(name, size):
@@ -56,8 +54,8 @@ def fill(volume):
 
 
 @pytest.fixture(scope="session", params=[512, 4096])
-def ours(request, tool, tmp_path_factory):
-    volume = Volume(tool, tmp_path_factory.mktemp("ours") / f"{request.param}.img", request.param)
+def ours(request, volume_tool, tmp_path_factory):
+    volume = Volume(volume_tool, tmp_path_factory.mktemp("ours") / f"{request.param}.img", request.param)
     volume.format(256 * MIB, "-l", "Spate ß")
     return volume, fill(volume)
 
@@ -129,9 +127,9 @@ def test_ours_by_fuse(ours, tmp_path):
 
 
 @needs_fuse
-def test_ours_written_by_fuse(tool, tmp_path):
+def test_ours_written_by_fuse(volume_tool, tmp_path):
     """Another system uses our volume, and we go on with it."""
-    volume = Volume(tool, tmp_path / "a.img")
+    volume = Volume(volume_tool, tmp_path / "a.img")
     volume.format(128 * MIB)
     volume.put("ours.bin", content("ours", 100000))
     with fuse_mount(volume.path, tmp_path / "mnt") as folder:
@@ -146,9 +144,9 @@ def test_ours_written_by_fuse(tool, tmp_path):
     fsck(volume.path)
 
 
-def test_large_file(tool, tmp_path):
+def test_large_file(volume_tool, tmp_path):
     """Lengths beyond 32 bits, read back by others at the far end."""
-    volume = Volume(tool, tmp_path / "a.img", 4096)
+    volume = Volume(volume_tool, tmp_path / "a.img", 4096)
     volume.format(8 << 30)
     size = (5 << 30) + 12345
     volume.run("put-zeros", size, "five.bin")
@@ -162,9 +160,9 @@ def test_large_file(tool, tmp_path):
     assert f"Size: {size}" in stat.stdout
 
 
-def test_interrupted(tool, tmp_path):
+def test_interrupted(volume_tool, tmp_path):
     """Clips that were never closed: clean in the eyes of others at once, given back at the next mount."""
-    volume = Volume(tool, tmp_path / "a.img")
+    volume = Volume(volume_tool, tmp_path / "a.img")
     volume.format(64 * MIB)
     free = volume.info()["free"]
     volume.batch([["arm", "one", 5 * MIB], ["arm", "two", 7 * MIB]])
@@ -176,13 +174,13 @@ def test_interrupted(tool, tmp_path):
 
 
 @pytest.mark.parametrize("cluster", ["512", "1K", "4K", "32K", "128K", "1M", "32M"])
-def test_mkfs_volumes(tool, tmp_path, cluster):
+def test_mkfs_volumes(volume_tool, tmp_path, cluster):
     path = tmp_path / "a.img"
     size = 2 << 30 if cluster == "32M" else 256 * MIB
     with open(path, "wb") as image:
         image.truncate(size)
     subprocess.run(["mkfs.exfat", "-c", cluster, "-L", "THEIRS", str(path)], check=True, capture_output=True)
-    volume = Volume(tool, path, window_bytes=4096)
+    volume = Volume(volume_tool, path, window_bytes=4096)
     info = volume.info()
     assert info["label"] == "THEIRS"
     files = fill(volume)
@@ -202,22 +200,22 @@ def mkfs_4096(path, size):
 
 
 @needs_fuse
-def test_mkfs_4096(tool, tmp_path):
+def test_mkfs_4096(volume_tool, tmp_path):
     path = tmp_path / "a.img"
     mkfs_4096(path, 128 * MIB)
-    volume = Volume(tool, path, 4096)
+    volume = Volume(volume_tool, path, 4096)
     with fuse_mount(path, tmp_path / "mnt", 4096) as folder:
         (folder / "theirs").write_bytes(content("theirs", 100000))
     assert volume.get("theirs") == content("theirs", 100000)
     fill(volume)
     fsck(path, 4096)
     with pytest.raises(Failed, match="SECTOR_SIZE"):
-        Volume(tool, path, 512).info()
+        Volume(volume_tool, path, 512).info()
 
 
 @needs_fuse
 @pytest.mark.parametrize("cluster", ["512", "4K", "64K"])
-def test_theirs(tool, tmp_path, cluster):
+def test_theirs(volume_tool, tmp_path, cluster):
     """What another implementation wrote: fragments, hundreds of entries, long and non-Latin names."""
     path = tmp_path / "a.img"
     with open(path, "wb") as image:
@@ -241,7 +239,7 @@ def test_theirs(tool, tmp_path, cluster):
         for name in NAMES + ["ф" * 127, "y" * 255]:
             files[name] = name.encode()
             (folder / name).write_bytes(files[name])
-    volume = Volume(tool, path)
+    volume = Volume(volume_tool, path)
     tree = volume.tree()
     assert {name for name, entry in tree.items() if not entry[0]} == set(files)
     assert not tree["left"][3]
@@ -260,8 +258,8 @@ def test_theirs(tool, tmp_path, cluster):
         assert len(list((folder / "many").iterdir())) == 400 + sum(answer == "OK" for answer in answers[:100]) + 1
 
 
-def test_backup_boot(tool, tmp_path):
-    volume = Volume(tool, tmp_path / "a.img")
+def test_backup_boot(volume_tool, tmp_path):
+    volume = Volume(volume_tool, tmp_path / "a.img")
     volume.format(64 * MIB)
     volume.put("file", b"data")
     with open(volume.path, "r+b") as image:

@@ -26,6 +26,7 @@ static void assert_whole(bool dirty) {
   assert_int_equal(oracle.cross_linked, 0);
   assert_int_equal(oracle.unallocated, 0);
   assert_int_equal(oracle.strays, 0);
+  assert_int_equal(oracle.overlong, 0);
   if (!dirty) assert_int_equal(oracle.leaked, 0);
   assert_int_equal(oracle.dirty, dirty);
   assert_int_equal(image.ram.overlaps, 0);

@@ -288,6 +288,14 @@ static void test_host_buffer_below_the_minimum_is_not_lent(void **state) {
   (void)state;
 }
 
+static void test_misaligned_host_buffer_is_refused(void **state) {
+  struct fixture *f = fixture_make(9);
+  f->config.host_buffer = f->ring_memory + 512;
+  f->config.host_buffer_bytes = 128u << 10;
+  expect_open(f, SPATE_E_INVALID);
+  (void)state;
+}
+
 static void test_write_cache_is_known_and_set(void **state) {
   struct fixture *f = fixture_make(9);
   bool on;
@@ -690,6 +698,7 @@ int main(void) {
       cmocka_unit_test(test_memory_macros_are_enough_and_no_more_than_a_page_too_much),
       cmocka_unit_test(test_host_buffer_is_lent_and_given_back),
       cmocka_unit_test(test_host_buffer_below_the_minimum_is_not_lent),
+      cmocka_unit_test(test_misaligned_host_buffer_is_refused),
       cmocka_unit_test(test_write_cache_is_known_and_set),
       cmocka_unit_test(test_power_state),
       cmocka_unit_test(test_format_picks_the_best_format),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver on QEMU's NVMe drive: the judge of what the fake drive, written here, may have misunderstood. */
+#include "nvme/internal.h"
 #include "qtest_port.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
@@ -10,9 +11,10 @@
 
 #include <cmocka.h>
 
-#define IMAGE_BYTES (UINT64_C(64) << 20)
-#define DATA_BYTES  (UINT64_C(32) << 20)
-#define QUEUES_MAX  64
+#define IMAGE_BYTES           (UINT64_C(64) << 20)
+#define DATA_BYTES            (UINT64_C(32) << 20)
+#define QUEUES_MAX            64
+#define TEMPERATURE_THRESHOLD 0x04 /* the driver itself has no use for it */
 
 struct machine {
   struct qtest qtest;
@@ -24,17 +26,18 @@ struct machine {
   uint8_t *data;
 };
 
-/* A controller with `device` options and one namespace on `drive`, or as `extra` says. */
-static struct machine *machine_make(const char *drive_options, const char *device_options, const char *const *extra) {
+/* A controller with these options of QEMU's -drive and -device, and more arguments if `extra` is not NULL. */
+static struct machine *machine_make(const char *file_key, const char *drive_options, const char *device_options,
+                                    const char *const *extra) {
   struct machine *m = calloc(1, sizeof *m);
-  char path[96], drive[256], device[256];
+  char path[96], drive[400], device[256];
   const char *arguments[32];
   unsigned count = 0;
 
   assert_non_null(m);
   qtest_prepare(&m->qtest);
   qtest_image(&m->qtest, "image", IMAGE_BYTES, path, sizeof path);
-  (void)snprintf(drive, sizeof drive, "if=none,id=d0,file=%s,format=raw,cache=unsafe%s", path, drive_options);
+  (void)snprintf(drive, sizeof drive, "if=none,id=d0,format=raw,cache=unsafe,%s=%s%s", file_key, path, drive_options);
   (void)snprintf(device, sizeof device, "nvme,id=n0,serial=SPATE-1,addr=01.0%s", device_options);
   arguments[count++] = "-drive";
   arguments[count++] = drive;
@@ -78,7 +81,7 @@ static enum spate_error run(struct machine *m, struct spate_io io, uint16_t *det
 }
 
 static void test_identify(void **state) {
-  struct machine *m = machine_make("", ",drive=d0,mdts=7", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0,mdts=7", NULL);
   machine_open(m, 32);
   const struct spate_nvme_identity *identity = spate_nvme_identity(&m->nvme);
   assert_string_equal(identity->serial, "SPATE-1");
@@ -135,7 +138,7 @@ static void test_transfers_at_any_mdts_and_block_size(void **state) {
       char device[128];
       (void)snprintf(device, sizeof device, ",drive=d0,mdts=%u,logical_block_size=%u,physical_block_size=%u", mdts[i],
                      block_bytes, block_bytes);
-      struct machine *m = machine_make("", device, NULL);
+      struct machine *m = machine_make("file", "", device, NULL);
       machine_open(m, 32);
       assert_int_equal(spate_block_bytes(&m->queue.block), block_bytes);
       round_trips(m);
@@ -146,7 +149,7 @@ static void test_transfers_at_any_mdts_and_block_size(void **state) {
 }
 
 static void test_four_mebibytes_in_one_command(void **state) {
-  struct machine *m = machine_make("", ",drive=d0,mdts=10", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0,mdts=10", NULL);
   machine_open(m, 8);
   fill(m->data + 4096, 4u << 20, 3);
   struct spate_io io = {.op = SPATE_WRITE, .blocks = 8192, .buffer = m->data + 4096};
@@ -161,7 +164,7 @@ static void test_four_mebibytes_in_one_command(void **state) {
 }
 
 static void test_zero_trim_flush(void **state) {
-  struct machine *m = machine_make(",discard=unmap", ",drive=d0,mdts=7", NULL);
+  struct machine *m = machine_make("file", ",discard=unmap", ",drive=d0,mdts=7", NULL);
   machine_open(m, 8);
   memset(m->data, 0x5a, 65536);
   struct spate_io io = {.op = SPATE_WRITE, .blocks = 128, .region = &m->ring};
@@ -187,7 +190,7 @@ static void test_zero_trim_flush(void **state) {
 
 /* The driver refuses what is out of range; to hear the drive say it, the driver is told a larger capacity. */
 static void test_bad_lba_is_reported_with_its_status(void **state) {
-  struct machine *m = machine_make("", ",drive=d0", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   uint16_t detail;
   machine_open(m, 8);
   m->queue.block.blocks *= 2;
@@ -201,31 +204,17 @@ static void test_bad_lba_is_reported_with_its_status(void **state) {
 }
 
 static void test_media_error(void **state) {
-  struct machine *m;
-  char options[256];
-  const char *rule = ",file.driver=blkdebug,file.inject-error.0.event=none,file.inject-error.0.iotype=read,"
-                     "file.inject-error.0.sector=200,file.inject-error.0.errno=5";
+  struct machine *m = machine_make("file.image.filename",
+                                   ",file.image.driver=file,file.driver=blkdebug,file.inject-error.0.event=none,"
+                                   "file.inject-error.0.iotype=read,file.inject-error.0.sector=200,"
+                                   "file.inject-error.0.errno=5",
+                                   ",drive=d0", NULL);
   uint16_t detail;
-  (void)options;
-  /* With a filter the image is one level deeper. */
-  m = calloc(1, sizeof *m);
-  char path[96], drive[400];
-  qtest_prepare(&m->qtest);
-  qtest_image(&m->qtest, "image", IMAGE_BYTES, path, sizeof path);
-  (void)snprintf(drive, sizeof drive,
-                 "if=none,id=d0,format=raw,cache=unsafe,file.image.driver=file,file.image.filename=%s%s", path, rule);
-  const char *const arguments[] = {"-drive", drive, "-device", "nvme,serial=SPATE-1,addr=01.0,drive=d0", NULL};
-  qtest_start(&m->qtest, arguments);
-  qtest_port = &m->qtest;
-  m->data = m->qtest.memory;
-  m->arena = (struct spate_arena){.start = m->data + DATA_BYTES, .bytes = QTEST_MEMORY_BYTES - DATA_BYTES};
-  m->config = (struct spate_nvme_config){
-      .registers = QTEST_BAR_BASE, .registers_bytes = m->qtest.bar_bytes, .queue_memory = &m->arena};
-  assert_int_equal(spate_region_init(&m->ring, m->data, DATA_BYTES, &m->arena), SPATE_OK);
   machine_open(m, 8);
   struct spate_io io = {.op = SPATE_READ, .lba = 200, .blocks = 8, .region = &m->ring};
   assert_int_equal(run(m, io, &detail), SPATE_E_MEDIA);
   assert_string_equal(spate_nvme_status_name(detail), "Unrecovered Read Error");
+  assert_int_equal(spate_nvme_counters(&m->nvme)->retries, SPATE_NVME_ATTEMPTS_MAX - 1);
   io.lba = 208;
   assert_int_equal(run(m, io, &detail), SPATE_OK);
   machine_free(m);
@@ -233,14 +222,14 @@ static void test_media_error(void **state) {
 }
 
 static void test_queue_pairs_up_to_the_limit(void **state) {
-  struct machine *m = machine_make("", ",drive=d0,max_ioqpairs=2", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0,max_ioqpairs=2", NULL);
   struct spate_nvme_queue *queues = calloc(QUEUES_MAX, sizeof *queues);
   machine_open(m, 8);
   assert_int_equal(spate_nvme_queues_max(&m->nvme), 2);
   assert_int_equal(spate_nvme_queue_open(&m->nvme, &queues[0], 0, 8), SPATE_OK);
   assert_int_equal(spate_nvme_queue_open(&m->nvme, &queues[1], 0, 8), SPATE_E_FULL);
   machine_free(m);
-  m = machine_make("", ",drive=d0,max_ioqpairs=64", NULL);
+  m = machine_make("file", "", ",drive=d0,max_ioqpairs=64", NULL);
   assert_int_equal(spate_nvme_open(&m->nvme, &m->config), SPATE_OK);
   for (unsigned i = 0; i < QUEUES_MAX; i++) {
     assert_int_equal(spate_nvme_queue_open(&m->nvme, &queues[i], 0, 4 + i), SPATE_OK);
@@ -266,7 +255,7 @@ static void next_of_chain(struct spate_io *io) {
 }
 
 static void test_deep_queue_runs_round_its_rings(void **state) {
-  struct machine *m = machine_make("", ",drive=d0,mdts=7", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0,mdts=7", NULL);
   static struct chain chains[255];
   unsigned left = 1;
   machine_open(m, 255);
@@ -304,7 +293,7 @@ static void test_namespaces(void **state) {
       "-drive",  "if=none,id=x3,driver=null-co,size=33554432",
       "-device", "nvme-ns,drive=x3,bus=n0,nsid=7,ms=8",
       NULL};
-  struct machine *m = machine_make("", "", extra);
+  struct machine *m = machine_make("file", "", "", extra);
   uint32_t nsids[8];
   unsigned count;
   struct spate_nvme_namespace namespace;
@@ -327,7 +316,7 @@ static void test_namespaces(void **state) {
 }
 
 static void test_format(void **state) {
-  struct machine *m = machine_make("", ",drive=d0", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   assert_int_equal(spate_nvme_open(&m->nvme, &m->config), SPATE_OK);
   for (uint32_t bytes = 4096; bytes >= 512; bytes /= 8) {
     struct spate_nvme_namespace namespace;
@@ -345,7 +334,7 @@ static void test_format(void **state) {
 }
 
 static void test_features(void **state) {
-  struct machine *m = machine_make("", ",drive=d0", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   bool on = true;
   uint8_t power = 9;
   machine_open(m, 8);
@@ -362,25 +351,36 @@ static void test_features(void **state) {
 
 /* A threshold below the drive's temperature raises an event; its log is read without anybody waiting. */
 static void test_temperature_event(void **state) {
-  struct machine *m = machine_make("", ",drive=d0", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   machine_open(m, 8);
   const uint32_t sequence = spate_nvme_health(&m->nvme)->sequence;
-  (void)qtest_read(&m->qtest, QTEST_BAR_BASE, 'l');
-  struct spate_io io = {.op = SPATE_FLUSH};
-  assert_int_equal(spate_nvme_health_start(&m->nvme), SPATE_OK);
-  for (const uint64_t end = host_ticks() + 2000000000u;
+  assert_int_equal(spate_nvme_call_plain(&m->nvme, NVME_SET_FEATURES, TEMPERATURE_THRESHOLD, 273), SPATE_OK);
+  for (const uint64_t end = host_ticks() + 3000000000u;
        spate_nvme_health(&m->nvme)->sequence == sequence && host_ticks() < end;)
-    assert_int_equal(run(m, io, NULL), SPATE_OK);
+    assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
   assert_int_equal(spate_nvme_health(&m->nvme)->sequence, sequence + 1);
+  assert_int_equal(spate_nvme_health(&m->nvme)->critical_warning, 2);
+  assert_int_equal(spate_nvme_counters(&m->nvme)->events, 1);
   machine_free(m);
   (void)state;
 }
 
-/* The drive's answer to an abort of what it does not know, and a reset in the middle of I/O. */
-static void test_abort_and_reset_with_commands_in_flight(void **state) {
-  struct machine *m = machine_make("", ",drive=d0,mdts=7", NULL);
+static void test_abort_of_an_unknown_command(void **state) {
+  struct machine *m = machine_make("file", "", ",drive=d0", NULL);
+  struct nvme_command command;
+  machine_open(m, 8);
+  spate_nvme_command_init(&command, NVME_ABORT, 0, NULL, 0x1234u << 16 | 1u, 0);
+  assert_int_equal(spate_nvme_call(&m->nvme, &command, 1000), SPATE_OK);
+  assert_int_equal(m->nvme.admin[SPATE_NVME_ADMIN_CALLER].result & 1, 1); /* not aborted */
+  assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
+  machine_free(m);
+  (void)state;
+}
+
+static void test_reset_with_commands_in_flight(void **state) {
+  struct machine *m = machine_make("file", "", ",drive=d0,mdts=7", NULL);
   static struct chain chains[16];
-  unsigned left = 1, resets = 0;
+  unsigned left = 1;
   machine_open(m, 16);
   for (unsigned i = 0; i < 16; i++) {
     chains[i] = (struct chain){.machine = m, .left = 1};
@@ -402,9 +402,8 @@ static void test_abort_and_reset_with_commands_in_flight(void **state) {
     for (unsigned i = 0; i < 16; i++)
       left += chains[i].left;
   }
-  resets = spate_nvme_counters(&m->nvme)->resets;
   assert_int_equal(left, 0);
-  assert_int_equal(resets, 1);
+  assert_int_equal(spate_nvme_counters(&m->nvme)->resets, 1);
   assert_int_equal(spate_nvme_counters(&m->nvme)->replays, 16);
   assert_int_equal(m->queue.block.power_losses, 0);
   const struct spate_io back = {.op = SPATE_READ, .blocks = 2048, .buffer = m->data + (8u << 20)};
@@ -415,7 +414,7 @@ static void test_abort_and_reset_with_commands_in_flight(void **state) {
 }
 
 static void test_open_again_after_shutdown(void **state) {
-  struct machine *m = machine_make("", ",drive=d0", NULL);
+  struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   for (unsigned i = 0; i < 3; i++) {
     machine_open(m, 8);
     assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
@@ -440,7 +439,8 @@ int main(void) {
       cmocka_unit_test(test_format),
       cmocka_unit_test(test_features),
       cmocka_unit_test(test_temperature_event),
-      cmocka_unit_test(test_abort_and_reset_with_commands_in_flight),
+      cmocka_unit_test(test_abort_of_an_unknown_command),
+      cmocka_unit_test(test_reset_with_commands_in_flight),
       cmocka_unit_test(test_open_again_after_shutdown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@ import collections
 import re
 import subprocess
 
-import bench
+import figures
 import qemu
 
 FOLDER = qemu.BUILD / "qemu-virt-size"
@@ -42,31 +42,31 @@ def linked_symbols(elf) -> dict[str, int]:
 
 def main() -> None:
     module_of = module_of_source()
-    figures = bench.Bench("size", "make bench-size")
+    bench = figures.Bench("size", "make bench-size")
     modules: dict[str, int] = collections.Counter()
     objects = sizes_of_objects(FOLDER / "libspate.a")
     for name, (text, data, bss) in objects.items():
         if name not in module_of:
-            bench.die("reading the archive", f"{name} is not in src/CMakeLists.txt")
+            figures.die("reading the archive", f"{name} is not in src/CMakeLists.txt")
         modules[module_of[name].split("/")[0]] += text + data + bss
-        figures.add(f"{module_of[name]}", text + data + bss, "bytes")
+        bench.add(f"{module_of[name]}", text + data + bss, "bytes")
     kept = linked_symbols(FOLDER / "apps" / "recorder_only.elf")
     if not kept:
-        bench.die("reading the link map", "it holds nothing of libspate.a")
+        figures.die("reading the link map", "it holds nothing of libspate.a")
     by_module: dict[str, int] = collections.Counter()
     for symbol, size in kept.items():
         by_module[module_of[symbol.split(".c.obj")[0] + ".c.obj"].split("/")[0]] += size
     for module, size in sorted(modules.items()):
-        figures.add(f"module {module}, all of it", size, "bytes")
+        bench.add(f"module {module}, all of it", size, "bytes")
     for module, size in sorted(by_module.items()):
-        figures.add(f"mount, record, close: {module}", size, "bytes")
+        bench.add(f"mount, record, close: {module}", size, "bytes")
     total = sum(by_module.values())
-    figures.add("mount, record, close: in all", total, "bytes", aim=AIM_BYTES, aim_is="max",
+    bench.add("mount, record, close: in all", total, "bytes", aim=AIM_BYTES, aim_is="max",
                 peer="a bare-metal driver with FatFs", peer_value=27 * 1024)
     upcase = sum(size for symbol, size in kept.items() if UPCASE_SYMBOL.search(symbol))
-    figures.add("  of which the up-case table and its reader", upcase, "bytes")
-    figures.show()
-    figures.write()
+    bench.add("  of which the up-case table and its reader", upcase, "bytes")
+    bench.show()
+    bench.write()
 
 
 if __name__ == "__main__":

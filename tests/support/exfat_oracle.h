@@ -30,6 +30,7 @@ struct oracle {
   uint32_t leaked;           /* allocated without an owner */
   uint32_t cross_linked;     /* owned twice */
   uint32_t unallocated;      /* owned, and free in the bitmap: another file may get them */
+  uint32_t overlong;         /* chains in the FAT that go on behind the length */
   uint32_t strays;           /* secondary entries of no set */
   char fault[256];           /* the first structure that contradicts itself; empty: none */
   uint32_t file_count;

@@ -7,7 +7,7 @@ import pathlib
 import re
 import tempfile
 
-import bench
+import figures
 import qemu
 
 ROW = re.compile(r"^ +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) %", re.M)
@@ -29,16 +29,16 @@ def main() -> None:
                           {"total_mib": str(options.total_mib)}, timeout_s=3600, echo=True)
     rows = ROW.findall(result.output)
     if result.status != 0 or len(rows) != ROWS:
-        bench.die("the speed test", f"the board exited with status {result.status} after {len(rows)} of {ROWS} rows")
+        figures.die("the speed test", f"the board exited with status {result.status} after {len(rows)} of {ROWS} rows")
 
-    figures = bench.Bench("speedtest", f"make speedtest BOARD={options.board}")
+    bench = figures.Bench("speedtest", f"make speedtest BOARD={options.board}")
     for kib, depth, raw_write, raw_read, file_write, file_read, _ in rows:
         where = f"{kib} KiB, depth {depth}"
-        figures.add(f"raw write, {where}", float(raw_write), "MB/s, emulated")
-        figures.add(f"raw read, {where}", float(raw_read), "MB/s, emulated")
-        figures.add(f"exFAT write, {where}", float(file_write), "MB/s, emulated", peer="raw write in the same run",
+        bench.add(f"raw write, {where}", float(raw_write), "MB/s, emulated")
+        bench.add(f"raw read, {where}", float(raw_read), "MB/s, emulated")
+        bench.add(f"exFAT write, {where}", float(file_write), "MB/s, emulated", peer="raw write in the same run",
                     peer_value=float(raw_write))
-        figures.add(f"exFAT read, {where}", float(file_read), "MB/s, emulated", peer="raw read in the same run",
+        bench.add(f"exFAT read, {where}", float(file_read), "MB/s, emulated", peer="raw read in the same run",
                     peer_value=float(raw_read))
     by_size: dict[str, list[float]] = {}
     for kib, _, raw_write, _, file_write, _, _ in rows:
@@ -47,8 +47,8 @@ def main() -> None:
     for kib, ratios in by_size.items():
         ratio = sorted(ratios)[len(ratios) // 2]
         print(f"  {kib:>5} KiB  {ratio:.2f}")
-        figures.add(f"exFAT write ÷ raw write, {kib} KiB", round(ratio, 3), "ratio")
-    figures.write()
+        bench.add(f"exFAT write ÷ raw write, {kib} KiB", round(ratio, 3), "ratio")
+    bench.write()
 
 
 if __name__ == "__main__":

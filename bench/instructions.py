@@ -3,7 +3,7 @@
 
 import re
 
-import bench
+import figures
 import qemu
 
 ROW = re.compile(r"cost (write|read) (\d+) submit (\d+) doorbell (\d+) complete (\d+) batch (\d+)")
@@ -20,20 +20,20 @@ def main() -> None:
     rows = ROW.findall(result.output)
     idle = IDLE.search(result.output)
     if result.status != 0 or len(rows) != 6 or idle is None:
-        bench.die("counting", f"the board exited with status {result.status} after {len(rows)} of 6 rows")
-    figures = bench.Bench("instructions", "make bench-instructions")
+        figures.die("counting", f"the board exited with status {result.status} after {len(rows)} of 6 rows")
+    bench = figures.Bench("instructions", "make bench-instructions")
     for kind, size_text, submit, doorbell, complete, batch in rows:
         size, per_batch = int(size_text), int(batch)
         name = f"{kind} {size >> 10} KiB at queue depth {batch}"
         peer, peer_value = PEERS.get(size, PEER_1MIB)
         total = int(submit) + (int(doorbell) + int(complete)) / per_batch
-        figures.add(f"{name}: submit", int(submit), "instructions", aim=55, aim_is="max")
-        figures.add(f"{name}: doorbell, shared by {batch}", int(doorbell) / per_batch, "instructions")
-        figures.add(f"{name}: complete", int(complete) / per_batch, "instructions", aim=20, aim_is="max")
-        figures.add(f"{name}: in all", total, "instructions", aim=75, aim_is="max", peer=peer, peer_value=peer_value)
-    figures.add("a poll that finds nothing", int(idle[1]), "instructions", peer="libvfn (x86-64)", peer_value=19)
-    figures.show()
-    figures.write()
+        bench.add(f"{name}: submit", int(submit), "instructions", aim=55, aim_is="max")
+        bench.add(f"{name}: doorbell, shared by {batch}", int(doorbell) / per_batch, "instructions")
+        bench.add(f"{name}: complete", int(complete) / per_batch, "instructions", aim=20, aim_is="max")
+        bench.add(f"{name}: in all", total, "instructions", aim=75, aim_is="max", peer=peer, peer_value=peer_value)
+    bench.add("a poll that finds nothing", int(idle[1]), "instructions", peer="libvfn (x86-64)", peer_value=19)
+    bench.show()
+    bench.write()
 
 
 if __name__ == "__main__":

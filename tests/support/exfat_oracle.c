@@ -53,6 +53,8 @@ static uint32_t own(struct oracle *oracle, const char *path, uint32_t first, uin
     oracle->owned++;
     if (oracle->owners[cluster - 2]++ > 0) oracle->cross_linked++;
     seen++;
+    bool last = !by_chain && !contiguous && seen == count;
+    if (last && next_of(oracle, cluster, false) != UINT32_MAX) oracle->overlong++;
   }
   return seen;
 }
