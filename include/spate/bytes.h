@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Little-endian fields at any alignment, for on-disk and on-wire structures. Compilers make one load of each. */
+/* Little-endian fields at any alignment, for on-disk and on-wire structures. Compilers make one load of each, where the
+ * processor allows it at any address; always inline, because at -Os they take four byte loads for a function's worth.
+ */
 #ifndef SPATE_BYTES_H
 #define SPATE_BYTES_H
 
 #include <stdint.h>
 
-static inline uint16_t spate_get16(const void *at) {
+__attribute__((always_inline)) static inline uint16_t spate_get16(const void *at) {
   const uint8_t *b = (const uint8_t *)at;
   return (uint16_t)(b[0] | (b[1] << 8));
 }
 
-static inline uint32_t spate_get32(const void *at) {
+__attribute__((always_inline)) static inline uint32_t spate_get32(const void *at) {
   const uint8_t *b = (const uint8_t *)at;
   return (uint32_t)b[0] | ((uint32_t)b[1] << 8) | ((uint32_t)b[2] << 16) | ((uint32_t)b[3] << 24);
 }
 
-static inline uint64_t spate_get64(const void *at) {
+__attribute__((always_inline)) static inline uint64_t spate_get64(const void *at) {
   const uint8_t *b = (const uint8_t *)at;
   return (uint64_t)spate_get32(b) | ((uint64_t)spate_get32(b + 4) << 32);
 }
 
-static inline void spate_put16(void *at, uint16_t value) {
+__attribute__((always_inline)) static inline void spate_put16(void *at, uint16_t value) {
   uint8_t *b = (uint8_t *)at;
   b[0] = (uint8_t)value;
   b[1] = (uint8_t)(value >> 8);
 }
 
-static inline void spate_put32(void *at, uint32_t value) {
+__attribute__((always_inline)) static inline void spate_put32(void *at, uint32_t value) {
   uint8_t *b = (uint8_t *)at;
   spate_put16(b, (uint16_t)value);
   spate_put16(b + 2, (uint16_t)(value >> 16));
 }
 
-static inline void spate_put64(void *at, uint64_t value) {
+__attribute__((always_inline)) static inline void spate_put64(void *at, uint64_t value) {
   uint8_t *b = (uint8_t *)at;
   spate_put32(b, (uint32_t)value);
   spate_put32(b + 4, (uint32_t)(value >> 32));

@@ -8,7 +8,12 @@
  *
  * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
  * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise; while one of
- * them waits, any other on the same volume answers BUSY, except the publishing ones, which never wait.
+ * them waits, any other on the same volume answers BUSY, except the publishing ones, which never wait. The deepest
+ * takes 8 KiB of stack, without the device's.
+ *
+ * A volume that contradicts itself is read as far as possible and not written to: CORRUPT. A change that the device
+ * failed half-way answers with the device's error, as do all changes after it, until the next mount has mended it;
+ * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that.
  */
 #ifndef SPATE_EXFAT_H
 #define SPATE_EXFAT_H
@@ -124,7 +129,7 @@ struct spate_exfat {
 /* ---- volume ---- */
 
 /* Make a volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID, TOO_SMALL,
- * MEMORY, NAME (label), and those of the device. */
+ * MEMORY, NAME and NAME_LONG (label), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
                                                      const struct spate_exfat_format *format);
 
@@ -136,7 +141,8 @@ struct spate_exfat_mounted {
   uint64_t reclaimed_bytes;
 };
 
-/* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. Errors: NOT_EXFAT,
+/* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. If the tree cannot
+ * be read completely nothing is reclaimed, and found->reservations stay for a later mount. Errors: NOT_EXFAT,
  * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);

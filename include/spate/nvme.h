@@ -5,7 +5,8 @@
  *
  * Bring-up and recovery are one state machine, advanced by polling: disable, enable, identify, set up queues, replay
  * what had not completed. So an error in the middle of a stream costs the stream nothing but time, and nothing else on
- * the processor waits for it. The blocking functions at the end just poll until the machine is done.
+ * the processor waits for it. The blocking functions at the end just poll until the machine is done; if a recovery
+ * comes about meanwhile, they drive it, and so may call `done` of requests in flight, as poll() does.
  *
  * Each command lives in a slot that knows its request and which part of it, so that completions may come in any order,
  * be retried, or be replayed after a reset. A command identifier carries a generation, so that a completion the drive
@@ -32,7 +33,8 @@ struct spate_nvme_config {
   uint64_t registers_bytes;         /* its size: doorbells beyond it are refused */
   struct spate_arena *queue_memory; /* DMA memory for queues, lists and logs; uncached where not coherent */
   uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. Format and whole-drive work have their own */
-  void *host_buffer; /* host memory buffer to lend to a drive that wants one; page aligned; NULL = none */
+  void *host_buffer; /* page aligned, contiguous: lent to a drive that wants a host memory buffer, and the drive's alone
+                        from open to shutdown. NULL = none */
   uint64_t host_buffer_bytes;
 };
 
@@ -128,13 +130,13 @@ struct spate_nvme_queue;
 
 /* One I/O command: its request and which part of it, which is all that is needed to build it, again if need be. */
 struct spate_nvme_slot {
+  uint32_t order;                    /* count of commands submitted before it; its low 8 bits are the generation */
+  uint8_t part;                      /* of the request, from 0 */
+  uint8_t attempts;                  /* that failed */
+  uint16_t age;                      /* in service intervals: since it was sent; for a slot that waits, still to wait */
   struct spate_nvme_slot *next_free; /* while free */
   uint64_t read;       /* first quadword of a read: namespace, command identifier, opcode; and flags: nvme/internal.h */
   struct spate_io *io; /* NULL: free */
-  uint32_t order;      /* count of commands submitted before it; its low 8 bits are the generation */
-  uint8_t part;        /* of the request, from 0 */
-  uint8_t attempts;    /* that failed */
-  uint16_t age;        /* in service intervals: since it was sent; for a slot that waits, still to wait */
 };
 
 struct spate_nvme_queue {
@@ -151,7 +153,7 @@ struct spate_nvme_queue {
   /* What poll touches. */
   struct spate_nvme *controller;
   const volatile uint64_t *cq; /* 16-byte entries */
-  uint64_t want;               /* phase << 32 | queue identifier: see spate_nvme_reap() */
+  uint64_t want;               /* by what a plain completion differs from slot->read: see nvme/queue.c */
   uint32_t cq_head;
   uint32_t entries; /* of each ring */
   uint32_t sq_rung; /* sq_tail at the last doorbell */
@@ -216,7 +218,7 @@ struct spate_nvme {
   uint8_t *data; /* a page for the caller's admin command */
   uint8_t *log;  /* 512 bytes for the log reader */
   uint8_t *host_buffer_list;
-  uint8_t *behavior; /* 512 bytes for Host Behavior Support, zero but for the first */
+  uint8_t *behavior;   /* 512 bytes for Host Behavior Support, zero but for the first */
   uint8_t log_page;    /* being read; 0: none */
   uint8_t log_waiting; /* to be read after that; 0: none */
   bool host_buffer_lent;
@@ -234,7 +236,8 @@ struct spate_nvme {
 
 /* Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most the
  * drive's own CAP.TO plus the time of the commands. All memory comes from config->queue_memory
- * (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, MEMORY, COMMAND. */
+ * (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET,
+ * PAGE_SIZE, UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY, COMMAND. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
                                                   const struct spate_nvme_config *config);
 

@@ -52,6 +52,7 @@ bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_sl
   prps->first = address;
   prps->second = more == 0 ? 0 : next_page;
   if (more <= 1) return true;
+  spate_nvme_lists_free(queue, slot); /* of an earlier attempt */
   while (more > 0) {
     uint64_t *list = take_page(queue, slot);
     if (list == NULL) {

@@ -146,9 +146,10 @@ static unsigned poll(struct spate_block *block, unsigned max) {
   struct spate_nvme *controller = queue->controller;
 
   if (controller->state != SPATE_NVME_RUNNING ||
-      spate_port_ticks() - controller->serviced_ticks >= controller->interval_ticks)
+      spate_port_ticks() - controller->serviced_ticks >= controller->interval_ticks) {
     spate_nvme_service(controller);
-  if (!spate_nvme_is_running(controller)) return spate_nvme_fail_requests(queue, max);
+    if (!spate_nvme_is_running(controller)) return spate_nvme_fail_requests(queue, max);
+  }
 
   const unsigned reaped = spate_nvme_reap(queue, max);
   if (queue->waiting) spate_nvme_issue_waiting(queue);

@@ -12,7 +12,6 @@ static bool in_flight(const struct spate_nvme_slot *slot) { return slot->io != N
 void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
   spate_port_log("nvme: controller reset, error", error);
   controller->error = error;
-  controller->failures = 0;
   controller->counters.resets++;
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     queue->plain_bytes = 0;
@@ -27,7 +26,6 @@ void spate_nvme_quiesce(struct spate_nvme *controller) {
     for (unsigned i = 0; i < queue->block.depth; i++) {
       struct spate_nvme_slot *slot = &queue->slots[i];
       if (!in_flight(slot)) continue;
-      spate_nvme_lists_free(queue, slot);
       slot->read |= SLOT_IDLE;
       slot->age = UINT16_MAX; /* marks it for the replay */
     }

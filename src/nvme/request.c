@@ -259,7 +259,6 @@ static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slo
     return;
   }
   controller->counters.retries++;
-  spate_nvme_lists_free(queue, slot);
   slot->attempts++;
   slot->read |= SLOT_IDLE;
   slot->age = delay == 0 ? 0 : controller->retry_delay[delay - 1u];

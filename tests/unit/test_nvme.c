@@ -29,6 +29,18 @@ static void test_open_decodes_identity(void **state) {
   (void)state;
 }
 
+static void test_absurd_mdts_is_no_limit(void **state) {
+  for (unsigned mdts = 20; mdts < 256; mdts += 5) {
+    struct fixture *f = fixture_make(9);
+    f->drive.controller_page[77] = (uint8_t)mdts;
+    fixture_open(f, 4);
+    assert_int_equal(spate_nvme_identity(&f->nvme)->transfer_bytes_max, 0);
+    assert_int_equal(f->queue.block.command_bytes_max, SPATE_REGION_COMMAND_BYTES);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 static void test_unprintable_text_is_replaced(void **state) {
   struct fixture *f = fixture_make(9);
   memcpy(f->drive.controller_page + 24, "A\x1b[2J\xff", 6);
@@ -484,6 +496,7 @@ static void test_invalid_requests(void **state) {
       {.op = SPATE_WRITE, .blocks = 0, .region = ring, .offset_bytes = 4096, .lba = 5},
       {.op = SPATE_WRITE, .lba = end, .blocks = 1, .region = ring},
       {.op = SPATE_WRITE, .lba = end - 1, .blocks = 2, .region = ring},
+      {.op = SPATE_WRITE, .lba = end - 255, .blocks = 256, .region = ring},
       {.op = SPATE_WRITE, .lba = UINT64_MAX, .blocks = 1, .region = ring},
       {.op = SPATE_WRITE, .lba = UINT64_MAX, .blocks = 2, .region = ring},
       {.op = SPATE_WRITE, .blocks = 1, .region = ring, .offset_bytes = 2},
@@ -641,6 +654,21 @@ static void test_events_are_counted_read_and_armed_again(void **state) {
   (void)state;
 }
 
+/* An event while the log is being read: it is read again. */
+static void test_event_during_a_log_read_is_not_lost(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
+  f->drive.latency_ticks = 150000;
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  f->drive.latency_ticks = 20;
+  assert_true(fake_nvme_event(&f->drive, 0x00020101));
+  fixture_poll_ms(f, 1000);
+  assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + 2);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_shutdown_waits_for_requests_and_is_orderly(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
@@ -682,6 +710,7 @@ static void test_status_names(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_open_decodes_identity),
+      cmocka_unit_test(test_absurd_mdts_is_no_limit),
       cmocka_unit_test(test_unprintable_text_is_replaced),
       cmocka_unit_test(test_queue_describes_namespace),
       cmocka_unit_test(test_open_refuses_what_it_cannot_use),
@@ -717,6 +746,7 @@ int main(void) {
       cmocka_unit_test(test_done_may_submit),
       cmocka_unit_test(test_health_arrives_while_polling),
       cmocka_unit_test(test_events_are_counted_read_and_armed_again),
+      cmocka_unit_test(test_event_during_a_log_read_is_not_lost),
       cmocka_unit_test(test_shutdown_waits_for_requests_and_is_orderly),
       cmocka_unit_test(test_open_again_after_shutdown),
       cmocka_unit_test(test_status_names),

@@ -84,6 +84,7 @@ static void test_retry_waits_for_the_drives_delay(void **state) {
       spate_put16(f->drive.controller_page + 126 + 2 * i, delays[i]);
     fixture_open(f, 4);
     assert_true(f->drive.behavior_acre);
+    fixture_poll_ms(f, 60); /* into the middle of an interval */
     io_fault(f, FAKE_STATUS, 0, 1, crd << 11 | 0x006);
     assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
     const uint64_t waited = f->drive.journal[1].ticks - f->drive.journal[0].ticks;
@@ -106,6 +107,7 @@ static void test_failed_part_fails_the_request_once(void **state) {
   struct outcome outcome;
   io_fault(f, FAKE_DELAY, 0, 1, 50000);
   io_fault(f, FAKE_STATUS, 0, 1, DNR | 0x280);
+  io_fault(f, FAKE_STATUS, 0, 1, DNR | 0x006);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1024)), SPATE_OK);
   fixture_poll_ms(f, 10);
   assert_int_equal(outcome.calls, 0);
@@ -113,6 +115,28 @@ static void test_failed_part_fails_the_request_once(void **state) {
   assert_int_equal(outcome.io.error, SPATE_E_MEDIA);
   assert_int_equal(outcome.io.detail, DNR | 0x280);
   assert_int_equal(f->drive.journal_count, 4);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Nothing of a slot's last command is left for the next one in it. */
+static void test_slots_start_afresh(void **state) {
+  struct fixture *f = opened(4);
+  assert_int_equal(fixture_do(f, write_of(f, 0, 768), NULL), SPATE_OK); /* three parts */
+  for (unsigned i = 0; i < 8; i++) {
+    io_fault(f, FAKE_STATUS, 0, 3, 0x006);
+    const unsigned before = f->drive.journal_count;
+    assert_int_equal(fixture_do(f, write_of(f, 5000, 8), NULL), SPATE_OK);
+    assert_int_equal(f->drive.journal_count, before + 4);
+    for (unsigned j = before; j < f->drive.journal_count; j++)
+      assert_int_equal(f->drive.journal[j].dwords[10], 5000);
+    f->drive.fault_count = 0;
+  }
+  for (unsigned i = 0; i < 3; i++) {
+    io_fault(f, FAKE_DELAY, 0, 1, 6000000);
+    assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+  }
+  assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 0);
   fixture_free(f);
   (void)state;
 }
@@ -203,6 +227,17 @@ static void test_completion_for_another_queue_is_ignored(void **state) {
   assert_int_equal(outcome.calls, 0);
   assert_int_equal(spate_nvme_counters(&f->nvme)->spurious_completions, 1);
   assert_true(fixture_wait(f, &outcome, 20000)); /* by way of its deadline */
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_admin_completion_of_another_command_is_ignored(void **state) {
+  struct fixture *f = opened(4);
+  bool on = false;
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_WRONG_ID, true, 0x0a, 0, 1, 0x100});
+  assert_int_equal(spate_nvme_write_cache_get(&f->nvme, &on), SPATE_OK);
+  assert_true(on);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->spurious_completions, 1);
   fixture_free(f);
   (void)state;
 }
@@ -305,6 +340,26 @@ static void test_lost_command_leads_to_reset_and_replay(void **state) {
   (void)state;
 }
 
+/* What completed before the reset and was not looked at yet is complete, and not sent again. */
+static void test_completed_before_the_reset_is_not_replayed(void **state) {
+  struct fixture *f = opened(4);
+  struct outcome completed, caught;
+  io_fault(f, FAKE_FATAL, 1, 1, 0);
+  assert_int_equal(fixture_submit(f, &completed, write_of(f, 0, 1)), SPATE_OK);
+  spate_block_kick(&f->queue.block);
+  fake_nvme_advance(&f->drive, 1000);
+  assert_int_equal(fixture_submit(f, &caught, write_of(f, 8, 1)), SPATE_OK);
+  spate_block_kick(&f->queue.block);
+  while (spate_nvme_counters(&f->nvme)->replays == 0)
+    (void)spate_block_poll(&f->queue.block, 0);
+  assert_int_equal(completed.calls, 1);
+  assert_int_equal(completed.io.error, SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 1);
+  assert_true(fixture_wait(f, &caught, 100));
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_submit_answers_full_while_recovering(void **state) {
   struct fixture *f = opened(4);
   struct outcome lost, refused;
@@ -384,6 +439,19 @@ static void test_power_cut_of_the_drive_is_counted(void **state) {
   assert_int_equal(f->queue.block.power_losses, 1);
   assert_int_equal(spate_nvme_counters(&f->nvme)->power_losses, 1);
   fixture_free(f);
+  (void)state;
+}
+
+static void test_either_counter_tells_of_a_power_cut(void **state) {
+  const unsigned counters[] = {112, 144};
+  for (unsigned i = 0; i < 2; i++) {
+    struct fixture *f = opened(4);
+    io_fault(f, FAKE_FATAL, 0, 1, 0);
+    spate_put64(f->drive.health_page + counters[i], 1000);
+    assert_int_equal(fixture_do(f, write_of(f, 0, 1), NULL), SPATE_OK);
+    assert_int_equal(f->queue.block.power_losses, 1);
+    fixture_free(f);
+  }
   (void)state;
 }
 
@@ -553,20 +621,24 @@ int main(void) {
       cmocka_unit_test(test_retry_waits_for_the_drives_delay),
       cmocka_unit_test(test_acre_only_where_delays_are_stated),
       cmocka_unit_test(test_failed_part_fails_the_request_once),
+      cmocka_unit_test(test_slots_start_afresh),
       cmocka_unit_test(test_completions_in_any_order),
       cmocka_unit_test(test_doubled_completion_retires_nothing),
       cmocka_unit_test(test_late_double_does_not_retire_the_next_command),
       cmocka_unit_test(test_unknown_identifiers_are_ignored),
       cmocka_unit_test(test_completion_for_another_queue_is_ignored),
+      cmocka_unit_test(test_admin_completion_of_another_command_is_ignored),
       cmocka_unit_test(test_stalled_command_is_aborted_and_retried),
       cmocka_unit_test(test_io_goes_on_while_aborting),
       cmocka_unit_test(test_answer_not_looked_at_is_no_timeout),
       cmocka_unit_test(test_stopped_host_is_no_timeout),
       cmocka_unit_test(test_lost_command_leads_to_reset_and_replay),
+      cmocka_unit_test(test_completed_before_the_reset_is_not_replayed),
       cmocka_unit_test(test_submit_answers_full_while_recovering),
       cmocka_unit_test(test_fatal_status_is_noticed_within_a_moment),
       cmocka_unit_test(test_recovery_restores_what_was_set_up),
       cmocka_unit_test(test_power_cut_of_the_drive_is_counted),
+      cmocka_unit_test(test_either_counter_tells_of_a_power_cut),
       cmocka_unit_test(test_unreadable_health_counts_as_power_loss),
       cmocka_unit_test(test_another_drive_in_its_place_is_not_written),
       cmocka_unit_test(test_drive_that_is_gone_ends_every_request),

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One volume in memory and one look at it by the oracle. */
+#ifndef SPATE_TESTS_EXFAT_FIXTURE_H
+#define SPATE_TESTS_EXFAT_FIXTURE_H
+
+#include "exfat_image.h"
+#include "exfat_oracle.h"
+
+#include <spate/bytes.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct image image;
+static struct oracle oracle;
+
+/* The volume is whole, everything allocated has an owner, and it is marked clean (or dirty, with a clip open). */
+static void assert_whole(bool dirty) {
+  uint64_t bytes = image.config.blocks << image.ram.block.block_shift;
+  if (!oracle_read(&oracle, image_start(&image), bytes)) fail_msg("%s", oracle.fault);
+  oracle_free(&oracle);
+  assert_int_equal(oracle.cross_linked, 0);
+  assert_int_equal(oracle.unallocated, 0);
+  assert_int_equal(oracle.strays, 0);
+  assert_int_equal(oracle.overlong, 0);
+  if (!dirty) assert_int_equal(oracle.leaked, 0);
+  assert_int_equal(oracle.dirty, dirty);
+  assert_int_equal(image.ram.overlaps, 0);
+}
+
+static void put_file(const char *path, const void *data, uint64_t bytes) {
+  struct spate_exfat_clip clip;
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, path, bytes > 0 ? bytes : 1), SPATE_OK);
+  if (data != NULL) memcpy(image.ram.memory + (clip.first_lba << image.ram.block.block_shift), data, bytes);
+  assert_int_equal(spate_exfat_close(&clip, bytes), SPATE_OK);
+}
+
+#endif
