@@ -46,8 +46,8 @@ void spate_chunk_seal(void *piece, const uint8_t stream[16], uint64_t number, ui
 /* Decode and check a header by itself. False: this is none. */
 bool spate_chunk_header_get(const void *from, struct spate_chunk_header *header);
 
-/* CRC-32C (Castagnoli) of `bytes`, continuing from `crc` (0 to begin with). Uses the processor's instruction if there is
- * one. */
+/* CRC-32C (Castagnoli) of `bytes`, continuing from `crc` (0 to begin with). Uses the processor's instruction if there
+ * is one. */
 uint32_t spate_crc32c(uint32_t crc, const void *data, size_t bytes);
 
 #ifdef __cplusplus

@@ -33,6 +33,9 @@ extern "C" {
 #define SPATE_EXFAT_CLIPS_MAX        16u /* reservations open at once: 8 streams, each with its next clip armed */
 #define SPATE_EXFAT_CACHE_BLOCKS_MIN 4u  /* metadata blocks in memory, plus one for each clip armed at once */
 
+struct spate_exfat;
+struct spate_exfat_mounted;
+
 struct spate_exfat_time {
   uint16_t year;                            /* 1980 … 2107 */
   uint8_t month, day, hour, minute, second; /* 1 …, 1 …, 0 … */
@@ -54,6 +57,9 @@ struct spate_exfat_config {
    * the bitmap (one byte for 8 clusters) works, and costs reads when arming. */
   void *bitmap;
   size_t bitmap_bytes;
+  /* spate_exfat_salvage, where recordings are made of chunks that prove themselves (spate/chunk.h): mount then extends
+   * a clip that a cut ended as far as its chunks go. NULL: it keeps its last published length. */
+  enum spate_error (*salvage)(struct spate_exfat *volume, struct spate_exfat_mounted *found);
   /* The board's clock; NULL: 1980-01-01. */
   void (*now)(void *context, struct spate_exfat_time *time);
   void *now_context;
@@ -139,6 +145,7 @@ struct spate_exfat_mounted {
   bool dirty;            /* the volume was not closed properly */
   uint32_t reservations; /* left by a cut, now given back */
   uint64_t reclaimed_bytes;
+  uint64_t salvaged_bytes; /* by which clips became longer than their last published length */
 };
 
 /* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. If the tree cannot
@@ -245,6 +252,22 @@ struct spate_exfat_clip {
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip,
                                                   const char *path, uint64_t bytes);
+
+/* A recording made of chunks: see spate/chunk.h. */
+struct spate_exfat_chunks {
+  uint8_t stream[16];    /* in every header: no other recording on the volume has it */
+  uint32_t chunk_bytes;  /* of every piece but the last: a multiple of the logical block */
+  uint64_t first_number; /* lower numbers are of earlier clips of the stream */
+};
+
+/* The same for such a recording: the reservation record says how to tell its chunks from what lay there before. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                                         const char *path, uint64_t bytes,
+                                                         const struct spate_exfat_chunks *chunks);
+
+/* For spate_exfat_config.salvage; not to be called otherwise. Its own hook, so that firmware without chunks does not
+ * carry it. Reads the data past the last published length: seconds of it at most. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
 /*
  * Make `bytes` the file's length, without waiting: one FUA write of one block, now or when the block's present write

@@ -65,8 +65,12 @@ struct spate_stream_config {
   struct spate_chunk *chunks; /* as many as pieces can be pushed and not yet released */
   uint32_t chunk_count;       /* a power of two, ≥ 2 */
   bool cpu_filled;            /* the CPU writes the data: see SPATE_IO_CPU */
-  bool retain;         /* release only what is flushed, so that a drive that loses power in mid clip loses nothing:
-                          the ring must hold rate × (checkpoint_ms + flush) */
+  bool retain; /* release only what is flushed, so that a drive that loses power in mid clip loses nothing:
+                  the ring must hold rate × (checkpoint_ms + flush) */
+  /* A stream of chunks (spate/chunk.h), 0: it is not. Every piece but a clip's last has this many bytes, a multiple of
+   * the logical block. Its number is how many were pushed before it since spate_stream_open(). */
+  uint32_t chunk_bytes;
+  uint8_t chunk_stream[16]; /* its identity, not used before on this volume */
   uint64_t next_bytes; /* > 0: before a reservation ends, arm PATH_0002, _0003, … of this many bytes, roll over */
 };
 
@@ -82,12 +86,14 @@ struct spate_take {
   uint32_t end;             /* of its chunks, in the count of the stream; set when it ends */
   enum spate_error error;   /* why it was capped */
   uint8_t state;
-  bool capped; /* nothing beyond completed_bytes will be part of the file */
-  bool rolled; /* left because its reservation ended */
+  bool capped;      /* nothing beyond completed_bytes will be part of the file */
+  bool last_pushed; /* a piece that nothing can follow */
+  bool rolled;      /* left because its reservation ended */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 };
 
 struct spate_stream_counters {
+  uint64_t pushed_pieces;
   uint64_t pushed_bytes, completed_bytes, durable_bytes, lost_bytes, overrun_bytes;
   uint64_t data_requests;     /* submitted */
   uint32_t checkpoints;       /* lengths published */

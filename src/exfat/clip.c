@@ -123,11 +123,21 @@ static enum spate_error find_run(struct spate_exfat *volume, uint64_t bytes, str
 }
 
 /* Record, bitmap, barrier. */
-static enum spate_error reserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip) {
+static enum spate_error reserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip,
+                                const struct exfat_place *place, const struct exfat_name *name,
+                                const struct spate_exfat_chunks *chunks) {
   struct exfat_record record = {.clusters = {.first_cluster = clip->first_cluster,
                                              .bytes = (uint64_t)clip->clusters << volume->cluster_shift,
                                              .contiguous = true}};
   enum spate_error error = exfat_boot_dirty(volume, true);
+
+  if (chunks != NULL) {
+    memcpy(record.stream, chunks->stream, sizeof record.stream);
+    record.first_number = chunks->first_number;
+    record.chunk_bytes = chunks->chunk_bytes;
+    record.to = *place;
+    record.name_hash = name->hash;
+  }
 
   if (error == SPATE_OK) error = exfat_record_write(volume, clip->record, &record);
   if (error == SPATE_OK) error = exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, true);
@@ -151,7 +161,7 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
 }
 
 static enum spate_error arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path_text,
-                            uint64_t bytes) {
+                            uint64_t bytes, const struct spate_exfat_chunks *chunks) {
   struct exfat_path path;
   struct exfat_place place;
   enum spate_error error = free_slot(volume, &clip->record);
@@ -163,7 +173,7 @@ static enum spate_error arm(struct spate_exfat *volume, struct spate_exfat_clip 
   if (entries * EXFAT_ENTRY_BYTES > exfat_block_bytes(volume)) return SPATE_E_NAME_LONG;
   error = exfat_slots_take(volume, &path, (uint8_t)entries, &place);
   if (error == SPATE_OK) error = find_run(volume, bytes, clip);
-  if (error == SPATE_OK) error = reserve(volume, clip);
+  if (error == SPATE_OK) error = reserve(volume, clip, &place, &path.name, chunks);
   if (error == SPATE_OK) error = pin_entry(volume, clip, &place, &path.name);
   if (error != SPATE_OK) return error;
   clip->first_lba = exfat_cluster_lba(volume, clip->first_cluster);
@@ -173,13 +183,19 @@ static enum spate_error arm(struct spate_exfat *volume, struct spate_exfat_clip 
   return SPATE_OK;
 }
 
-enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
-                                 uint64_t bytes) {
+enum spate_error spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
+                                        uint64_t bytes, const struct spate_exfat_chunks *chunks) {
+  if (chunks != NULL && (chunks->chunk_bytes == 0 || (chunks->chunk_bytes & volume->block_mask) != 0))
+    return SPATE_E_INVALID;
   enum spate_error error = exfat_begin_change(volume);
-
   if (error != SPATE_OK) return error;
   *clip = (struct spate_exfat_clip){.volume = volume};
-  return exfat_end_change(volume, arm(volume, clip, path, bytes));
+  return exfat_end_change(volume, arm(volume, clip, path, bytes, chunks));
+}
+
+enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
+                                 uint64_t bytes) {
+  return spate_exfat_arm_chunks(volume, clip, path, bytes, NULL);
 }
 
 /* ---- close ---- */

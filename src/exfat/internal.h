@@ -310,15 +310,18 @@ struct exfat_record {
   uint32_t previous_cluster; /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
   uint16_t from_checksum, to_checksum;
   uint8_t foreign_dirty;
-  uint8_t reserved[7];
+  uint8_t reserved;
+  uint16_t name_hash; /* of the clip's name, where it is made of chunks */
+  uint32_t reserved_too;
   struct spate_exfat_chain clusters; /* to be freed if no entry owns them */
   struct exfat_place from, to;       /* entry sets that are being removed and made; entries 0: none */
-  uint8_t uuid[16];                  /* for chunk headers, together with the next: zeros so far */
-  uint32_t chunk_bytes;
-  uint32_t crc; /* CRC-32 of all above */
+  uint8_t stream[16];                /* as in struct spate_exfat_chunks, and the two next: the clip's set is at `to` */
+  uint64_t first_number;
+  uint32_t chunk_bytes; /* 0: not made of chunks */
+  uint32_t crc;         /* CRC-32 of all above */
 };
 _Static_assert(sizeof(struct spate_exfat_chain) == 32 && sizeof(struct exfat_place) == 40, "layout on the volume");
-_Static_assert(sizeof(struct exfat_record) == 168, "layout on the volume");
+_Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
 
 #define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
 /* The entry set of the record's file, whose clusters begin at `first_cluster`. */

@@ -302,7 +302,8 @@ enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mo
     found->reservations++;
     foreign_dirty |= record.foreign_dirty != 0;
   }
-  enum spate_error error = reclaim(volume, found);
+  enum spate_error error = volume->config.salvage == NULL ? SPATE_OK : volume->config.salvage(volume, found);
+  if (error == SPATE_OK) error = reclaim(volume, found);
   if (error == SPATE_OK) error = clear_all(volume);
   if (error != SPATE_OK) {
     /* What can be read stays readable; what is to be mended waits for a mount that can. */

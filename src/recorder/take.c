@@ -25,7 +25,12 @@ static bool copy_path(char *to, const char *from) {
 
 static enum spate_error arm(struct spate_stream *stream, struct spate_take *take, uint64_t bytes) {
   take->state = TAKE_ARMING; /* pushes may come while this waits: they must not see a half-made take */
-  enum spate_error error = spate_exfat_arm(stream->recorder->volume, &take->clip, take->path, bytes);
+  struct spate_exfat_chunks chunks = {.chunk_bytes = stream->config.chunk_bytes,
+                                      .first_number = stream->counters.pushed_pieces};
+  for (unsigned i = 0; i < sizeof chunks.stream; i++)
+    chunks.stream[i] = stream->config.chunk_stream[i];
+  enum spate_error error = spate_exfat_arm_chunks(stream->recorder->volume, &take->clip, take->path, bytes,
+                                                  chunks.chunk_bytes > 0 ? &chunks : NULL);
   if (error != SPATE_OK) {
     take->state = TAKE_EMPTY;
     return error;
@@ -39,6 +44,7 @@ static enum spate_error arm(struct spate_stream *stream, struct spate_take *take
   take->error = SPATE_OK;
   take->capped = false;
   take->rolled = false;
+  take->last_pushed = false;
   take->state = TAKE_ARMED;
   if (stream->now == NULL)
     stream->now = take;

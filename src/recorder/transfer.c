@@ -98,11 +98,12 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
 
   if (take == NULL) return SPATE_E_STATE;
   if (!piece_is_valid(stream, offset_bytes, bytes, blocks)) return SPATE_E_INVALID;
+  if (stream->config.chunk_bytes > 0 && bytes > stream->config.chunk_bytes) return SPATE_E_INVALID;
   if (spate_stream_room(stream) == 0) {
     stream->counters.ring_full++;
     return SPATE_E_FULL;
   }
-  if ((take->pushed_bytes & within) != 0) return SPATE_E_STATE;
+  if (take->last_pushed) return SPATE_E_STATE;
   if (take->capped || take->pushed_bytes + ((uint64_t)blocks << shift) > take->clip.reserved_bytes) {
     enum spate_error error = roll_over(stream);
     if (error != SPATE_OK) return error;
@@ -129,8 +130,10 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
     stream->last_completion_ticks = stream->recorder->now_ticks; /* nothing was due until now */
   stream->pushed++;
   take->pushed_bytes += bytes;
+  take->last_pushed = (bytes & within) != 0 || bytes < stream->config.chunk_bytes;
   take->outstanding++;
   stream->counters.pushed_bytes += bytes;
+  stream->counters.pushed_pieces++;
   uint32_t held = stream->pushed - spate_stream_released(stream);
   if (held > stream->counters.chunks_high_water) stream->counters.chunks_high_water = held;
   return SPATE_OK;

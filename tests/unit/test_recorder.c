@@ -2,6 +2,7 @@
 /* The recorder over a real volume in memory, with the clock in the test's hand. */
 #include "ram_block.h"
 
+#include <spate/chunk.h>
 #include <spate/player.h>
 #include <spate/port.h>
 #include <spate/recorder.h>
@@ -65,6 +66,7 @@ struct source {
   struct spate_region region;
   uint8_t *ring;
   uint32_t slot; /* pushes so far */
+  bool sealed;   /* pieces begin with a chunk header */
   uint64_t seed; /* of the content */
   uint8_t *sent; /* everything that was accepted */
   uint64_t sent_bytes;
@@ -107,6 +109,8 @@ static enum spate_error push(struct source *source, uint32_t bytes) {
   if (spate_stream_room(&source->stream) == 0) return SPATE_E_FULL; /* the slot still belongs to the recorder */
   uint64_t seed = source->seed;
   fill_piece(source, source->ring + offset_bytes, bytes);
+  if (source->sealed)
+    spate_chunk_seal(source->ring + offset_bytes, source->stream.config.chunk_stream, source->slot, bytes);
   enum spate_error error = spate_stream_push(&source->stream, offset_bytes, bytes);
   if (error != SPATE_OK) {
     source->seed = seed;
@@ -876,6 +880,54 @@ static void play(struct world *world, const char *path, const uint8_t *bytes, ui
   assert_int_equal(at, length);
 }
 
+/* Chunks that prove themselves: a cut costs what was not on the medium, not what was not checkpointed. */
+static void a_stream_of_chunks_survives_up_to_its_last_piece(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  struct spate_exfat_mounted found;
+
+  open_source(world, source, 3, false, 0);
+  source->stream.config.chunk_bytes = PIECE;
+  memcpy(source->stream.config.chunk_stream, "0123456789abcdef", 16);
+  source->sealed = true;
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(world, source, 5);
+  OK(spate_stream_cut(&source->stream));
+  close_clips(world, source);
+  uint64_t start = source->sent_bytes;
+  OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB)); /* its chunks are numbered from 5 */
+  stream_pieces(world, source, 20);
+  drain(world, source);
+  assert_int_equal(source->stream.takes[0].clip.published_bytes, 0);
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, PIECE + 512));
+
+  world->config.salvage = spate_exfat_salvage;
+  world->ram.block.while_waiting = NULL;
+  OK(spate_exfat_mount(&world->volume, &world->config, &found)); /* as after a cut */
+  assert_int_equal(found.salvaged_bytes, 20 * PIECE);
+  file_holds(world, "A.RAW", source->sent, start);
+  file_holds(world, "B.RAW", source->sent + start, 20 * PIECE);
+  memset(source->stream.takes, 0, sizeof source->stream.takes); /* the recorder died in the cut */
+  close_world(world);
+}
+
+static void a_short_chunk_is_a_clips_last(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  source->stream.config.chunk_bytes = PIECE;
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  OK(push(source, PIECE));
+  OK(push(source, 4096));
+  GIVES(SPATE_E_STATE, push(source, PIECE));
+  OK(spate_recorder_finish(&world->recorder));
+  file_holds(world, "A.RAW", source->sent, PIECE + 4096);
+  close_world(world);
+}
+
 static void playback_gives_the_file_in_order(void **state) {
   (void)state;
   struct world *world = open_world(512, VOLUME_MIB);
@@ -995,6 +1047,8 @@ int main(void) {
       cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
       cmocka_unit_test(a_stream_flows_while_another_is_armed),
       cmocka_unit_test(no_flush_where_the_drive_has_no_volatile_cache),
+      cmocka_unit_test(a_stream_of_chunks_survives_up_to_its_last_piece),
+      cmocka_unit_test(a_short_chunk_is_a_clips_last),
       cmocka_unit_test(playback_gives_the_file_in_order),
       cmocka_unit_test(playback_stops_before_a_block_that_cannot_be_read),
       cmocka_unit_test(random_runs),

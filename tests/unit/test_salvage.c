@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings made of chunks, cut in the middle: what proves itself past the last checkpoint comes back, nothing else.
+ */
+#include "ram_block.h"
+
+#include <spate/bytes.h>
+#include <spate/chunk.h>
+#include <spate/exfat.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB          (UINT64_C(1) << 20)
+#define CHUNK        12288u /* does not divide a cluster */
+#define CACHE_BYTES  (16u * 4096u)
+#define BITMAP_BYTES 4096u /* smaller than a chunk, so that its CRC takes several reads */
+
+static const uint8_t identity[16] = "one stream only";
+
+struct world {
+  struct ram_block ram;
+  struct spate_exfat volume;
+  struct spate_exfat_config config;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_mounted found;
+  uint8_t sent[64 * CHUNK];
+};
+
+static void must_be(enum spate_error got, enum spate_error wanted, int line) {
+  if (got != wanted) fail_msg("line %d: %s instead of %s", line, spate_error_name(got), spate_error_name(wanted));
+}
+#define OK(call)            must_be(call, SPATE_OK, __LINE__)
+#define GIVES(wanted, call) must_be(call, wanted, __LINE__)
+
+static struct world *open_world(uint32_t block_bytes) {
+  struct world *world = calloc(1, sizeof *world);
+
+  assert_non_null(world);
+  ram_block_open(&world->ram, 64 * MIB / block_bytes, block_bytes);
+  world->config = (struct spate_exfat_config){.block = &world->ram.block,
+                                              .blocks = world->ram.block.blocks,
+                                              .cache = aligned_alloc(4096, CACHE_BYTES),
+                                              .cache_bytes = CACHE_BYTES,
+                                              .bitmap = aligned_alloc(4096, BITMAP_BYTES),
+                                              .bitmap_bytes = BITMAP_BYTES,
+                                              .salvage = spate_exfat_salvage};
+  struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 1u << 20};
+  OK(spate_exfat_format(&world->config, &format));
+  OK(spate_exfat_mount(&world->volume, &world->config, NULL));
+  return world;
+}
+
+static void close_world(struct world *world) {
+  ram_block_close(&world->ram);
+  free(world->config.cache);
+  free(world->config.bitmap);
+  free(world);
+}
+
+static uint8_t *on_medium(struct world *world, uint32_t chunk) {
+  return world->ram.memory + (world->clip.first_lba << world->ram.block.block_shift) + (size_t)chunk * CHUNK;
+}
+
+/* Chunk `index` of the clip reaches the medium, as number `number`, `bytes` long. */
+static void write_chunk(struct world *world, uint32_t index, uint64_t number, uint32_t bytes) {
+  uint8_t *piece = world->sent + (size_t)index * CHUNK;
+
+  for (uint32_t i = 0; i < CHUNK; i++)
+    piece[i] = (uint8_t)(i * 31u + number * 7u);
+  spate_chunk_seal(piece, identity, number, bytes);
+  memcpy(on_medium(world, index), piece, CHUNK);
+}
+
+static void arm(struct world *world, const char *path, uint64_t first_number) {
+  struct spate_exfat_chunks chunks = {.chunk_bytes = CHUNK, .first_number = first_number};
+
+  memcpy(chunks.stream, identity, sizeof identity);
+  OK(spate_exfat_arm_chunks(&world->volume, &world->clip, path, 2 * MIB, &chunks));
+}
+
+static void publish(struct world *world, uint64_t bytes) {
+  OK(spate_exfat_publish(&world->clip, bytes));
+  while (world->clip.publishing)
+    spate_block_poll(&world->ram.block, 8);
+}
+
+/* The machine lost power; what is on the medium is mounted again. */
+static void cut_and_mount(struct world *world) {
+  ram_block_drop_pending(&world->ram);
+  OK(spate_exfat_mount(&world->volume, &world->config, &world->found));
+}
+
+static void file_has(struct world *world, const char *path, uint64_t bytes) {
+  struct spate_exfat_file file;
+  static uint8_t got[sizeof world->sent];
+  size_t got_bytes = 0;
+
+  OK(spate_exfat_open(&world->volume, path, &file));
+  assert_int_equal(file.bytes, bytes);
+  OK(spate_exfat_read(&file, 0, got, sizeof got, &got_bytes));
+  assert_int_equal(got_bytes, bytes);
+  assert_memory_equal(got, world->sent, bytes);
+}
+
+/* Free space is what it was but for the clusters of the file's length. */
+static void rest_is_free(struct world *world, uint64_t bytes) {
+  struct spate_exfat_info info;
+  uint64_t used = (bytes + MIB - 1) / MIB * MIB;
+  uint64_t before = 0;
+
+  OK(spate_exfat_info(&world->volume, &info));
+  OK(spate_exfat_delete(&world->volume, "A.RAW"));
+  before = info.free_bytes;
+  OK(spate_exfat_info(&world->volume, &info));
+  assert_int_equal(info.free_bytes, before + used);
+  OK(spate_exfat_unmount(&world->volume));
+  GIVES(SPATE_OK, spate_exfat_mount(&world->volume, &world->config, &world->found));
+  assert_false(world->found.dirty);
+}
+
+static void up_to_the_first_gap(void **state) {
+  (void)state;
+  for (unsigned large = 0; large < 2; large++) {
+    struct world *world = open_world(large ? 4096 : 512);
+    arm(world, "A.RAW", 100);
+    for (uint32_t i = 0; i < 10; i++)
+      if (i != 7) write_chunk(world, i, 100 + i, CHUNK);
+    publish(world, 3 * CHUNK);
+    cut_and_mount(world);
+    assert_int_equal(world->found.salvaged_bytes, 4 * CHUNK);
+    file_has(world, "A.RAW", 7 * CHUNK);
+    rest_is_free(world, 7 * CHUNK);
+    close_world(world);
+  }
+}
+
+static void before_the_first_checkpoint(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 5);
+  for (uint32_t i = 0; i < 4; i++)
+    write_chunk(world, i, 5 + i, CHUNK);
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 4 * CHUNK);
+  rest_is_free(world, 4 * CHUNK);
+  close_world(world);
+}
+
+static void a_short_last_chunk_ends_the_clip(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  write_chunk(world, 0, 0, CHUNK);
+  write_chunk(world, 1, 1, 4096);
+  spate_chunk_seal(on_medium(world, 1) + 4096, identity, 2, 4096); /* nothing follows a short chunk */
+  cut_and_mount(world);
+  file_has(world, "A.RAW", CHUNK + 4096);
+  close_world(world);
+}
+
+static void a_published_short_chunk_is_the_end(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  write_chunk(world, 0, 0, CHUNK);
+  write_chunk(world, 1, 1, 5000);
+  publish(world, CHUNK + 5000);
+  write_chunk(world, 2, 2, CHUNK);
+  cut_and_mount(world);
+  assert_int_equal(world->found.salvaged_bytes, 0);
+  file_has(world, "A.RAW", CHUNK + 5000);
+  close_world(world);
+}
+
+/* The header's block was written, the block that holds byte `at` was not. */
+static void torn(uint32_t at) {
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 5; i++)
+    write_chunk(world, i, i, CHUNK);
+  memset(on_medium(world, 3) + at, 0, 512);
+  publish(world, CHUNK);
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 3 * CHUNK);
+  close_world(world);
+}
+
+static void a_torn_chunk_is_not_taken(void **state) {
+  (void)state;
+  torn(512);
+  torn(4096);
+  torn(CHUNK - 512);
+}
+
+static void chunks_of_other_recordings_are_not_taken(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  /* The clusters hold an earlier clip of the same stream, then one of another. */
+  arm(world, "A.RAW", 40);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, 30 + i, CHUNK);
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 0);
+  OK(spate_exfat_delete(&world->volume, "A.RAW"));
+
+  arm(world, "A.RAW", 40);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, 40 + i, CHUNK);
+  on_medium(world, 2)[8] ^= 1; /* another stream's header would be whole, too */
+  struct spate_chunk_header header;
+  assert_false(spate_chunk_header_get(on_medium(world, 2), &header));
+  spate_put32(on_medium(world, 2) + 60, spate_crc32c(0, on_medium(world, 2), 60));
+  assert_true(spate_chunk_header_get(on_medium(world, 2), &header));
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 2 * CHUNK);
+  close_world(world);
+}
+
+static void a_chunk_out_of_sequence_is_a_gap(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, i < 3 ? i : i + 1, CHUNK);
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 3 * CHUNK);
+  close_world(world);
+}
+
+static void a_full_reservation_is_not_overrun(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  uint64_t reserved = world->clip.reserved_bytes;
+  for (uint32_t i = 0; i <= reserved / CHUNK; i++) { /* one beyond */
+    uint8_t piece[CHUNK] = {0};
+    spate_chunk_seal(piece, identity, i, CHUNK);
+    memcpy(on_medium(world, i), piece, CHUNK);
+  }
+  cut_and_mount(world);
+  struct spate_exfat_entry entry;
+  OK(spate_exfat_stat(&world->volume, "A.RAW", &entry));
+  assert_int_equal(entry.bytes, reserved / CHUNK * CHUNK);
+  close_world(world);
+}
+
+/* A PC deleted the empty clip and made an empty file in its place: that one is not the clip. */
+static void another_file_in_the_clips_place_stays_as_it_is(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, i, CHUNK);
+  uint8_t *set = world->ram.memory + (world->clip.block->lba << 9) + world->clip.entry_offset;
+  uint16_t sum = 0;
+  set[36] ^= 1; /* the hash of another name */
+  for (unsigned i = 0; i < 3 * 32; i++)
+    if (i != 2 && i != 3) sum = (uint16_t)((sum << 15 | sum >> 1) + set[i]);
+  spate_put16(set + 2, sum);
+  cut_and_mount(world);
+  assert_int_equal(world->found.salvaged_bytes, 0);
+  assert_int_equal(world->found.reclaimed_bytes, 2 * MIB);
+  close_world(world);
+}
+
+static void without_the_hook_the_last_checkpoint_stands(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  world->config.salvage = NULL;
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, i, CHUNK);
+  publish(world, 2 * CHUNK);
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 2 * CHUNK);
+  close_world(world);
+}
+
+/* Somebody checked the volume on a PC: whose the clusters are now is not known here. */
+static void a_volume_no_longer_dirty_is_left_as_it_is(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, i, CHUNK);
+  publish(world, 2 * CHUNK);
+  world->ram.memory[106] &= (uint8_t)~2u; /* VolumeFlags: VolumeDirty */
+  cut_and_mount(world);
+  assert_int_equal(world->found.salvaged_bytes, 0);
+  file_has(world, "A.RAW", 2 * CHUNK);
+  close_world(world);
+}
+
+static void a_medium_that_cannot_be_read_leaves_the_clip_for_the_next_mount(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, i, CHUNK);
+  publish(world, 2 * CHUNK);
+  uint64_t bad_lba = world->clip.first_lba + 4u * CHUNK / 512u;
+  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                  .first_lba = bad_lba,
+                                                  .last_lba = bad_lba,
+                                                  .times = RAM_ALWAYS,
+                                                  .error = SPATE_E_MEDIA});
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 2 * CHUNK);
+  ram_block_clear_faults(&world->ram);
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 6 * CHUNK);
+  close_world(world);
+}
+
+static void crc32c_is_castagnolis(void **state) {
+  (void)state;
+  uint8_t bytes[32];
+
+  assert_int_equal(spate_crc32c(0, "123456789", 9), 0xe3069283); /* the check value that catalogues of CRCs give */
+  memset(bytes, 0xff, sizeof bytes);
+  assert_int_equal(spate_crc32c(0, bytes, 32), 0x62a8ab43); /* RFC 3720, B.4 */
+  assert_int_equal(spate_crc32c(spate_crc32c(0, bytes, 5), bytes + 5, 27), 0x62a8ab43);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(up_to_the_first_gap),
+      cmocka_unit_test(before_the_first_checkpoint),
+      cmocka_unit_test(a_short_last_chunk_ends_the_clip),
+      cmocka_unit_test(a_published_short_chunk_is_the_end),
+      cmocka_unit_test(a_torn_chunk_is_not_taken),
+      cmocka_unit_test(chunks_of_other_recordings_are_not_taken),
+      cmocka_unit_test(a_chunk_out_of_sequence_is_a_gap),
+      cmocka_unit_test(a_full_reservation_is_not_overrun),
+      cmocka_unit_test(another_file_in_the_clips_place_stays_as_it_is),
+      cmocka_unit_test(without_the_hook_the_last_checkpoint_stands),
+      cmocka_unit_test(a_volume_no_longer_dirty_is_left_as_it_is),
+      cmocka_unit_test(a_medium_that_cannot_be_read_leaves_the_clip_for_the_next_mount),
+      cmocka_unit_test(crc32c_is_castagnolis),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
