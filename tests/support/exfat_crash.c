@@ -12,7 +12,7 @@ void crash_begin(struct crash *crash, struct ram_block *ram) {
   *crash = (struct crash){.ram = ram, .first_event = ram->events};
   crash->base = malloc(ram->bytes);
   crash->counts = calloc(ram->block.blocks, sizeof *crash->counts);
-  crash->versions = calloc(ram->block.blocks, sizeof *crash->versions);
+  crash->versions = calloc(ram->block.blocks, sizeof(void *));
   crash->touched = calloc(ram->block.blocks, 1);
   if (crash->base == NULL || crash->counts == NULL || crash->versions == NULL || crash->touched == NULL) abort();
   memcpy(crash->base, ram->memory, ram->bytes);

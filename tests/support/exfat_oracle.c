@@ -86,7 +86,8 @@ static void read_name(const uint8_t *set, char *name) {
   uint32_t count = set[32 + 3];
   for (uint32_t i = 0; i < count; i++) {
     uint32_t unit = get(set + 64 + 32 * (i / 15) + 2 + 2 * (i % 15), 2);
-    name[i] = unit >= 0x20 && unit < 0x7f ? (char)unit : '?';
+    name[i] = '?';
+    if (unit >= 0x20 && unit < 0x7f) name[i] = (char)unit;
   }
   name[count] = '\0';
 }

@@ -70,7 +70,7 @@ struct mover {
 
 static void move_piece(void *context, uint8_t *at, uint64_t bytes) {
   struct mover *mover = context;
-  if (!mover->skip) {
+  if (!mover->skip && at != NULL && mover->media != NULL) {
     if (mover->write)
       memcpy(mover->media + mover->moved, at, bytes);
     else

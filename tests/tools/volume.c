@@ -197,8 +197,7 @@ static enum spate_error run(struct tool *tool, int count, char **words) {
 static enum spate_error batch(struct tool *tool) {
   char *line = NULL;
   size_t room = 0;
-  ssize_t bytes;
-  while ((bytes = getline(&line, &room, stdin)) > 0) {
+  while (getline(&line, &room, stdin) > 0) {
     char *words[WORDS_MAX];
     int count = 0;
     line[strcspn(line, "\n")] = '\0';

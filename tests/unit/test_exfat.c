@@ -90,9 +90,8 @@ static void test_upcase_table(void **state) {
   (void)state;
   image_open(&image, 32 * MIB, 512, 0);
   image_format(&image);
-  const uint8_t *entry = image_start(&image) + oracle.heap;
   assert_whole(false);
-  entry = image_start(&image) + oracle.heap + (oracle.root - 2) * oracle.cluster_bytes + 64;
+  const uint8_t *entry = image_start(&image) + oracle.heap + (oracle.root - 2) * oracle.cluster_bytes + 64;
   assert_int_equal(entry[0], 0x82);
   assert_memory_equal(entry + 4, "\x0d\xd3\x19\xe6", 4); /* the recommended table's */
   assert_memory_equal(entry + 24, "\xcc\x16\0\0", 4);

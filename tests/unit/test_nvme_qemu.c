@@ -191,7 +191,7 @@ static void test_zero_trim_flush(void **state) {
 /* The driver refuses what is out of range; to hear the drive say it, the driver is told a larger capacity. */
 static void test_bad_lba_is_reported_with_its_status(void **state) {
   struct machine *m = machine_make("file", "", ",drive=d0", NULL);
-  uint16_t detail;
+  uint16_t detail = 0;
   machine_open(m, 8);
   m->queue.block.blocks *= 2;
   m->queue.plain_lba_max = m->queue.block.blocks - 1;
@@ -209,7 +209,7 @@ static void test_media_error(void **state) {
                                    "file.inject-error.0.iotype=read,file.inject-error.0.sector=200,"
                                    "file.inject-error.0.errno=5",
                                    ",drive=d0", NULL);
-  uint16_t detail;
+  uint16_t detail = 0;
   machine_open(m, 8);
   struct spate_io io = {.op = SPATE_READ, .lba = 200, .blocks = 8, .region = &m->ring};
   assert_int_equal(run(m, io, &detail), SPATE_E_MEDIA);

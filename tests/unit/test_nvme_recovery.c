@@ -24,7 +24,7 @@ static void io_fault(struct fixture *f, enum fake_action action, unsigned skip, 
 
 static void test_error_with_dnr_is_not_retried(void **state) {
   struct fixture *f = opened(4);
-  uint16_t detail;
+  uint16_t detail = 0;
   io_fault(f, FAKE_STATUS, 0, 1, DNR | MORE | 0x006);
   assert_int_equal(fixture_do(f, write_of(f, 0, 8), &detail), SPATE_E_COMMAND);
   assert_int_equal(detail, DNR | MORE | 0x006);
@@ -36,7 +36,7 @@ static void test_error_with_dnr_is_not_retried(void **state) {
 
 static void test_media_error_has_its_own_code(void **state) {
   struct fixture *f = opened(4);
-  uint16_t detail;
+  uint16_t detail = 0;
   io_fault(f, FAKE_STATUS, 0, 1, DNR | 0x281);
   assert_int_equal(fixture_do(f, write_of(f, 0, 8), &detail), SPATE_E_MEDIA);
   assert_int_equal(detail, DNR | 0x281);
@@ -58,7 +58,7 @@ static void test_error_without_dnr_is_retried_and_mended(void **state) {
 
 static void test_retries_end(void **state) {
   struct fixture *f = opened(4);
-  uint16_t detail;
+  uint16_t detail = 0;
   io_fault(f, FAKE_STATUS, 0, 100, 0x006);
   assert_int_equal(fixture_do(f, write_of(f, 0, 8), &detail), SPATE_E_COMMAND);
   assert_int_equal(detail, 0x006);
