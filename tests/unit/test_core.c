@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static uint8_t memory[64 * 1024] __attribute__((aligned(4096)));
+static uint8_t memory[64 * 1024] __attribute__((aligned(65536)));
 
 static void an_arena_gives_aligned_zeroed_memory_until_it_is_empty(void **state) {
   (void)state;
