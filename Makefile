@@ -79,8 +79,10 @@ clang-tidy = run-clang-tidy -quiet -p build/$(1) '^$(CURDIR)/$(2)[.]c$$' >build/
   || { grep -vE '^$$|warnings? generated|^clang-tidy|Suppressed|Use -header' build/clang-tidy-$(1).log; exit 1; }
 
 fuzz: build-fuzz ## Fuzz each target for SECONDS=600
-	cmake --preset fuzz -DSPATE_FUZZ_SECONDS=$(or $(SECONDS),600) >build/configure-fuzz.log
-	ctest --preset fuzz --timeout 0; cmake --preset fuzz -DSPATE_FUZZ_SECONDS=20 >build/configure-fuzz.log
+	@for target in build/fuzz/fuzz/fuzz_*; do name=$$(basename $$target); \
+	  mkdir -p build/fuzz/found/$$name; \
+	  $$target -max_total_time=$(or $(SECONDS),600) -timeout=10 -artifact_prefix=build/fuzz/$$name- \
+	    build/fuzz/found/$$name tests/fuzz/corpus/$${name#fuzz_} || exit 1; done
 
 clean: ## Remove what was built; build/venv stays (make setup would install it again)
 	find build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} +

@@ -3,8 +3,10 @@
 #include <print.h>
 #include <spate/port.h>
 
-#define BITMAP_BYTES (256u * 1024u)
-#define CACHE_BLOCKS 32u
+#define BITMAP_BYTES      (256u * 1024u)
+#define CACHE_BLOCKS      32u
+#define LARGE_DRIVE_BYTES (UINT64_C(64) << 30)
+#define TRIM_PIECE_BYTES  (UINT64_C(4) << 30) /* a second or so each; a whole drive at once can outlast any deadline */
 
 void fail(const char *step, enum spate_error error) {
   print("\nFAILED at %s: %s. %s\n", step, spate_error_name(error), spate_error_help(error));
@@ -13,6 +15,14 @@ void fail(const char *step, enum spate_error error) {
 
 void must(const char *step, enum spate_error error) {
   if (error != SPATE_OK) fail(step, error);
+}
+
+uint64_t number_argument(const char *name, const char *fallback) {
+  uint64_t value = 0;
+
+  for (const char *text = board_argument(name, fallback); *text >= '0' && *text <= '9'; text++)
+    value = value * 10u + (uint64_t)(*text - '0');
+  return value;
 }
 
 const char *size_text(struct size_text *buffer, uint64_t bytes) {
@@ -115,27 +125,62 @@ static void random_bytes(uint8_t *to, size_t bytes) {
     to[i] = (uint8_t)(board_random() >> 17);
 }
 
-void drive_format(struct drive *drive, const char *label, uint32_t cluster_bytes, bool erase,
-                  struct spate_partition *partition) {
-  const uint32_t align_bytes = cluster_bytes > (1u << 20) ? cluster_bytes : 1u << 20;
+static bool wanted(const char *name) { return board_argument(name, "0")[0] == '1'; }
+
+static void check_empty(struct drive *drive, void *scratch) {
+  struct spate_partition partition;
+  const char *step = "checking that the drive is empty (erase=1 formats it all the same)";
+
+  must(step, spate_partition_check_blank(&drive->queue.block, scratch));
+  /* Our own table is not foreign, but what was recorded under it may be all there is of it. */
+  if (spate_partition_find(&drive->queue.block, scratch, &partition) == SPATE_OK) fail(step, SPATE_E_FOREIGN);
+}
+
+static void show_trimmed(void *context, uint64_t blocks_done) {
+  const struct spate_block *block = context;
+  struct size_text done, all;
+
+  print("\rtrim   %s of %s ", size_text(&done, blocks_done << block->block_shift),
+        size_text(&all, block->blocks << block->block_shift));
+}
+
+static void trim(struct drive *drive) {
+  struct spate_block *block = &drive->queue.block;
+  const uint32_t piece_blocks = (uint32_t)(TRIM_PIECE_BYTES >> block->block_shift);
+
+  must("trimming the drive", spate_block_erase(block, SPATE_TRIM, 0, block->blocks, piece_blocks, show_trimmed, block));
+  print("\n");
+}
+
+static void write_table(struct drive *drive, void *scratch, struct spate_partition *partition) {
   struct spate_partition_ids ids;
+  bool large = drive->queue.block.blocks << drive->queue.block.block_shift >= LARGE_DRIVE_BYTES;
+  uint32_t align_bytes = large ? 32u << 20 : 1u << 20; /* of the largest cluster, where that costs nothing */
+
+  if (board_argument("table", "gpt")[0] == 'n') {
+    must("clearing the drive's ends", spate_partition_whole_disk(&drive->queue.block, scratch, true, partition));
+    return;
+  }
+  random_bytes(ids.disk, sizeof(ids.disk));
+  random_bytes(ids.partition, sizeof(ids.partition));
+  must("writing the partition table",
+       spate_partition_write(&drive->queue.block, scratch, &ids, align_bytes, true, partition));
+}
+
+void drive_format(struct drive *drive, const char *label, struct spate_partition *partition) {
   struct size_text size, start;
   void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
 
   if (scratch == NULL) fail("taking memory for the partition table", SPATE_E_MEMORY);
-  /* Our own table is not foreign, but what was recorded under it may be all there is of it. */
-  if (!erase && spate_partition_find(&drive->queue.block, scratch, partition) == SPATE_OK)
-    fail("checking that the drive is empty (erase=1 formats it all the same)", SPATE_E_FOREIGN);
-  random_bytes(ids.disk, sizeof(ids.disk));
-  random_bytes(ids.partition, sizeof(ids.partition));
-  must("writing the partition table (erase=1 writes it all the same)",
-       spate_partition_write(&drive->queue.block, scratch, &ids, align_bytes, erase, partition));
+  if (!wanted("erase")) check_empty(drive, scratch);
+  if (wanted("trim")) trim(drive);
+  write_table(drive, scratch, partition);
 
   struct spate_exfat_config config = drive_volume(drive, partition);
-  struct spate_exfat_format format = {
-      .label = label, .serial = (uint32_t)board_random(), .cluster_bytes = cluster_bytes};
+  struct spate_exfat_format format = {.label = label, .serial = (uint32_t)board_random()};
   must("formatting", spate_exfat_format(&config, &format));
-  print("format GPT, one exFAT partition of %s at %s, label %s\n",
+  print("format %s, exFAT volume of %s at %s, label %s\n",
+        partition->table == SPATE_TABLE_GPT ? "GPT with one partition" : "no partition table",
         size_text(&size, partition->blocks << drive->queue.block.block_shift),
         size_text(&start, partition->first_lba << drive->queue.block.block_shift), label);
 }

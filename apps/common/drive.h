@@ -21,10 +21,14 @@ void drive_open(struct drive *drive, unsigned depth);
 /* What went wrong and was mended, if anything. */
 void drive_print_counters(const struct drive *drive);
 
-/* Write a GPT with one partition and make an exFAT volume in it (cluster_bytes 0: by size). Ends the run on failure,
- * so also when the drive holds something foreign and `erase` is false. */
-void drive_format(struct drive *drive, const char *label, uint32_t cluster_bytes, bool erase,
-                  struct spate_partition *partition);
+/*
+ * Write a GPT with one partition and make an exFAT volume in it. Ends the run on failure, so also when the drive holds
+ * something and is not to be erased. Board arguments:
+ *   erase=1        overwrite what is there
+ *   trim=1         trim the whole drive first: its write cache and spare blocks are as new
+ *   table=none     no partition table, the whole drive is the volume
+ */
+void drive_format(struct drive *drive, const char *label, struct spate_partition *partition);
 
 /* Memory for an exFAT volume on this partition, from the board's arenas. */
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition);
@@ -35,7 +39,10 @@ __attribute__((noreturn)) void fail(const char *step, enum spate_error error);
 /* The same, unless `error` is OK. */
 void must(const char *step, enum spate_error error);
 
-/* A size for people: 3 significant digits and a binary unit, in a buffer of the caller's. */
+/* A board argument's value as a number; 0 where it is none. */
+uint64_t number_argument(const char *name, const char *fallback);
+
+/* A size for people: one decimal and a binary unit, in a buffer of the caller's. */
 struct size_text {
   char text[16];
 };

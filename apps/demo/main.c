@@ -4,7 +4,7 @@
  *
  *   clip_mib=128     megabytes of the first clip; the second has half as much again and an odd tail
  *   input=FILE       record this file of the host instead, as NAME (name=NAME)
- *   erase=1          overwrite a drive that holds something else
+ *   erase=1, trim=1, table=none: see drive_format()
  *
  * The ring is 32 slots of 1 MiB, or of what the drive takes in one request. On real hardware logic fills them; here the
  * processor does, as fast as it can, and waits when the ring is full.
@@ -34,7 +34,7 @@ static struct drive drive;
 static struct spate_exfat volume;
 static struct spate_recorder recorder;
 static struct spate_stream stream;
-static struct spate_chunk chunks[SLOTS];
+static struct spate_piece pieces[SLOTS];
 static struct spate_player player;
 static struct spate_slot slots[SLOTS];
 static uint32_t slot_bytes = SLOT_BYTES_MAX;
@@ -131,7 +131,7 @@ static void record(struct source *sources, unsigned count) {
   /* Ten checkpoints a second, so that an emulated drive's short clips show some; the default is two. */
   struct spate_recorder_config config = {.checkpoint_ms = 100, .event = on_event};
   struct spate_stream_config stream_config = {
-      .region = &drive.ring, .chunks = chunks, .chunk_count = SLOTS, .cpu_filled = true};
+      .region = &drive.ring, .pieces = pieces, .piece_count = SLOTS, .cpu_filled = true};
   struct progress progress = {.started_ticks = spate_port_ticks()};
   uint32_t slot = 0;
 
@@ -156,7 +156,7 @@ static void record(struct source *sources, unsigned count) {
   must("closing the recorder", spate_recorder_close(&recorder));
   print("\nrecord done: %llu data requests, %u checkpoints, %llu flushes, ring never more than %u of %u full\n",
         (unsigned long long)stream.counters.data_requests, stream.counters.checkpoints,
-        (unsigned long long)recorder.counters.flushes, stream.counters.chunks_high_water, SLOTS);
+        (unsigned long long)recorder.counters.flushes, stream.counters.pieces_high_water, SLOTS);
 }
 
 static uint64_t check_slot(const struct source *source, const uint64_t *memory, uint64_t at_bytes, uint32_t bytes) {
@@ -208,17 +208,9 @@ static void verify(struct source *source) {
         mib_per_second(at_bytes, ms_between(started_ticks, spate_port_ticks())));
 }
 
-static uint64_t number(const char *text) {
-  uint64_t value = 0;
-
-  for (; *text >= '0' && *text <= '9'; text++)
-    value = value * 10u + (uint64_t)(*text - '0');
-  return value;
-}
-
 static unsigned choose_sources(struct source sources[2]) {
   const char *input = board_argument("input", "");
-  uint64_t clip_bytes = number(board_argument("clip_mib", "128")) << 20;
+  uint64_t clip_bytes = number_argument("clip_mib", "128") << 20;
 
   if (input[0] == '\0') {
     sources[0] = (struct source){.path = "CLIPS/CLIP_A.RAW", .bytes = clip_bytes, .clip = 1, .file = -1};
@@ -246,7 +238,7 @@ int app_main(void) {
   drive_open(&drive, QUEUE_DEPTH);
   while (slot_bytes >> drive.queue.block.block_shift > drive.queue.block.request_blocks_max)
     slot_bytes >>= 1;
-  drive_format(&drive, "SPATE", 0, board_argument("erase", "0")[0] == '1', &partition);
+  drive_format(&drive, "SPATE", &partition);
   struct spate_exfat_config config = drive_volume(&drive, &partition);
   must("mounting", spate_exfat_mount(&volume, &config, NULL));
   must("reading the volume", spate_exfat_info(&volume, &info));

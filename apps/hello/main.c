@@ -31,6 +31,7 @@ static void provoke(const char *fault) {
   if (!strcmp(fault, "constant")) address = (uintptr_t)&constant;
   __asm__("" : "+r"(address));
   if (!strcmp(fault, "stack")) print("%u\n", use_up_the_stack());
+  print("touching 0x%jx\n", (uintmax_t)address);
   if (!strcmp(fault, "constant")) *(volatile uint32_t *)address = 4;
   print("read %u at 0x%jx\n", (unsigned)*(volatile uint32_t *)address, (uintmax_t)address);
 }

@@ -19,7 +19,7 @@ static struct spate_region ring;
 static struct spate_exfat volume;
 static struct spate_recorder recorder;
 static struct spate_stream stream;
-static struct spate_chunk chunks[PIECES];
+static struct spate_piece pieces[PIECES];
 
 #define TRY(call)                                                                                                      \
   do {                                                                                                                 \
@@ -61,7 +61,7 @@ static enum spate_error mount(void) {
 
 static enum spate_error record(uint64_t bytes) {
   struct spate_recorder_config config = {0};
-  struct spate_stream_config stream_config = {.region = &ring, .chunks = chunks, .chunk_count = PIECES};
+  struct spate_stream_config stream_config = {.region = &ring, .pieces = pieces, .piece_count = PIECES};
 
   TRY(spate_recorder_open(&recorder, &volume, &config));
   TRY(spate_stream_open(&recorder, &stream, &stream_config));

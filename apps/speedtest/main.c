@@ -7,7 +7,8 @@
  *   rounds=3         the best of so many is taken: an emulator shares its processor with others
  *   erase=1          also on a drive that holds something else
  *
- * Between arm and stop the drive must see data commands and checkpoints and nothing else: they are counted, and a
+ * A checkpoint is made every 2 ms, 250 times as often as by default, or such short passes would have none. Between arm
+ * and stop the drive must see data commands and checkpoints and nothing else: they are counted, and a
  * difference fails the run.
  */
 #include "../common/drive.h"
@@ -19,7 +20,7 @@
 
 #define QUEUE_DEPTH   64u
 #define RING_BYTES    (32u << 20)
-#define CHUNKS_MAX    64u
+#define PIECES_MAX    64u
 #define CLIP_PATH     "SPEED.RAW"
 #define SMALLEST_LOG2 12u
 #define SIZES         9u /* 4 KiB … 1 MiB */
@@ -34,7 +35,8 @@ static uint64_t best_kib_s[SIZES][DEPTHS][KINDS];
 static struct drive drive;
 static struct spate_exfat volume;
 static uint64_t total_bytes;
-static uint32_t running; /* raw requests in flight */
+static uint64_t checkpoints; /* made between arm and stop, in all passes */
+static uint32_t running;     /* raw requests in flight */
 
 static uint64_t rate_kib_s(uint64_t bytes, uint64_t ticks) {
   return (bytes >> 10) * spate_port_ticks_per_second() / (ticks + 1u);
@@ -50,8 +52,8 @@ static void raw_done(struct spate_io *io) {
 
 /* Keep `depth` requests in flight until `total_bytes` are done. */
 static uint64_t raw_pass(enum spate_op op, uint64_t first_lba, uint32_t block_bytes, uint32_t depth) {
-  static struct spate_io ios[CHUNKS_MAX];
-  static bool idle[CHUNKS_MAX];
+  static struct spate_io ios[PIECES_MAX];
+  static bool idle[PIECES_MAX];
   struct spate_block *block = &drive.queue.block;
   uint32_t blocks = block_bytes >> block->block_shift;
   uint64_t sent_bytes = 0;
@@ -90,11 +92,11 @@ static uint64_t commands_per_request(uint32_t block_bytes) {
 }
 
 static uint64_t file_write_pass(uint32_t block_bytes, uint16_t depth) {
-  static struct spate_chunk chunks[CHUNKS_MAX];
+  static struct spate_piece pieces[PIECES_MAX];
   static struct spate_recorder recorder;
   static struct spate_stream stream;
-  struct spate_recorder_config config = {.depth = depth};
-  struct spate_stream_config stream_config = {.region = &drive.ring, .chunks = chunks, .chunk_count = CHUNKS_MAX};
+  struct spate_recorder_config config = {.checkpoint_ms = 2, .depth = depth};
+  struct spate_stream_config stream_config = {.region = &drive.ring, .pieces = pieces, .piece_count = PIECES_MAX};
   const struct spate_nvme_counters *counters = spate_nvme_counters(&drive.controller);
   uint64_t pushed_bytes = 0;
 
@@ -113,7 +115,8 @@ static uint64_t file_write_pass(uint32_t block_bytes, uint16_t depth) {
   }
   uint64_t ticks = spate_port_ticks() - started_ticks;
 
-  /* A checkpoint's last command may still be on its way: it was submitted, and so counted. */
+  while (stream.counters.checkpoints != recorder.counters.flushes) /* the last one is still on its way */
+    must("recording", spate_recorder_work(&recorder));
   uint64_t commands = counters->commands - commands_before;
   uint64_t data_commands = stream.counters.data_requests * commands_per_request(block_bytes);
   uint64_t checkpoint_commands = recorder.counters.flushes + stream.counters.checkpoints;
@@ -122,13 +125,14 @@ static uint64_t file_write_pass(uint32_t block_bytes, uint16_t depth) {
           (unsigned long long)commands, (unsigned long long)data_commands, (unsigned long long)checkpoint_commands);
     board_exit(1);
   }
+  checkpoints += stream.counters.checkpoints;
   must("stopping", spate_recorder_finish(&recorder));
   must("closing the recorder", spate_recorder_close(&recorder));
   return rate_kib_s(total_bytes, ticks);
 }
 
 static uint64_t file_read_pass(uint32_t block_bytes, uint16_t depth) {
-  static struct spate_slot slots[CHUNKS_MAX];
+  static struct spate_slot slots[PIECES_MAX];
   struct spate_player_config config = {
       .region = &drive.ring, .slot_bytes = block_bytes, .slots = slots, .slot_count = depth, .depth = depth};
   struct spate_player player;
@@ -171,14 +175,6 @@ static void print_table(void) {
   }
 }
 
-static uint64_t number(const char *text) {
-  uint64_t value = 0;
-
-  for (; *text >= '0' && *text <= '9'; text++)
-    value = value * 10u + (uint64_t)(*text - '0');
-  return value;
-}
-
 /* All four ways in turn, so that what disturbs one disturbs its neighbour. */
 static void measure(uint32_t size, uint32_t depth, uint64_t raw_lba) {
   uint32_t block_bytes = 1u << (SMALLEST_LOG2 + size);
@@ -195,11 +191,11 @@ static void measure(uint32_t size, uint32_t depth, uint64_t raw_lba) {
 
 int app_main(void) {
   struct spate_partition partition;
-  uint64_t rounds = number(board_argument("rounds", "3"));
+  uint64_t rounds = number_argument("rounds", "3");
 
-  total_bytes = number(board_argument("total_mib", "16")) << 20;
+  total_bytes = number_argument("total_mib", "16") << 20;
   drive_open(&drive, QUEUE_DEPTH);
-  drive_format(&drive, "SPEED", 0, board_argument("erase", "0")[0] == '1', &partition);
+  drive_format(&drive, "SPEED", &partition);
   struct spate_exfat_config config = drive_volume(&drive, &partition);
   if (total_bytes == 0 || total_bytes * 4u > partition.blocks << drive.queue.block.block_shift)
     fail("choosing total_mib", SPATE_E_TOO_SMALL);
@@ -220,6 +216,11 @@ int app_main(void) {
   print_table();
   drive_print_counters(&drive);
   must("shutting the drive down", spate_nvme_shutdown(&drive.controller));
-  print("done   commands between arm and stop: data and checkpoints, nothing else\n");
+  if (checkpoints == 0) {
+    print("FAILED: no pass lasted long enough for a checkpoint: choose a larger total_mib\n");
+    return 1;
+  }
+  print("done   commands between arm and stop: data and %llu checkpoints, nothing else\n",
+        (unsigned long long)checkpoints);
   return 0;
 }

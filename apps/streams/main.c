@@ -5,7 +5,7 @@
  *   streams=8        1 … 8
  *   stream_mib=24    what each sensor sends
  *   file_mib=10      reservation of each file: STREAM_1.RAW, STREAM_1_0002.RAW, …
- *   erase=1          overwrite a drive that holds something else
+ *   erase=1, trim=1, table=none: see drive_format()
  *
  * With streams × stream_mib larger than the drive, the volume's end is announced, and what did not fit is reported as
  * an overrun: exit status 2.
@@ -22,7 +22,7 @@
 
 struct sensor {
   struct spate_stream stream;
-  struct spate_chunk chunks[PIECES];
+  struct spate_piece pieces[PIECES];
   uint64_t ring_offset_bytes;
   uint64_t left_bytes, sent_bytes;
   uint32_t number; /* from 1 */
@@ -61,19 +61,11 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
   }
 }
 
-static uint64_t number(const char *text) {
-  uint64_t value = 0;
-
-  for (; *text >= '0' && *text <= '9'; text++)
-    value = value * 10u + (uint64_t)(*text - '0');
-  return value;
-}
-
 static void open_sensor(struct sensor *sensor, uint32_t index, uint64_t stream_bytes, uint64_t file_bytes) {
   char path[] = "STREAM_0.RAW";
   struct spate_stream_config config = {.region = &drive.ring,
-                                       .chunks = sensor->chunks,
-                                       .chunk_count = PIECES,
+                                       .pieces = sensor->pieces,
+                                       .piece_count = PIECES,
                                        .cpu_filled = true,
                                        .retain = index % 2u == 1u,
                                        .next_bytes = file_bytes};
@@ -134,14 +126,14 @@ static void print_totals(void) {
 int app_main(void) {
   struct spate_partition partition;
   struct spate_recorder_config config = {.checkpoint_ms = 100, .event = on_event, .while_waiting = produce_all};
-  uint64_t count = number(board_argument("streams", "8"));
-  uint64_t stream_bytes = number(board_argument("stream_mib", "24")) << 20;
-  uint64_t file_bytes = number(board_argument("file_mib", "10")) << 20;
+  uint64_t count = number_argument("streams", "8");
+  uint64_t stream_bytes = number_argument("stream_mib", "24") << 20;
+  uint64_t file_bytes = number_argument("file_mib", "10") << 20;
 
   if (count == 0 || count > SPATE_STREAMS_MAX || stream_bytes == 0 || file_bytes == 0)
     fail("choosing streams, stream_mib and file_mib", SPATE_E_INVALID);
   drive_open(&drive, QUEUE_DEPTH);
-  drive_format(&drive, "STREAMS", 0, board_argument("erase", "0")[0] == '1', &partition);
+  drive_format(&drive, "STREAMS", &partition);
   struct spate_exfat_config volume_config = drive_volume(&drive, &partition);
   must("mounting", spate_exfat_mount(&volume, &volume_config, NULL));
   must("opening the recorder", spate_recorder_open(&recorder, &volume, &config));

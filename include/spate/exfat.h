@@ -166,6 +166,10 @@ struct spate_exfat_info {
 
 SPATE_MUST_CHECK enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info);
 
+/* The longest free run shared among `shares` clips, in whole clusters: what each can have. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares,
+                                                           uint64_t *bytes);
+
 /* ---- files and directories ---- */
 
 struct spate_exfat_entry {
@@ -284,6 +288,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *c
  * the volume clean if this was the last clip, trim the tail last. On an error the clip stays open and the volume dirty.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
+
+/* Close a clip of which nothing was published, and leave no file. On an error the clip stays open, as in close. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip);
 
 #ifdef __cplusplus
 }

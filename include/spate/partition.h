@@ -61,6 +61,13 @@ SPATE_MUST_CHECK enum spate_error spate_partition_write(struct spate_block *bloc
                                                         const struct spate_partition_ids *ids, uint32_t align_bytes,
                                                         bool erase, struct spate_partition *partition);
 
+/*
+ * No table: the whole drive is to be the volume, as some embedded readers want it. Both ends are zeroed, so that no old
+ * table is found there. The rest as spate_partition_write().
+ */
+SPATE_MUST_CHECK enum spate_error spate_partition_whole_disk(struct spate_block *block, void *scratch, bool erase,
+                                                             struct spate_partition *partition);
+
 #ifdef __cplusplus
 }
 #endif

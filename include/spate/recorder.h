@@ -52,7 +52,7 @@ struct spate_recorder_config {
 };
 
 /* One pushed piece. Private; an array of them is the caller's. */
-struct spate_chunk {
+struct spate_piece {
   struct spate_io io;
   struct spate_stream *stream;
   struct spate_take *take;
@@ -62,8 +62,8 @@ struct spate_chunk {
 
 struct spate_stream_config {
   const struct spate_region *region;
-  struct spate_chunk *chunks; /* as many as pieces can be pushed and not yet released */
-  uint32_t chunk_count;       /* a power of two, ≥ 2 */
+  struct spate_piece *pieces; /* as many as pieces can be pushed and not yet released */
+  uint32_t piece_count;       /* a power of two, ≥ 2 */
   bool cpu_filled;            /* the CPU writes the data: see SPATE_IO_CPU */
   bool retain; /* release only what is flushed, so that a drive that loses power in mid clip loses nothing:
                   the ring must hold rate × (checkpoint_ms + flush) */
@@ -82,11 +82,13 @@ struct spate_take {
   uint64_t completed_bytes; /* contiguous from the start */
   uint64_t snapshot_bytes;  /* of the checkpoint under way */
   uint64_t durable_bytes;   /* flushed */
-  uint32_t outstanding;     /* chunks pushed, not yet completed or given up */
-  uint32_t end;             /* of its chunks, in the count of the stream; set when it ends */
+  uint32_t outstanding;     /* pieces pushed, not yet completed or given up */
+  uint32_t order;           /* its age among the stream's takes */
+  uint32_t end;             /* of its pieces, in the count of the stream; set when it ends */
   enum spate_error error;   /* why it was capped */
   uint8_t state;
   bool capped;      /* nothing beyond completed_bytes will be part of the file */
+  bool offered;     /* the checkpoint's length was handed to the volume */
   bool last_pushed; /* a piece that nothing can follow */
   bool rolled;      /* left because its reservation ended */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
@@ -98,7 +100,7 @@ struct spate_stream_counters {
   uint64_t data_requests;     /* submitted */
   uint32_t checkpoints;       /* lengths published */
   uint32_t ring_full;         /* pushes answered FULL */
-  uint32_t chunks_high_water; /* most chunks pushed and not released at once */
+  uint32_t pieces_high_water; /* most pieces pushed and not released at once */
   uint64_t gap_ticks_max;     /* longest time without a data completion while one was due */
 };
 
@@ -110,12 +112,14 @@ struct spate_stream {
   /* private */
   struct spate_take takes[2];
   struct spate_take *now, *after;            /* streamed into; armed next */
-  uint32_t pushed, next, completed, flushed; /* chunks, counted on and on: [flushed ≤ completed ≤ next ≤ pushed] */
+  uint32_t pushed, next, completed, flushed; /* pieces, counted on and on: [flushed ≤ completed ≤ next ≤ pushed] */
   uint32_t flush_mark;
   uint32_t part; /* number of the next automatic name */
   uint64_t last_completion_ticks;
   uint64_t event_lost_bytes, event_overrun_bytes;
-  bool volume_ended, in_use;
+  bool volume_ended;
+  uint32_t arms;        /* clips armed so far: gives takes their age */
+  uint32_t losses_seen; /* of the device, acted upon */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
 };
 
@@ -139,7 +143,7 @@ struct spate_recorder {
   enum spate_error error; /* to be returned by the next spate_recorder_work() */
   struct spate_io flush;
   uint64_t period_ticks, checkpoint_started_ticks;
-  uint32_t losses_seen, losses_at_flush;
+  uint32_t losses_at_flush;
   uint8_t checkpoint;
 };
 
@@ -149,7 +153,8 @@ struct spate_recorder {
 SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                                       const struct spate_recorder_config *config);
 
-/* BUSY while a stream has a clip. */
+/* BUSY while a stream has a clip or a checkpoint is under way (spate_recorder_finish() waits for both); IN_USE when a
+ * clip could not be closed: its memory stays the volume's until that is mounted anew. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
 /* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID. */
@@ -169,7 +174,7 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
  * The memory at `offset_bytes` (a multiple of 4) of the stream's region holds the next `bytes` of the clip. Whole
  * logical blocks, but for a clip's last piece, whose last block is written as it stands in memory. At most
  * block->request_blocks_max. Never waits, submits nothing: work() does.
- * Errors: FULL (all chunks in use, or the next clip is still being armed: try again after work()), INVALID, STATE (no
+ * Errors: FULL (all pieces in use, or the next clip is still being armed: try again after work()), INVALID, STATE (no
  * clip armed, or a piece after the last), NO_SPACE (the reservation is used up and there is no next), or what capped
  * the clip. What was not taken is the source's to keep, or to report as an overrun.
  */
@@ -178,7 +183,7 @@ SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream,
 /* The source had to drop `bytes` for want of room. Counted, reported, never silent. */
 void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes);
 
-/* Chunks that may be pushed now, and chunks released so far (of the count of all pushed since spate_stream_open()). */
+/* Pieces that may be pushed now, and pieces released so far (of the count of all pushed since spate_stream_open()). */
 uint32_t spate_stream_room(const struct spate_stream *stream);
 uint32_t spate_stream_released(const struct spate_stream *stream);
 
@@ -197,7 +202,7 @@ bool spate_stream_active(const struct spate_stream *stream);
  * failed close or checkpoint flush); streams' own are in stream->error. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_work(struct spate_recorder *recorder);
 
-/* Stop every stream and work until all clips are closed. */
+/* Stop every stream and work until all clips are closed. Returns the first error met, the streams' own included. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_finish(struct spate_recorder *recorder);
 
 #ifdef __cplusplus

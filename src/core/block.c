@@ -13,6 +13,8 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
   io->done = mark_done;
   io->context = io;
   while (io->context != NULL) {
+    spate_block_poll(block, POLL_BATCH);
+    /* Before the streams get a chance to fill what was just freed: they could keep a device full for ever. */
     if (!accepted) {
       enum spate_error error = spate_block_submit(block, io);
       if (error == SPATE_OK)
@@ -21,19 +23,21 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
         return error;
       spate_block_kick(block);
     }
-    spate_block_poll(block, POLL_BATCH);
     if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
     spate_port_relax();
   }
   return io->error;
 }
 
+/* Waiting requests are single commands, so that one free slot is enough for them. */
 static enum spate_error transfer(struct spate_block *block, enum spate_op op, uint64_t lba, uint32_t blocks,
                                  void *buffer, uint8_t flags) {
+  const uint32_t command_blocks = block->command_bytes_max >> block->block_shift;
+  const uint32_t most_blocks = command_blocks < block->request_blocks_max ? command_blocks : block->request_blocks_max;
   uint8_t *at = buffer;
 
   while (blocks > 0) {
-    uint32_t now_blocks = blocks < block->request_blocks_max ? blocks : block->request_blocks_max;
+    uint32_t now_blocks = blocks < most_blocks ? blocks : most_blocks;
     struct spate_io io = {
         .op = (uint8_t)op, .flags = (uint8_t)(flags | SPATE_IO_CPU), .lba = lba, .blocks = now_blocks, .buffer = at};
     enum spate_error error = spate_block_do(block, &io);

@@ -2,6 +2,9 @@
 #include <spate/bytes.h>
 #include <spate/chunk.h>
 #include <string.h>
+#ifdef __ARM_FEATURE_CRC32
+#include <arm_acle.h>
+#endif
 
 #define MAGIC "SPATECHK"
 
@@ -9,7 +12,7 @@ enum { AT_STREAM = 8, AT_NUMBER = 24, AT_BYTES = 32, AT_DATA_CRC = 36, AT_ZEROS 
 
 static uint32_t add_byte(uint32_t crc, uint8_t byte) {
 #ifdef __ARM_FEATURE_CRC32
-  return __builtin_aarch64_crc32cb(crc, byte);
+  return __crc32cb(crc, byte);
 #else
   /* The remainders of the sixteen nibbles. */
   static const uint32_t nibbles[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
@@ -27,7 +30,7 @@ uint32_t spate_crc32c(uint32_t crc, const void *data, size_t bytes) {
   crc = ~crc;
 #ifdef __ARM_FEATURE_CRC32
   for (; bytes >= 8 && ((uintptr_t)at & 7u) == 0; at += 8, bytes -= 8)
-    crc = __builtin_aarch64_crc32cx(crc, *(const uint64_t *)(const void *)at);
+    crc = __crc32cd(crc, *(const uint64_t *)(const void *)at);
 #endif
   for (; bytes > 0; at++, bytes--)
     crc = add_byte(crc, *at);

@@ -85,6 +85,17 @@ enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters
   return found.clusters >= clusters ? SPATE_E_FRAGMENTED : SPATE_E_NO_SPACE;
 }
 
+enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares, uint64_t *bytes) {
+  struct exfat_free found;
+  enum spate_error error = exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
+  exfat_end(volume);
+  *bytes = (uint64_t)(found.run_clusters / shares) << volume->cluster_shift;
+  return error;
+}
+
 enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated) {
   uint32_t block_mask = volume->block_mask;
   uint32_t at = first - EXFAT_FIRST_CLUSTER;

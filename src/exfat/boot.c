@@ -37,17 +37,17 @@ static enum spate_error check_region(struct spate_exfat *volume, uint64_t lba) {
     if (i < EXFAT_BOOT_BLOCKS - 1u) sum = exfat_boot_checksum(sum, block->data, exfat_block_bytes(volume), i == 0);
   }
   for (uint32_t i = 0; i < exfat_block_bytes(volume); i += 4u)
-    if (exfat_get32(block->data + i) != sum) return SPATE_E_NOT_EXFAT;
+    if (spate_field_get32(block->data + i) != sum) return SPATE_E_NOT_EXFAT;
   return SPATE_OK;
 }
 
 static bool fields_sane(const struct spate_exfat *volume, const uint8_t *boot) {
-  uint64_t length = exfat_get64(boot + BOOT_VOLUME_LENGTH);
-  uint64_t fat_offset = exfat_get32(boot + BOOT_FAT_OFFSET);
-  uint64_t fat_length = exfat_get32(boot + BOOT_FAT_LENGTH);
-  uint64_t heap_offset = exfat_get32(boot + BOOT_HEAP_OFFSET);
-  uint64_t count = exfat_get32(boot + BOOT_CLUSTER_COUNT);
-  uint32_t root = exfat_get32(boot + BOOT_ROOT_CLUSTER);
+  uint64_t length = spate_field_get64(boot + BOOT_VOLUME_LENGTH);
+  uint64_t fat_offset = spate_field_get32(boot + BOOT_FAT_OFFSET);
+  uint64_t fat_length = spate_field_get32(boot + BOOT_FAT_LENGTH);
+  uint64_t heap_offset = spate_field_get32(boot + BOOT_HEAP_OFFSET);
+  uint64_t count = spate_field_get32(boot + BOOT_CLUSTER_COUNT);
+  uint32_t root = spate_field_get32(boot + BOOT_ROOT_CLUSTER);
   uint32_t block_shift = exfat_block_shift(volume);
   uint8_t fats = boot[BOOT_FATS];
 
@@ -69,7 +69,7 @@ static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, st
   if (error != SPATE_OK) return error;
   const uint8_t *boot = (*block)->data;
   if (memcmp(boot + BOOT_NAME, file_system_name, sizeof file_system_name - 1u) != 0 ||
-      exfat_get16(boot + BOOT_SIGNATURE) != SIGNATURE)
+      spate_field_get16(boot + BOOT_SIGNATURE) != SIGNATURE)
     return SPATE_E_NOT_EXFAT;
   uint8_t shift = boot[BOOT_BLOCK_SHIFT];
   if (shift != exfat_block_shift(volume))
@@ -92,17 +92,17 @@ enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_clus
   if (error != SPATE_OK) return main_error;
 
   const uint8_t *boot = block->data;
-  uint64_t fat_length = exfat_get32(boot + BOOT_FAT_LENGTH);
-  uint16_t flags = exfat_get16(boot + BOOT_FLAGS);
+  uint64_t fat_length = spate_field_get32(boot + BOOT_FAT_LENGTH);
+  uint16_t flags = spate_field_get16(boot + BOOT_FLAGS);
   volume->active_fat = boot[BOOT_FATS] == 2 ? flags & BOOT_ACTIVE_FAT : 0;
-  volume->fat_lba = lba + exfat_get32(boot + BOOT_FAT_OFFSET) + fat_length * volume->active_fat;
-  volume->heap_lba = lba + exfat_get32(boot + BOOT_HEAP_OFFSET);
-  volume->cluster_count = exfat_get32(boot + BOOT_CLUSTER_COUNT);
+  volume->fat_lba = lba + spate_field_get32(boot + BOOT_FAT_OFFSET) + fat_length * volume->active_fat;
+  volume->heap_lba = lba + spate_field_get32(boot + BOOT_HEAP_OFFSET);
+  volume->cluster_count = spate_field_get32(boot + BOOT_CLUSTER_COUNT);
   volume->cluster_blocks_shift = boot[BOOT_CLUSTER_SHIFT];
   volume->cluster_shift = (uint8_t)(volume->cluster_blocks_shift + volume->block_shift);
   volume->cluster_mask = (UINT32_C(1) << volume->cluster_shift) - 1u;
-  volume->serial = exfat_get32(boot + BOOT_SERIAL);
-  *root_cluster = exfat_get32(boot + BOOT_ROOT_CLUSTER);
+  volume->serial = spate_field_get32(boot + BOOT_SERIAL);
+  *root_cluster = spate_field_get32(boot + BOOT_ROOT_CLUSTER);
   /* The backup's flags are those of when it was made: who damaged the main region did not leave a clean volume. */
   *dirty = (flags & BOOT_DIRTY) != 0 || volume->from_backup;
   return SPATE_OK;
@@ -134,9 +134,9 @@ enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty) {
   if (volume->dirty == dirty) return SPATE_OK;
   enum spate_error error = exfat_block_edit(volume, volume->config.first_lba, &block);
   if (error != SPATE_OK) return error;
-  uint16_t flags = exfat_get16(block->data + BOOT_FLAGS);
+  uint16_t flags = spate_field_get16(block->data + BOOT_FLAGS);
   bool on = dirty || volume->foreign_dirty;
-  exfat_put16(block->data + BOOT_FLAGS, (uint16_t)(on ? flags | BOOT_DIRTY : flags & ~BOOT_DIRTY));
+  spate_field_put16(block->data + BOOT_FLAGS, (uint16_t)(on ? flags | BOOT_DIRTY : flags & ~BOOT_DIRTY));
   block->data[BOOT_PERCENT] = BOOT_PERCENT_UNKNOWN;
   error = exfat_block_commit(block);
   if (error == SPATE_OK) volume->dirty = dirty;

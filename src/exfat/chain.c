@@ -7,29 +7,39 @@
 
 #define ZERO_PIECE_BYTES (UINT32_C(16) << 20) /* 32768 blocks of 512 bytes: one Write Zeroes command */
 
-static uint64_t fat_lba_of(const struct spate_exfat *volume, uint32_t cluster) {
-  return volume->fat_lba + (((uint64_t)cluster * 4u) >> exfat_block_shift(volume));
+/* The block at `lba` in the cache, and its byte that is number `offset_bytes` of something that begins with a block. */
+static enum spate_error byte_get(struct spate_exfat *volume, uint64_t lba, uint64_t offset_bytes, bool edit,
+                                 struct spate_exfat_block **block, uint8_t **byte) {
+  enum spate_error error = edit ? exfat_block_edit(volume, lba, block) : exfat_block_get(volume, lba, block);
+
+  if (error == SPATE_OK) *byte = (*block)->data + (offset_bytes & volume->block_mask);
+  return error;
 }
 
-static uint32_t fat_offset_of(const struct spate_exfat *volume, uint32_t cluster) {
-  return (cluster * 4u) & volume->block_mask;
+static enum spate_error fat_entry(struct spate_exfat *volume, uint32_t cluster, bool edit,
+                                  struct spate_exfat_block **block, uint8_t **entry) {
+  uint64_t offset_bytes = (uint64_t)cluster * 4u;
+
+  return byte_get(volume, volume->fat_lba + (offset_bytes >> exfat_block_shift(volume)), offset_bytes, edit, block,
+                  entry);
 }
 
 enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next) {
   struct spate_exfat_block *block;
-  enum spate_error error = exfat_block_get(volume, fat_lba_of(volume, cluster), &block);
+  uint8_t *entry;
+  enum spate_error error = fat_entry(volume, cluster, false, &block, &entry);
 
-  if (error != SPATE_OK) return error;
-  *next = exfat_get32(block->data + fat_offset_of(volume, cluster));
-  return SPATE_OK;
+  if (error == SPATE_OK) *next = spate_field_get32(entry);
+  return error;
 }
 
 enum spate_error exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next) {
   struct spate_exfat_block *block;
-  enum spate_error error = exfat_block_edit(volume, fat_lba_of(volume, cluster), &block);
+  uint8_t *entry;
+  enum spate_error error = fat_entry(volume, cluster, true, &block, &entry);
 
   if (error != SPATE_OK) return error;
-  exfat_put32(block->data + fat_offset_of(volume, cluster), next);
+  spate_field_put32(entry, next);
   return exfat_block_commit(block);
 }
 
@@ -93,10 +103,7 @@ enum spate_error exfat_chain_get(struct spate_exfat *volume, struct spate_exfat_
   uint64_t lba;
   enum spate_error error = exfat_chain_lba(volume, chain, offset_bytes, &lba);
 
-  if (error != SPATE_OK) return error;
-  error = edit ? exfat_block_edit(volume, lba, block) : exfat_block_get(volume, lba, block);
-  if (error == SPATE_OK) *byte = (*block)->data + (offset_bytes & volume->block_mask);
-  return error;
+  return error == SPATE_OK ? byte_get(volume, lba, offset_bytes, edit, block, byte) : error;
 }
 
 enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,

@@ -22,7 +22,7 @@
 /* An open clip, the record's file, or nothing to keep hands off from. */
 static enum spate_error check_idle(struct spate_exfat *volume, const struct exfat_set *set) {
   struct spate_exfat_chain directory = set->place.directory;
-  uint32_t first_cluster = exfat_get32(set->raw + STREAM_FIRST_CLUSTER);
+  uint32_t first_cluster = spate_field_get32(set->raw + STREAM_FIRST_CLUSTER);
   uint64_t lba;
   enum spate_error error = exfat_chain_lba(volume, &directory, set->place.offset_bytes, &lba);
 
@@ -51,7 +51,7 @@ static enum spate_error make_directory(struct spate_exfat *volume, const char *t
   exfat_time_stamp(&volume->config, raw, true);
   exfat_set_seal(raw, entries);
   record.clusters.first_cluster = cluster;
-  record.to_checksum = exfat_get16(raw + FILE_CHECKSUM);
+  record.to_checksum = spate_field_get16(raw + FILE_CHECKSUM);
   error = exfat_journal_begin(volume, &record);
   if (error == SPATE_OK) error = exfat_bitmap_set(volume, cluster, 1, true);
   if (error == SPATE_OK)
@@ -90,7 +90,7 @@ static enum spate_error check_removable(struct spate_exfat *volume, const struct
     const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
     if (entry[0] != EXFAT_TYPE_NAME && (entry[1] & EXFAT_ALLOCATION_POSSIBLE) != 0) error = SPATE_E_UNSUPPORTED;
   }
-  bool directory = (exfat_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
+  bool directory = (spate_field_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   return error == SPATE_OK && directory ? check_empty(volume, *chain) : error;
 }
 
@@ -119,7 +119,7 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (error == SPATE_OK) error = check_removable(volume, &set, chain);
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
-      .clusters = *chain, .from = set.place, .from_checksum = exfat_get16(set.raw + FILE_CHECKSUM)};
+      .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
   error = exfat_journal_begin(volume, &record);
   if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);
   if (error == SPATE_OK) error = each_run(volume, *chain, false);
@@ -145,9 +145,9 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
 
 /* The set under its new name; what follows the name is kept. */
 static enum spate_error rebuild(const struct exfat_set *old, const struct exfat_name *name, struct exfat_set *set) {
-  uint32_t old_names = 2u + (old->raw[STREAM_NAME_LENGTH] + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
+  uint32_t old_names = exfat_set_entries(old->raw[STREAM_NAME_LENGTH]);
   uint32_t kept = old->place.entries - old_names;
-  uint32_t names = 2u + (name->count + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
+  uint32_t names = exfat_set_entries(name->count);
 
   if (names + kept > EXFAT_SET_ENTRIES_MAX) return SPATE_E_NAME_LONG;
   exfat_set_build(set->raw, name->units, name->count, name->hash, 0);
@@ -188,9 +188,9 @@ static enum spate_error move(struct spate_exfat *volume, struct exfat_path *to, 
   if (error != SPATE_OK) return error;
   if (same_directory) old->place.directory = to->directory; /* it may have grown, and be linked by the FAT now */
   struct exfat_record record = {.from = old->place,
-                                .from_checksum = exfat_get16(old->raw + FILE_CHECKSUM),
+                                .from_checksum = spate_field_get16(old->raw + FILE_CHECKSUM),
                                 .to = set->place,
-                                .to_checksum = exfat_get16(set->raw + FILE_CHECKSUM)};
+                                .to_checksum = spate_field_get16(set->raw + FILE_CHECKSUM)};
   error = exfat_journal_begin(volume, &record);
   if (error == SPATE_OK) error = exfat_entries_write(volume, &set->place, set->raw);
   if (error == SPATE_OK) error = exfat_entries_erase(volume, &old->place);
@@ -219,7 +219,7 @@ static enum spate_error rename_set(struct spate_exfat *volume, const char *from,
 
   if (error != SPATE_OK) return error;
   if (old.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
-  bool directory = (exfat_get16(old.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
+  bool directory = (spate_field_get16(old.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   error = check_idle(volume, &old);
   if (error == SPATE_OK && directory && volume->clips != NULL) error = SPATE_E_IN_USE;
   if (error == SPATE_OK) error = exfat_path_walk(volume, to_text, directory ? &old.place : NULL, &path);

@@ -13,6 +13,9 @@
  * Close: the data by FLUSH, then the final entry, then the tail's bits, barrier, and only then the record; otherwise a
  * cut could leave the tail allocated with nobody to remember it. TRIM comes when all is durable, because a deallocated
  * block may read as anything at once.
+ *
+ * Discard: the same with the entry set erased instead of made final. The record outlives the set, so a cut between
+ * leaves a reservation that no entry owns, which the next mount gives back.
  */
 #include "internal.h"
 
@@ -100,12 +103,10 @@ enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t byt
 /* ---- arm ---- */
 
 static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slot) {
-  for (uint8_t i = 0; i < SPATE_EXFAT_CLIPS_MAX; i++) {
-    if ((volume->record_slots >> i & 1u) != 0) continue;
-    *slot = i;
-    return SPATE_OK;
-  }
-  return SPATE_E_FULL;
+  *slot = 0;
+  while ((volume->record_slots >> *slot & 1u) != 0)
+    ++*slot;
+  return *slot < SPATE_EXFAT_CLIPS_MAX ? SPATE_OK : SPATE_E_FULL;
 }
 
 /* `bytes` in clusters, or with 0 the longest run. */
@@ -160,6 +161,19 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
   return error;
 }
 
+/* A clip that is not to be gives its run back while the record still names it. If that fails too, the next mount does
+ * it, and nothing is changed before. */
+static enum spate_error unreserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip,
+                                  enum spate_error error) {
+  volume->power_losses = volume->config.block->power_losses; /* what was lost is written again here */
+  enum spate_error undone = exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, false);
+
+  if (undone == SPATE_OK) undone = exfat_barrier(volume);
+  if (undone == SPATE_OK) undone = exfat_record_clear(volume, clip->record);
+  if (undone != SPATE_OK) volume->failed = undone;
+  return error;
+}
+
 static enum spate_error arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path_text,
                             uint64_t bytes, const struct spate_exfat_chunks *chunks) {
   struct exfat_path path;
@@ -169,13 +183,14 @@ static enum spate_error arm(struct spate_exfat *volume, struct spate_exfat_clip 
   if (error == SPATE_OK && exfat_cache_room(volume) == 0) error = SPATE_E_FULL;
   if (error == SPATE_OK) error = exfat_path_new(volume, path_text, &path);
   if (error != SPATE_OK) return error;
-  uint32_t entries = 2u + (path.name.count + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
+  uint32_t entries = exfat_set_entries(path.name.count);
   if (entries * EXFAT_ENTRY_BYTES > exfat_block_bytes(volume)) return SPATE_E_NAME_LONG;
   error = exfat_slots_take(volume, &path, (uint8_t)entries, &place);
   if (error == SPATE_OK) error = find_run(volume, bytes, clip);
-  if (error == SPATE_OK) error = reserve(volume, clip, &place, &path.name, chunks);
-  if (error == SPATE_OK) error = pin_entry(volume, clip, &place, &path.name);
   if (error != SPATE_OK) return error;
+  error = reserve(volume, clip, &place, &path.name, chunks);
+  if (error == SPATE_OK) error = pin_entry(volume, clip, &place, &path.name);
+  if (error != SPATE_OK) return unreserve(volume, clip, error);
   clip->first_lba = exfat_cluster_lba(volume, clip->first_cluster);
   clip->reserved_bytes = (uint64_t)clip->clusters << volume->cluster_shift;
   clip->next = volume->clips;
@@ -227,13 +242,22 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
   return error;
 }
 
-static enum spate_error close_clip(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
+/* No file. The slots may be another's as soon as the image says so: they are not erased again if this is repeated. */
+static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
+  exfat_block_settle(clip->block);
+  clip->wanted = false;
+  for (; clip->entries > 0; clip->entries--)
+    set_of(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
+  return exfat_block_commit(clip->block);
+}
+
+/* What is behind `bytes` is given back; then nothing of the clip is left to be remembered. */
+static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
   uint32_t used = (uint32_t)exfat_clusters(volume, bytes);
   uint32_t tail_first = clip->first_cluster + used;
   uint32_t tail = clip->clusters - used;
-  enum spate_error error = put_final(volume, clip, bytes);
+  enum spate_error error = SPATE_OK;
 
-  if (error != SPATE_OK) return error;
   if (tail > 0) error = exfat_bitmap_set(volume, tail_first, tail, false);
   /* Some of the tail may be free now, so nobody may have it before the next mount has sorted it out. */
   if (error != SPATE_OK) volume->failed = error;
@@ -262,7 +286,20 @@ enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes
   if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
   enum spate_error error = exfat_begin(volume);
   if (error != SPATE_OK) return error;
-  error = close_clip(volume, clip, bytes);
+  error = put_final(volume, clip, bytes);
+  if (error == SPATE_OK) error = release(volume, clip, bytes);
+  exfat_end(volume);
+  return error;
+}
+
+enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip) {
+  struct spate_exfat *volume = clip->volume;
+
+  if (volume == NULL || clip->wanted_bytes > 0) return SPATE_E_INVALID;
+  enum spate_error error = exfat_begin(volume);
+  if (error != SPATE_OK) return error;
+  error = erase_entry(clip);
+  if (error == SPATE_OK) error = release(volume, clip, 0);
   exfat_end(volume);
   return error;
 }

@@ -30,7 +30,7 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
   uint16_t upper[SPATE_EXFAT_NAME_UNITS_MAX];
 
   *equal = false;
-  if (exfat_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
+  if (spate_field_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
     return SPATE_OK;
   exfat_set_name(set->raw, units);
   enum spate_error error = exfat_upcase(volume, units, name->count, upper);

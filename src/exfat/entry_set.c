@@ -15,75 +15,72 @@ uint16_t exfat_set_checksum(const uint8_t *raw, uint32_t entries) {
 }
 
 void exfat_set_seal(uint8_t *raw, uint32_t entries) {
-  exfat_put16(raw + FILE_CHECKSUM, exfat_set_checksum(raw, entries));
+  spate_field_put16(raw + FILE_CHECKSUM, exfat_set_checksum(raw, entries));
 }
 
-static uint32_t name_entries(uint32_t units) { return (units + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS; }
+/* Where in a set a unit of its name lies. */
+static uint32_t unit_offset(uint32_t index) {
+  return (2u + index / EXFAT_NAME_UNITS) * EXFAT_ENTRY_BYTES + 2u + index % EXFAT_NAME_UNITS * 2u;
+}
 
 uint8_t exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uint16_t hash, uint16_t attributes) {
-  uint32_t entries = 2u + name_entries(count);
+  uint32_t entries = exfat_set_entries(count);
 
   memset(raw, 0, entries * EXFAT_ENTRY_BYTES);
   raw[0] = EXFAT_TYPE_FILE;
   raw[FILE_SECONDARIES] = (uint8_t)(entries - 1u);
-  exfat_put16(raw + FILE_ATTRIBUTES, attributes);
+  spate_field_put16(raw + FILE_ATTRIBUTES, attributes);
   raw[EXFAT_ENTRY_BYTES] = EXFAT_TYPE_STREAM;
   raw[STREAM_NAME_LENGTH] = (uint8_t)count;
-  exfat_put16(raw + STREAM_NAME_HASH, hash);
+  spate_field_put16(raw + STREAM_NAME_HASH, hash);
   exfat_set_lengths(raw, 0, 0, false);
   for (uint32_t i = 2; i < entries; i++)
     raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_NAME;
-  uint8_t *at = raw + 2u * EXFAT_ENTRY_BYTES;
-  for (uint32_t i = 0, in_entry = 0; i < count; i++) {
-    exfat_put16(at + 2u + 2u * in_entry, units[i]);
-    if (++in_entry < EXFAT_NAME_UNITS) continue;
-    in_entry = 0;
-    at += EXFAT_ENTRY_BYTES;
-  }
+  for (uint32_t i = 0; i < count; i++)
+    spate_field_put16(raw + unit_offset(i), units[i]);
   return (uint8_t)entries;
 }
 
 void exfat_set_lengths(uint8_t *raw, uint32_t first_cluster, uint64_t bytes, bool contiguous) {
   raw[STREAM_FLAGS] = (uint8_t)(EXFAT_ALLOCATION_POSSIBLE | (contiguous ? EXFAT_NO_FAT_CHAIN : 0));
-  exfat_put32(raw + STREAM_FIRST_CLUSTER, first_cluster);
-  exfat_put64(raw + STREAM_VALID_BYTES, bytes);
-  exfat_put64(raw + STREAM_BYTES, bytes);
+  spate_field_put32(raw + STREAM_FIRST_CLUSTER, first_cluster);
+  spate_field_put64(raw + STREAM_VALID_BYTES, bytes);
+  spate_field_put64(raw + STREAM_BYTES, bytes);
 }
 
 uint32_t exfat_set_name(const uint8_t *raw, uint16_t *units) {
   uint32_t count = raw[STREAM_NAME_LENGTH];
-  const uint8_t *at = raw + 2u * EXFAT_ENTRY_BYTES;
 
-  for (uint32_t i = 0, in_entry = 0; i < count; i++) {
-    units[i] = exfat_get16(at + 2u + 2u * in_entry);
-    if (++in_entry < EXFAT_NAME_UNITS) continue;
-    in_entry = 0;
-    at += EXFAT_ENTRY_BYTES;
-  }
+  for (uint32_t i = 0; i < count; i++)
+    units[i] = spate_field_get16(raw + unit_offset(i));
   return count;
 }
 
+void exfat_entry_chain(const uint8_t *entry, uint8_t flags, struct spate_exfat_chain *chain) {
+  *chain = (struct spate_exfat_chain){.first_cluster = spate_field_get32(entry + ENTRY_FIRST_CLUSTER),
+                                      .bytes = spate_field_get64(entry + ENTRY_DATA_LENGTH),
+                                      .contiguous = (flags & EXFAT_NO_FAT_CHAIN) != 0};
+}
+
 enum spate_error exfat_set_chain(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_chain *chain) {
-  *chain = (struct spate_exfat_chain){.first_cluster = exfat_get32(raw + STREAM_FIRST_CLUSTER),
-                                      .bytes = exfat_get64(raw + STREAM_BYTES),
-                                      .contiguous = (raw[STREAM_FLAGS] & EXFAT_NO_FAT_CHAIN) != 0};
+  exfat_entry_chain(raw + EXFAT_ENTRY_BYTES, raw[STREAM_FLAGS], chain);
   bool directory = (raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0;
-  if (exfat_get64(raw + STREAM_VALID_BYTES) > chain->bytes) return exfat_corrupt(volume);
+  if (spate_field_get64(raw + STREAM_VALID_BYTES) > chain->bytes) return exfat_corrupt(volume);
   if (directory && chain->bytes > EXFAT_DIRECTORY_BYTES_MAX) return exfat_corrupt(volume);
   return exfat_chain_check(volume, chain) == SPATE_OK ? SPATE_OK : exfat_corrupt(volume);
 }
 
 /* The stream extension, then names for NameLength, then nothing that must be understood. */
 static bool well_formed(const uint8_t *raw, uint32_t entries) {
-  uint32_t names = name_entries(raw[STREAM_NAME_LENGTH]);
+  uint32_t named = exfat_set_entries(raw[STREAM_NAME_LENGTH]);
 
-  if (raw[EXFAT_ENTRY_BYTES] != EXFAT_TYPE_STREAM || names == 0 || 2u + names > entries) return false;
+  if (raw[EXFAT_ENTRY_BYTES] != EXFAT_TYPE_STREAM || raw[STREAM_NAME_LENGTH] == 0 || named > entries) return false;
   for (uint32_t i = 2; i < entries; i++) {
     uint8_t type = raw[i * EXFAT_ENTRY_BYTES];
     uint8_t benign = EXFAT_TYPE_IN_USE | EXFAT_TYPE_SECONDARY | EXFAT_TYPE_BENIGN;
-    if (i < 2u + names ? type != EXFAT_TYPE_NAME : (type & benign) != benign) return false;
+    if (i < named ? type != EXFAT_TYPE_NAME : (type & benign) != benign) return false;
   }
-  return exfat_set_checksum(raw, entries) == exfat_get16(raw + FILE_CHECKSUM);
+  return exfat_set_checksum(raw, entries) == spate_field_get16(raw + FILE_CHECKSUM);
 }
 
 enum spate_error exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,

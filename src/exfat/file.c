@@ -32,8 +32,8 @@ static enum spate_error describe(struct spate_exfat *volume, const struct exfat_
   if (error != SPATE_OK) return error;
   exfat_utf8(units, exfat_set_name(set->raw, units), entry->name);
   entry->bytes = chain.bytes;
-  entry->valid_bytes = exfat_get64(set->raw + STREAM_VALID_BYTES);
-  entry->attributes = exfat_get16(set->raw + FILE_ATTRIBUTES);
+  entry->valid_bytes = spate_field_get64(set->raw + STREAM_VALID_BYTES);
+  entry->attributes = spate_field_get16(set->raw + FILE_ATTRIBUTES);
   entry->directory = (entry->attributes & EXFAT_DIRECTORY) != 0;
   entry->contiguous = chain.contiguous != 0;
   exfat_time_get(set->raw, &entry->modified);
@@ -84,7 +84,7 @@ static enum spate_error open_file(struct spate_exfat *volume, const char *path, 
   file->volume = volume;
   error = exfat_set_chain(volume, set.raw, &file->chain);
   file->bytes = file->chain.bytes;
-  file->valid_bytes = exfat_get64(set.raw + STREAM_VALID_BYTES);
+  file->valid_bytes = spate_field_get64(set.raw + STREAM_VALID_BYTES);
   return error;
 }
 

@@ -104,7 +104,7 @@ static enum spate_error write_fat(const struct layout *layout) {
   for (uint32_t first = 0; error == SPATE_OK && first <= layout->root; first += entries_in_block) {
     clear_scratch(layout);
     for (uint32_t i = 0; i < entries_in_block && first + i <= layout->root; i++)
-      exfat_put32(layout->scratch + 4u * i, link_of(layout, first + i));
+      spate_field_put32(layout->scratch + 4u * i, link_of(layout, first + i));
     error = put_scratch(layout, lba++);
   }
   return error;
@@ -137,7 +137,7 @@ static enum spate_error put_label(const char *label, uint8_t *entry) {
   entry[0] = count > 0 ? EXFAT_TYPE_LABEL : EXFAT_TYPE_LABEL & ~EXFAT_TYPE_IN_USE;
   entry[1] = (uint8_t)count;
   for (uint32_t i = 0; i < count; i++)
-    exfat_put16(entry + 2u + 2u * i, units[i]);
+    spate_field_put16(entry + 2u + 2u * i, units[i]);
   return error;
 }
 
@@ -153,12 +153,12 @@ static enum spate_error write_root(const struct layout *layout, const char *labe
   error = put_label(label, layout->scratch);
   if (error != SPATE_OK) return error;
   bitmap[0] = EXFAT_TYPE_BITMAP;
-  exfat_put32(bitmap + 20, EXFAT_FIRST_CLUSTER);
-  exfat_put64(bitmap + 24, (layout->cluster_count + UINT64_C(7)) / 8u);
+  spate_field_put32(bitmap + 20, EXFAT_FIRST_CLUSTER);
+  spate_field_put64(bitmap + 24, (layout->cluster_count + UINT64_C(7)) / 8u);
   upcase[0] = EXFAT_TYPE_UPCASE;
-  exfat_put32(upcase + 4, layout->table.checksum);
-  exfat_put32(upcase + 20, layout->upcase);
-  exfat_put64(upcase + 24, layout->table.bytes);
+  spate_field_put32(upcase + 4, layout->table.checksum);
+  spate_field_put32(upcase + 20, layout->upcase);
+  spate_field_put64(upcase + 24, layout->table.bytes);
   exfat_record_build(upcase + EXFAT_ENTRY_BYTES, layout->record, layout->block_shift, layout->config);
   return put_scratch(layout, lba_of(layout, layout->root));
 }
@@ -169,21 +169,21 @@ static void build_boot_sector(const struct layout *layout, uint32_t serial) {
 
   clear_scratch(layout);
   memcpy(boot, jump_and_name, sizeof jump_and_name);
-  exfat_put64(boot + BOOT_PARTITION_OFFSET, layout->config->first_lba);
-  exfat_put64(boot + BOOT_VOLUME_LENGTH, layout->config->blocks);
-  exfat_put32(boot + BOOT_FAT_OFFSET, layout->fat_offset);
-  exfat_put32(boot + BOOT_FAT_LENGTH, layout->fat_length);
-  exfat_put32(boot + BOOT_HEAP_OFFSET, layout->heap_offset);
-  exfat_put32(boot + BOOT_CLUSTER_COUNT, layout->cluster_count);
-  exfat_put32(boot + BOOT_ROOT_CLUSTER, layout->root);
-  exfat_put32(boot + BOOT_SERIAL, serial);
-  exfat_put16(boot + BOOT_REVISION, 0x0100);
+  spate_field_put64(boot + BOOT_PARTITION_OFFSET, layout->config->first_lba);
+  spate_field_put64(boot + BOOT_VOLUME_LENGTH, layout->config->blocks);
+  spate_field_put32(boot + BOOT_FAT_OFFSET, layout->fat_offset);
+  spate_field_put32(boot + BOOT_FAT_LENGTH, layout->fat_length);
+  spate_field_put32(boot + BOOT_HEAP_OFFSET, layout->heap_offset);
+  spate_field_put32(boot + BOOT_CLUSTER_COUNT, layout->cluster_count);
+  spate_field_put32(boot + BOOT_ROOT_CLUSTER, layout->root);
+  spate_field_put32(boot + BOOT_SERIAL, serial);
+  spate_field_put16(boot + BOOT_REVISION, 0x0100);
   boot[BOOT_BLOCK_SHIFT] = (uint8_t)layout->block_shift;
   boot[BOOT_CLUSTER_SHIFT] = (uint8_t)(layout->cluster_shift - layout->block_shift);
   boot[BOOT_FATS] = 1;
   boot[BOOT_FATS + 1] = 0x80;                     /* DriveSelect: the first fixed disk */
   memset(boot + 120, 0xf4, BOOT_SIGNATURE - 120); /* boot code: halt */
-  exfat_put16(boot + BOOT_SIGNATURE, 0xaa55);
+  spate_field_put16(boot + BOOT_SIGNATURE, 0xaa55);
 }
 
 /* Boot sector, extended boot sectors, OEM parameters, reserved, checksum (specification, 3.1 to 3.4). */
@@ -194,9 +194,9 @@ static enum spate_error write_boot_region(const struct layout *layout, uint64_t 
   for (uint32_t i = 0; i < EXFAT_BOOT_BLOCKS; i++) {
     clear_scratch(layout);
     if (i == 0) build_boot_sector(layout, serial);
-    if (i >= 1 && i <= EXTENDED_BLOCKS) exfat_put32(layout->scratch + block_bytes - 4u, UINT32_C(0xaa550000));
+    if (i >= 1 && i <= EXTENDED_BLOCKS) spate_field_put32(layout->scratch + block_bytes - 4u, UINT32_C(0xaa550000));
     for (uint32_t at = 0; i == EXFAT_BOOT_BLOCKS - 1u && at < block_bytes; at += 4u)
-      exfat_put32(layout->scratch + at, sum);
+      spate_field_put32(layout->scratch + at, sum);
     sum = exfat_boot_checksum(sum, layout->scratch, block_bytes, i == 0);
     enum spate_error error = put_scratch(layout, lba + i);
     if (error != SPATE_OK) return error;

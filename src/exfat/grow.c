@@ -11,19 +11,13 @@
 #include "internal.h"
 
 /* Link cluster `added` behind the last one. */
-static enum spate_error link_cluster(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint32_t added) {
-  uint32_t count = (uint32_t)exfat_clusters(volume, directory->bytes);
-  uint32_t last = directory->first_cluster;
-
-  for (uint32_t i = 1; i < count; i++) {
-    uint32_t next = last + 1u;
-    enum spate_error error =
-        directory->contiguous ? exfat_fat_set(volume, last, next) : exfat_fat_get(volume, last, &next);
+static enum spate_error link_cluster(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                     uint32_t last, uint32_t added) {
+  for (uint32_t cluster = directory->first_cluster; directory->contiguous && cluster < last; cluster++) {
+    enum spate_error error = exfat_fat_set(volume, cluster, cluster + 1u);
     if (error != SPATE_OK) return error;
-    if (!exfat_cluster_valid(volume, next)) return exfat_corrupt(volume);
-    last = next;
   }
-  return count == 0 ? SPATE_OK : exfat_fat_set(volume, last, added);
+  return last == 0 ? SPATE_OK : exfat_fat_set(volume, last, added);
 }
 
 static enum spate_error last_cluster(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint32_t *last) {
@@ -45,7 +39,7 @@ static bool straddles(const struct spate_exfat *volume, const struct exfat_place
 static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record,
                                  const uint8_t *raw) {
   record->from = path->self;
-  record->to_checksum = exfat_get16(raw + FILE_CHECKSUM);
+  record->to_checksum = spate_field_get16(raw + FILE_CHECKSUM);
   enum spate_error error = exfat_journal_begin(volume, record);
   if (error == SPATE_OK) error = exfat_entries_write(volume, &record->to, raw);
   if (error == SPATE_OK) error = exfat_entries_erase(volume, &record->from);
@@ -59,7 +53,7 @@ static enum spate_error put_length(struct spate_exfat *volume, struct exfat_path
   enum spate_error error = exfat_set_read(volume, &path->self.directory, path->self.offset_bytes, &set);
 
   if (error != SPATE_OK) return error;
-  record->from_checksum = exfat_get16(set.raw + FILE_CHECKSUM);
+  record->from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM);
   exfat_set_lengths(set.raw, grown->first_cluster, grown->bytes, grown->contiguous);
   exfat_set_seal(set.raw, set.place.entries);
   return record->to.entries > 0 ? move_set(volume, path, record, set.raw)
@@ -75,7 +69,7 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
   if (error == SPATE_OK) error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));
   if (error == SPATE_OK) error = exfat_fat_set(volume, added, EXFAT_CLUSTER_END);
   if (error == SPATE_OK) error = exfat_barrier(volume);
-  if (error == SPATE_OK) error = link_cluster(volume, &path->directory, added);
+  if (error == SPATE_OK) error = link_cluster(volume, &path->directory, record->previous_cluster, added);
   if (error != SPATE_OK) return error;
   if (grown.first_cluster == 0) {
     grown.first_cluster = added;

@@ -9,6 +9,7 @@
 #ifndef SPATE_EXFAT_INTERNAL_H
 #define SPATE_EXFAT_INTERNAL_H
 
+#include "../core/fields.h"
 #include <spate/exfat.h>
 #include <spate/port.h>
 #include <string.h>
@@ -82,27 +83,6 @@ enum {
   STREAM_FIRST_CLUSTER = 32 + 20,
   STREAM_BYTES = 32 + 24
 };
-
-/* Fields of exFAT's structures are aligned to their size, wherever an entry or a sector is: one load each, also where
- * the CPU is not allowed unaligned ones. Memory that holds entries is aligned to 8 bytes for this. */
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define EXFAT_SWAP(bits, value) (value)
-#else
-#define EXFAT_SWAP(bits, value) __builtin_bswap##bits(value)
-#endif
-#define EXFAT_FIELD(bits)                                                                                              \
-  static inline uint##bits##_t exfat_get##bits(const uint8_t *at) {                                                    \
-    uint##bits##_t value;                                                                                              \
-    __builtin_memcpy(&value, __builtin_assume_aligned(at, sizeof value), sizeof value);                                \
-    return EXFAT_SWAP(bits, value);                                                                                    \
-  }                                                                                                                    \
-  static inline void exfat_put##bits(uint8_t *at, uint##bits##_t value) {                                              \
-    value = EXFAT_SWAP(bits, value);                                                                                   \
-    __builtin_memcpy(__builtin_assume_aligned(at, sizeof value), &value, sizeof value);                                \
-  }
-EXFAT_FIELD(16)
-EXFAT_FIELD(32)
-EXFAT_FIELD(64)
 
 static inline bool exfat_bit(uint8_t byte, uint32_t index) { return ((uint32_t)byte >> (index & 7u) & 1u) != 0; }
 
@@ -244,6 +224,14 @@ struct exfat_set {
   _Alignas(8) uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES];
 };
 
+/* Where an entry that owns clusters says which: the same place in all of them. */
+enum { ENTRY_FLAGS = 1, ENTRY_FIRST_CLUSTER = 20, ENTRY_DATA_LENGTH = 24 };
+void exfat_entry_chain(const uint8_t *entry, uint8_t flags, struct spate_exfat_chain *chain);
+
+/* Entries of a set with a name of so many units. */
+static inline uint32_t exfat_set_entries(uint32_t units) {
+  return 2u + (units + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
+}
 uint16_t exfat_set_checksum(const uint8_t *raw, uint32_t entries);
 void exfat_set_seal(uint8_t *raw, uint32_t entries); /* put the checksum in */
 /* A new set for a file or directory of no bytes, sealed; returns how many entries it has. */
@@ -327,8 +315,8 @@ _Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
 /* The entry set of the record's file, whose clusters begin at `first_cluster`. */
 void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shift,
                         const struct spate_exfat_config *config);
-/* Find the file, and which slots are in use. */
-enum spate_error exfat_record_open(struct spate_exfat *volume);
+/* Find the file, which slots are in use, and whether the volume was dirty when they were written. */
+enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 /* Have the file, for the first change of a foreign volume. */
 enum spate_error exfat_record_need(struct spate_exfat *volume);
 enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);

@@ -22,7 +22,7 @@ static enum spate_error enter(struct spate_exfat *volume, const struct exfat_pla
   enum spate_error error = exfat_directory_find(volume, path, &set);
 
   if (error != SPATE_OK) return error;
-  if ((exfat_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) == 0) return SPATE_E_NOT_DIRECTORY;
+  if ((spate_field_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) == 0) return SPATE_E_NOT_DIRECTORY;
   if (avoid != NULL && exfat_place_equal(avoid, &set.place)) return SPATE_E_INVALID;
   path->self = set.place;
   return exfat_set_chain(volume, set.raw, &path->directory);

@@ -5,25 +5,15 @@
  * reservation, a directory being made, a file being deleted), and which entry sets are being moved. A slot of other
  * content, of another volume or with a wrong CRC is empty.
  */
+#include "../core/crc32.h"
 #include "internal.h"
 
-#define RECORD_VERSION  1u
-#define CRC32_REFLECTED UINT32_C(0xedb88320)
+#define RECORD_VERSION 1u
 
 static const uint8_t record_magic[8] = {'S', 'P', 'A', 'T', 'E', 0x1a, '\r', '\n'};
 
-static uint32_t crc32(const uint8_t *data, uint32_t bytes) {
-  uint32_t crc = UINT32_MAX;
-
-  for (uint32_t i = 0; i < bytes * 8u; i++) {
-    if ((i & 7u) == 0) crc ^= data[i / 8u];
-    crc = crc >> 1 ^ ((crc & 1u) != 0 ? CRC32_REFLECTED : 0);
-  }
-  return ~crc;
-}
-
 static uint32_t crc_of(const struct exfat_record *record) {
-  return crc32((const uint8_t *)record, offsetof(struct exfat_record, crc));
+  return spate_crc32(0, record, offsetof(struct exfat_record, crc));
 }
 
 /* Clusters that can be, looked up from their start. */
@@ -46,32 +36,30 @@ enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, st
   return SPATE_OK;
 }
 
-enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
+/* The slot's block: a record, or with NULL nothing. */
+static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, const struct exfat_record *record) {
   struct spate_exfat_block *block;
   enum spate_error error = exfat_block_edit(volume, volume->record_lba + slot, &block);
 
   if (error != SPATE_OK) return error;
+  memset(block->data, 0, exfat_block_bytes(volume));
+  if (record != NULL) memcpy(block->data, record, sizeof *record);
+  volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
+  error = exfat_block_commit(block);
+  if (error == SPATE_OK && record == NULL) volume->record_slots &= ~(UINT32_C(1) << slot);
+  return error;
+}
+
+enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   memcpy(record->magic, record_magic, sizeof record_magic);
   record->version = RECORD_VERSION;
   record->serial = volume->serial;
   record->foreign_dirty = volume->foreign_dirty;
   record->crc = crc_of(record);
-  memset(block->data, 0, exfat_block_bytes(volume));
-  memcpy(block->data, record, sizeof *record);
-  volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
-  return exfat_block_commit(block);
+  return put_slot(volume, slot, record);
 }
 
-enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot) {
-  struct spate_exfat_block *block;
-  enum spate_error error = exfat_block_edit(volume, volume->record_lba + slot, &block);
-
-  if (error != SPATE_OK) return error;
-  memset(block->data, 0, exfat_block_bytes(volume));
-  error = exfat_block_commit(block);
-  if (error == SPATE_OK) volume->record_slots &= ~(UINT32_C(1) << slot);
-  return error;
-}
+enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot) { return put_slot(volume, slot, NULL); }
 
 enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {
   enum spate_error error = exfat_boot_dirty(volume, true);

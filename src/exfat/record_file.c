@@ -9,12 +9,14 @@ static const uint16_t name_units[] = {'.', 's', 'p', 'a', 't', 'e'};
 static const uint16_t name_upper[] = {'.', 'S', 'P', 'A', 'T', 'E'};
 #define NAME_COUNT (sizeof name_units / sizeof name_units[0])
 
-static void record_path(const struct spate_exfat *volume, struct exfat_path *path) {
+/* Look for a file of the record's name; `path` is the way to it in any case. */
+static enum spate_error find(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set) {
   path->directory = volume->root;
   path->self.entries = 0;
   path->name.count = NAME_COUNT;
   path->name.hash = exfat_name_hash(name_upper, NAME_COUNT);
   memcpy(path->name.upper, name_upper, sizeof name_upper);
+  return exfat_directory_find(volume, path, set);
 }
 
 void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shift,
@@ -37,7 +39,7 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
   enum spate_error error = exfat_set_chain(volume, set->raw, &chain);
 
   if (error != SPATE_OK) return error;
-  if ((exfat_get16(set->raw + FILE_ATTRIBUTES) & (RECORD_ATTRIBUTES | EXFAT_DIRECTORY)) != RECORD_ATTRIBUTES ||
+  if ((spate_field_get16(set->raw + FILE_ATTRIBUTES) & (RECORD_ATTRIBUTES | EXFAT_DIRECTORY)) != RECORD_ATTRIBUTES ||
       chain.bytes != (uint64_t)EXFAT_RECORD_SLOTS << exfat_block_shift(volume))
     return SPATE_OK;
   error = exfat_chain_run(volume, &chain, 0, &first, &clusters);
@@ -45,12 +47,11 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
   return error;
 }
 
-enum spate_error exfat_record_open(struct spate_exfat *volume) {
+enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   struct exfat_path path;
   struct exfat_set set;
+  enum spate_error error = find(volume, &path, &set);
 
-  record_path(volume, &path);
-  enum spate_error error = exfat_directory_find(volume, &path, &set);
   /* A contradiction keeps everything from being written, and that is all: what can be read stays readable. */
   if (error == SPATE_E_NOT_FOUND || error == SPATE_E_CORRUPT) return SPATE_OK;
   if (error == SPATE_OK) error = adopt(volume, &set);
@@ -60,7 +61,10 @@ enum spate_error exfat_record_open(struct spate_exfat *volume) {
     bool valid;
     error = exfat_record_read(volume, slot, &record, &valid);
     if (error != SPATE_OK) return error;
-    if (valid) volume->record_slots |= UINT32_C(1) << slot;
+    if (!valid) continue;
+    volume->record_slots |= UINT32_C(1) << slot;
+    volume->foreign_dirty |= record.foreign_dirty != 0;
+    found->reservations++;
   }
   return SPATE_OK;
 }
@@ -95,8 +99,7 @@ enum spate_error exfat_record_need(struct spate_exfat *volume) {
   struct exfat_set taken;
 
   if (volume->record_lba != 0) return SPATE_OK;
-  record_path(volume, &path);
-  enum spate_error error = exfat_directory_find(volume, &path, &taken);
+  enum spate_error error = find(volume, &path, &taken);
   if (error == SPATE_E_NOT_FOUND) return make(volume, &path);
   return error == SPATE_OK ? SPATE_E_EXISTS : error;
 }

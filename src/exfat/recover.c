@@ -62,11 +62,6 @@ static enum spate_error mark_chain(struct owners *owners, const struct spate_exf
   return SPATE_OK;
 }
 
-static struct spate_exfat_chain allocation(const uint8_t *raw, bool contiguous) {
-  return (struct spate_exfat_chain){
-      .first_cluster = exfat_get32(raw + 20), .bytes = exfat_get64(raw + 24), .contiguous = contiguous};
-}
-
 static enum spate_error push(struct owners *owners, const struct spate_exfat_chain *directory) {
   if (owners->depth == DEPTH_MAX) return exfat_corrupt(owners->volume);
   owners->levels[owners->depth++] = (struct level){.directory = *directory};
@@ -85,13 +80,14 @@ static enum spate_error mark_set(struct owners *owners, struct level *level) {
   /* Vendor allocations, which can follow the name. */
   for (uint32_t i = 2; error == SPATE_OK && i < set.place.entries; i++) {
     const uint8_t *entry = set.raw + i * EXFAT_ENTRY_BYTES;
-    if (entry[0] == EXFAT_TYPE_NAME || (entry[1] & EXFAT_ALLOCATION_POSSIBLE) == 0) continue;
-    struct spate_exfat_chain vendor = allocation(entry, (entry[1] & EXFAT_NO_FAT_CHAIN) != 0);
+    if (entry[0] == EXFAT_TYPE_NAME || (entry[ENTRY_FLAGS] & EXFAT_ALLOCATION_POSSIBLE) == 0) continue;
+    struct spate_exfat_chain vendor;
+    exfat_entry_chain(entry, entry[ENTRY_FLAGS], &vendor);
     error = mark_chain(owners, &vendor);
   }
   if (error != SPATE_OK) return error;
   level->offset_bytes += set.place.entries * EXFAT_ENTRY_BYTES;
-  bool directory = (exfat_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
+  bool directory = (spate_field_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   return directory && chain.bytes > 0 ? push(owners, &chain) : SPATE_OK;
 }
 
@@ -111,7 +107,7 @@ static enum spate_error mark_next(struct owners *owners) {
   if ((raw[0] & EXFAT_TYPE_IN_USE) == 0) return SPATE_OK;
   switch (raw[0]) {
   case EXFAT_TYPE_BITMAP:
-  case EXFAT_TYPE_UPCASE: system = allocation(raw, false); return mark_chain(owners, &system);
+  case EXFAT_TYPE_UPCASE: exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
   case EXFAT_TYPE_LABEL:
   case TYPE_VOLUME_GUID: return SPATE_OK;
   default: return exfat_corrupt(owners->volume); /* it may own clusters in a way not known here */
@@ -217,7 +213,7 @@ static enum spate_error read_moved(struct spate_exfat *volume, const struct exfa
   if (place->entries == 0) return SPATE_OK;
   enum spate_error error = exfat_set_read(volume, &place->directory, place->offset_bytes, set);
   if (error == SPATE_E_CORRUPT) return SPATE_OK;
-  *there = error == SPATE_OK && exfat_get16(set->raw + FILE_CHECKSUM) == checksum;
+  *there = error == SPATE_OK && spate_field_get16(set->raw + FILE_CHECKSUM) == checksum;
   return error;
 }
 
@@ -291,18 +287,8 @@ static enum spate_error clear_all(struct spate_exfat *volume) {
 }
 
 enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
-  bool foreign_dirty = false;
-
-  for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
-    struct exfat_record record;
-    bool valid;
-    enum spate_error error = exfat_record_read(volume, slot, &record, &valid);
-    if (error != SPATE_OK) return error;
-    if (!valid) continue;
-    found->reservations++;
-    foreign_dirty |= record.foreign_dirty != 0;
-  }
   enum spate_error error = volume->config.salvage == NULL ? SPATE_OK : volume->config.salvage(volume, found);
+
   if (error == SPATE_OK) error = reclaim(volume, found);
   if (error == SPATE_OK) error = clear_all(volume);
   if (error != SPATE_OK) {
@@ -313,7 +299,6 @@ enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mo
   }
   spate_port_log("exfat: bytes reclaimed", found->reclaimed_bytes);
   /* Dirty because of us, if it was not so before we began. */
-  volume->foreign_dirty = foreign_dirty;
-  volume->dirty = found->dirty && !foreign_dirty;
+  volume->dirty = found->dirty && !volume->foreign_dirty;
   return exfat_end_change(volume, SPATE_OK);
 }

@@ -54,7 +54,8 @@ static bool is_ours(const struct exfat_record *record, const struct spate_chunk_
   return memcmp(header->stream, record->stream, sizeof header->stream) == 0 && header->bytes <= record->chunk_bytes;
 }
 
-/* The chunk at `offset_bytes`: its header if it is there and whole, else header->bytes 0. */
+/* The chunk at `offset_bytes`: its header if it is there and whole, else header->bytes 0. What the medium cannot give
+ * was torn by the cut: a gap like any other. */
 static enum spate_error read_chunk(const struct reader *reader, uint64_t offset_bytes,
                                    struct spate_chunk_header *header) {
   const struct exfat_record *record = reader->record;
@@ -65,15 +66,33 @@ static enum spate_error read_chunk(const struct reader *reader, uint64_t offset_
   enum spate_error error =
       read_piece(reader, offset_bytes, left_bytes < chunk_bytes ? (uint32_t)left_bytes : chunk_bytes, &have);
 
-  if (error != SPATE_OK) return error;
-  bool whole = spate_chunk_header_get(reader->volume->config.bitmap, header) && is_ours(record, header) &&
-               header->bytes <= left_bytes;
-  if (whole) {
+  if (error == SPATE_OK && spate_chunk_header_get(reader->volume->config.bitmap, header) && is_ours(record, header) &&
+      header->bytes <= left_bytes) {
     error = data_crc(reader, offset_bytes, header->bytes, have, &crc);
-    whole = crc == header->data_crc;
+    if (error == SPATE_OK && crc == header->data_crc) return SPATE_OK;
   }
-  if (!whole) header->bytes = 0;
-  return error;
+  header->bytes = 0;
+  return error == SPATE_E_MEDIA ? SPATE_OK : error;
+}
+
+/* Are the clusters of these bytes of the clip still allocated? Whoever freed them may have given them to others. */
+static enum spate_error check_allocated(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes,
+                                        bool *allocated) {
+  struct spate_exfat *volume = reader->volume;
+  uint32_t first = reader->record->clusters.first_cluster - EXFAT_FIRST_CLUSTER;
+  uint32_t at = first + (uint32_t)(offset_bytes >> volume->cluster_shift);
+  uint32_t end = first + (uint32_t)exfat_clusters(volume, offset_bytes + bytes);
+
+  for (*allocated = true; at < end && *allocated; at++) {
+    struct spate_exfat_block *block;
+    uint64_t lba;
+    enum spate_error error = exfat_chain_lba(volume, &volume->bitmap, at / 8u, &lba);
+    if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
+    if (error != SPATE_OK) return error;
+    *allocated = exfat_bit(block->data[at / 8u & volume->block_mask], at);
+    exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
+  }
+  return SPATE_OK;
 }
 
 /* How far the clip goes whose published length is `bytes`. */
@@ -93,6 +112,9 @@ static enum spate_error measure(const struct reader *reader, uint64_t *bytes) {
     enum spate_error error = read_chunk(reader, *bytes, &header);
     if (error != SPATE_OK) return error;
     if (header.bytes == 0 || (index == 0 ? header.number < number : header.number != number)) return SPATE_OK;
+    bool allocated = false;
+    error = check_allocated(reader, *bytes, header.bytes, &allocated);
+    if (error != SPATE_OK || !allocated) return error;
     *bytes += header.bytes;
     if (header.bytes < record->chunk_bytes) return SPATE_OK;
     number = header.number + 1u;
@@ -103,12 +125,12 @@ static enum spate_error measure(const struct reader *reader, uint64_t *bytes) {
 
 /* Is this still the clip's entry set: its name, its first cluster or still none? */
 static bool is_clips(const struct exfat_record *record, const struct exfat_set *set, uint64_t bytes) {
-  uint32_t first = exfat_get32(set->raw + STREAM_FIRST_CLUSTER);
+  uint32_t first = spate_field_get32(set->raw + STREAM_FIRST_CLUSTER);
   bool contiguous = (set->raw[STREAM_FLAGS] & EXFAT_NO_FAT_CHAIN) != 0;
 
-  if (set->place.entries != record->to.entries || exfat_get16(set->raw + STREAM_NAME_HASH) != record->name_hash)
+  if (set->place.entries != record->to.entries || spate_field_get16(set->raw + STREAM_NAME_HASH) != record->name_hash)
     return false;
-  if ((exfat_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0) return false;
+  if ((spate_field_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0) return false;
   if (bytes == 0) return first == 0;
   return first == record->clusters.first_cluster && contiguous && bytes <= record->clusters.bytes;
 }
@@ -121,7 +143,7 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
 
   if (error == SPATE_E_CORRUPT) return SPATE_OK; /* it was deleted, or its directory was */
   if (error != SPATE_OK) return error;
-  uint64_t published_bytes = exfat_get64(set.raw + STREAM_BYTES);
+  uint64_t published_bytes = spate_field_get64(set.raw + STREAM_BYTES);
   uint64_t bytes = published_bytes;
   if (!is_clips(record, &set, published_bytes)) return SPATE_OK;
   error = measure(&reader, &bytes);

@@ -13,19 +13,19 @@ void exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, boo
   uint8_t step_10ms = (uint8_t)((time.second & 1u) * 100u + time.centisecond);
   uint8_t utc = time.utc_known ? (uint8_t)(UTC_VALID | ((uint8_t)time.utc_quarters & 0x7fu)) : 0;
 
-  exfat_put32(set + FILE_MODIFIED, stamp);
-  exfat_put32(set + FILE_ACCESSED, stamp);
+  spate_field_put32(set + FILE_MODIFIED, stamp);
+  spate_field_put32(set + FILE_ACCESSED, stamp);
   set[FILE_MODIFIED_10MS] = step_10ms;
   set[FILE_MODIFIED_UTC] = utc;
   set[FILE_ACCESSED_UTC] = utc;
   if (!created) return;
-  exfat_put32(set + FILE_CREATED, stamp);
+  spate_field_put32(set + FILE_CREATED, stamp);
   set[FILE_CREATED_10MS] = step_10ms;
   set[FILE_CREATED_UTC] = utc;
 }
 
 void exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified) {
-  uint32_t stamp = exfat_get32(set + FILE_MODIFIED);
+  uint32_t stamp = spate_field_get32(set + FILE_MODIFIED);
   uint8_t step_10ms = set[FILE_MODIFIED_10MS];
   uint8_t utc = set[FILE_MODIFIED_UTC];
 

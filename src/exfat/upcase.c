@@ -14,7 +14,7 @@ static enum spate_error word_at(struct spate_exfat *volume, uint64_t offset_byte
   uint8_t *byte;
   enum spate_error error = exfat_chain_get(volume, &volume->upcase, offset_bytes, false, &block, &byte);
 
-  if (error == SPATE_OK) *word = exfat_get16(byte);
+  if (error == SPATE_OK) *word = spate_field_get16(byte);
   return error;
 }
 

@@ -63,7 +63,7 @@ static enum spate_error put_block(struct writer *writer) {
 static enum spate_error put_word(struct writer *writer, uint32_t word) {
   uint8_t *block = writer->config->cache;
 
-  exfat_put16(block + writer->used_bytes, (uint16_t)word);
+  spate_field_put16(block + writer->used_bytes, (uint16_t)word);
   writer->used_bytes += 2;
   writer->table.bytes += 2;
   writer->table.checksum = exfat_checksum32(writer->table.checksum, (uint8_t)word);

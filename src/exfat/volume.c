@@ -63,7 +63,7 @@ enum spate_error exfat_config_check(const struct spate_exfat_config *config) {
 /* The clusters of a bitmap or up-case table entry: always linked by the FAT. */
 static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *raw, uint64_t bytes_min,
                                     uint64_t bytes_max, struct spate_exfat_chain *chain) {
-  *chain = (struct spate_exfat_chain){.first_cluster = exfat_get32(raw + 20), .bytes = exfat_get64(raw + 24)};
+  exfat_entry_chain(raw, 0, chain);
   if (chain->bytes < bytes_min || chain->bytes > bytes_max) return SPATE_E_CORRUPT;
   return exfat_chain_check(volume, chain);
 }
@@ -77,7 +77,7 @@ static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *ra
     return open_system(volume, raw, (volume->cluster_count + UINT64_C(7)) / 8u, UINT32_MAX, &volume->bitmap);
   case EXFAT_TYPE_UPCASE:
     error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
-    return error == SPATE_OK ? exfat_upcase_check(volume, exfat_get32(raw + 4)) : error;
+    return error == SPATE_OK ? exfat_upcase_check(volume, spate_field_get32(raw + 4)) : error;
   default: return SPATE_OK;
   }
 }
@@ -114,11 +114,12 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   exfat_cache_open(volume);
   error = exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
-  if (error == SPATE_OK) error = exfat_record_open(volume);
+  if (error == SPATE_OK) error = exfat_record_open(volume, found);
   if (error != SPATE_OK) return error;
   found->backup_boot = volume->from_backup;
+  if (volume->record_slots != 0) return exfat_recover(volume, found);
   volume->foreign_dirty = found->dirty;
-  return volume->record_slots == 0 ? SPATE_OK : exfat_recover(volume, found);
+  return SPATE_OK;
 }
 
 enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
@@ -144,7 +145,7 @@ static enum spate_error read_label(struct spate_exfat *volume, char *label) {
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
     if (raw[0] != EXFAT_TYPE_LABEL || raw[1] > SPATE_EXFAT_LABEL_UNITS_MAX) continue;
     for (uint32_t i = 0; i < raw[1]; i++)
-      units[i] = exfat_get16(raw + 2u + 2u * i);
+      units[i] = spate_field_get16(raw + 2u + 2u * i);
     exfat_utf8(units, raw[1], label);
     return SPATE_OK;
   }

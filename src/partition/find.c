@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Block 0 decides what kind of table a drive has, as it does for every PC. */
+#include "../core/fields.h"
 #include "table.h"
 
-#include <spate/bytes.h>
 #include <string.h>
 
 #define BOOT_SECTOR_NAME_OFFSET 3u
@@ -19,7 +19,7 @@ enum spate_error spate_partition_find(struct spate_block *block, void *scratch, 
 
   enum spate_error error = spate_block_read(block, 0, 1, scratch);
   if (error != SPATE_OK) return error;
-  if (spate_get16(block0 + MBR_SIGNATURE_OFFSET) != MBR_SIGNATURE) return SPATE_E_NO_TABLE;
+  if (spate_field_get16(block0 + MBR_SIGNATURE_OFFSET) != MBR_SIGNATURE) return SPATE_E_NO_TABLE;
   if (memcmp(block0 + BOOT_SECTOR_NAME_OFFSET, "EXFAT   ", 8) == 0) {
     *partition = (struct spate_partition){.blocks = block->blocks, .table = SPATE_TABLE_WHOLE_DISK};
     return SPATE_OK;

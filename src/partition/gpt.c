@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a GPT: a copy is used only if it is whole, that is, both its sums are right and it does not contradict
  * itself or the drive (UEFI 2.10, 5.3.2). The primary is at block 1, the backup in the last block. */
+#include "../core/fields.h"
 #include "table.h"
 
-#include <spate/bytes.h>
 #include <string.h>
 
 #define ENTRY_BYTES_MAX   4096u
@@ -17,10 +17,10 @@ struct gpt {
 };
 
 static bool header_sum_is_right(uint8_t *header, uint32_t block_bytes) {
-  uint32_t bytes = spate_get32(header + HEADER_SIZE);
+  uint32_t bytes = spate_field_get32(header + HEADER_SIZE);
   if (bytes < GPT_HEADER_BYTES || bytes > block_bytes) return false;
-  uint32_t stored = spate_get32(header + HEADER_CRC);
-  spate_put32(header + HEADER_CRC, 0);
+  uint32_t stored = spate_field_get32(header + HEADER_CRC);
+  spate_field_put32(header + HEADER_CRC, 0);
   return spate_crc32(0, header, bytes) == stored;
 }
 
@@ -45,17 +45,17 @@ static enum spate_error read_header(struct spate_block *block, uint8_t *scratch,
   if (error != SPATE_OK) return error;
 
   if (memcmp(scratch + HEADER_SIGNATURE, GPT_SIGNATURE, 8) != 0) return SPATE_E_TABLE;
-  if (spate_get32(scratch + HEADER_REVISION) != GPT_REVISION) return SPATE_E_TABLE;
+  if (spate_field_get32(scratch + HEADER_REVISION) != GPT_REVISION) return SPATE_E_TABLE;
   if (!header_sum_is_right(scratch, spate_block_bytes(block))) return SPATE_E_TABLE;
-  if (spate_get64(scratch + HEADER_MY_LBA) != lba) return SPATE_E_TABLE;
+  if (spate_field_get64(scratch + HEADER_MY_LBA) != lba) return SPATE_E_TABLE;
 
   *gpt = (struct gpt){
-      .first_usable = spate_get64(scratch + HEADER_FIRST_USABLE),
-      .last_usable = spate_get64(scratch + HEADER_LAST_USABLE),
-      .entries_lba = spate_get64(scratch + HEADER_ENTRIES_LBA),
-      .entry_count = spate_get32(scratch + HEADER_ENTRY_COUNT),
-      .entry_bytes = spate_get32(scratch + HEADER_ENTRY_BYTES),
-      .entries_crc = spate_get32(scratch + HEADER_ENTRIES_CRC),
+      .first_usable = spate_field_get64(scratch + HEADER_FIRST_USABLE),
+      .last_usable = spate_field_get64(scratch + HEADER_LAST_USABLE),
+      .entries_lba = spate_field_get64(scratch + HEADER_ENTRIES_LBA),
+      .entry_count = spate_field_get32(scratch + HEADER_ENTRY_COUNT),
+      .entry_bytes = spate_field_get32(scratch + HEADER_ENTRY_BYTES),
+      .entries_crc = spate_field_get32(scratch + HEADER_ENTRIES_CRC),
   };
   return geometry_is_possible(block, gpt) ? SPATE_OK : SPATE_E_TABLE;
 }
@@ -69,11 +69,10 @@ struct search {
 };
 
 static void look_at(struct search *search, const uint8_t *entry, uint32_t index) {
-  static const uint8_t unused[GPT_GUID_BYTES];
-  uint64_t first_lba = spate_get64(entry + ENTRY_FIRST_LBA);
-  uint64_t last_lba = spate_get64(entry + ENTRY_LAST_LBA);
+  uint64_t first_lba = spate_field_get64(entry + ENTRY_FIRST_LBA);
+  uint64_t last_lba = spate_field_get64(entry + ENTRY_LAST_LBA);
 
-  if (memcmp(entry + ENTRY_TYPE, unused, GPT_GUID_BYTES) == 0) return;
+  if ((spate_field_get64(entry + ENTRY_TYPE) | spate_field_get64(entry + ENTRY_TYPE + 8)) == 0) return; /* unused */
   if (!search->choosing) {
     if (index != search->index && ranges_overlap(first_lba, last_lba, search->first_lba, search->last_lba))
       search->overlapped = true;

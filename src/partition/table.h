@@ -3,6 +3,7 @@
 #ifndef SPATE_PARTITION_TABLE_H
 #define SPATE_PARTITION_TABLE_H
 
+#include "../core/crc32.h"
 #include <spate/partition.h>
 
 #define MIB_SHIFT 20u
@@ -55,9 +56,6 @@ enum {
 static inline uint32_t gpt_entries_blocks(const struct spate_block *block) {
   return GPT_ENTRIES_BYTES >> block->block_shift;
 }
-
-/* CRC-32 as in ISO 3309 and UEFI: start with 0, pass the result on to continue. */
-uint32_t spate_crc32(uint32_t crc, const void *data, size_t bytes);
 
 /* As spate_partition_find(), where block 0 says which kind of table the drive has. */
 SPATE_MUST_CHECK enum spate_error spate_gpt_find(struct spate_block *block, void *scratch,

@@ -220,3 +220,20 @@ enum spate_error spate_partition_write(struct spate_block *block, void *scratch,
                                         .table = SPATE_TABLE_GPT};
   return SPATE_OK;
 }
+
+enum spate_error spate_partition_whole_disk(struct spate_block *block, void *scratch, bool erase,
+                                            struct spate_partition *partition) {
+  struct ends ends = find_ends(block);
+  enum spate_error error = erase ? SPATE_OK : spate_partition_check_blank(block, scratch);
+  if (error != SPATE_OK) return error;
+
+  /* A reader that finds a table, or only its backup, believes it. The end first: a cut leaves what was there, or less.
+   */
+  memset(scratch, 0, ZEROS_BYTES);
+  error = zero_range(block, scratch, ends.tail_lba, block->blocks);
+  if (error == SPATE_OK) error = zero_range(block, scratch, 0, ends.head_blocks);
+  if (error == SPATE_OK) error = spate_block_flush(block);
+  if (error != SPATE_OK) return error;
+  *partition = (struct spate_partition){.blocks = block->blocks, .table = SPATE_TABLE_WHOLE_DISK};
+  return SPATE_OK;
+}

@@ -11,13 +11,26 @@
 #include "internal.h"
 #include <spate/port.h>
 
+/* Two takes a stream. */
+static uint32_t take_count(const struct spate_recorder *recorder) { return 2u * recorder->stream_count; }
+
+/* One of all streams' takes, if its file is open, else NULL. */
+static struct spate_take *open_take(const struct spate_recorder *recorder, uint32_t index) {
+  struct spate_take *take = &recorder->streams[index / 2u]->takes[index & 1u];
+
+  return take_is_open(take) ? take : NULL;
+}
+
 static bool is_due(const struct spate_recorder *recorder) {
   if (recorder->now_ticks - recorder->checkpoint_started_ticks < recorder->period_ticks) return false;
+  for (uint32_t i = 0; i < take_count(recorder); i++) {
+    const struct spate_take *take = open_take(recorder, i);
+    if (take != NULL && take->completed_bytes > take->clip.published_bytes) return true;
+  }
+  /* Also for the sake of memory that is held until it is flushed, whatever became of its bytes. */
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    for (unsigned j = 0; j < 2; j++) {
-      const struct spate_take *take = &recorder->streams[i]->takes[j];
-      if (take_is_open(take) && take->completed_bytes > take->clip.published_bytes) return true;
-    }
+    const struct spate_stream *stream = recorder->streams[i];
+    if (stream->config.retain && stream->flushed != stream->completed) return true;
   }
   return false;
 }
@@ -44,11 +57,13 @@ static void begin(struct spate_recorder *recorder) {
   /* Nothing completes between the submission and here: completions only come from poll(). */
   recorder->checkpoint_started_ticks = recorder->now_ticks;
   recorder->losses_at_flush = recorder->block->power_losses;
-  for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    struct spate_stream *stream = recorder->streams[i];
-    stream->flush_mark = stream->completed;
-    for (unsigned j = 0; j < 2; j++)
-      stream->takes[j].snapshot_bytes = stream->takes[j].completed_bytes;
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    recorder->streams[i]->flush_mark = recorder->streams[i]->completed;
+  for (uint32_t i = 0; i < take_count(recorder); i++) {
+    struct spate_take *take = open_take(recorder, i);
+    if (take == NULL) continue;
+    take->snapshot_bytes = take->completed_bytes;
+    take->offered = false;
   }
 }
 
@@ -58,61 +73,54 @@ static void give_up(struct spate_recorder *recorder) {
   if (recorder->error == SPATE_OK) recorder->error = recorder->flush.error;
 }
 
-/* Returns whether every length was accepted for publishing. */
-static bool publish(struct spate_recorder *recorder) {
+/* Hand a clip's length to the volume until it has it, or has failed. True: this clip is done. */
+static bool publish(struct spate_recorder *recorder, struct spate_take *take) {
+  struct spate_exfat_clip *clip = &take->clip;
+  enum spate_error error = SPATE_OK;
+
+  if (take->snapshot_bytes == 0 || clip->publishing) return take->snapshot_bytes == 0;
+  if (take->offered && clip->published_bytes >= take->snapshot_bytes) {
+    take->stream->counters.checkpoints++;
+  } else if (take->offered && clip->error != SPATE_OK) {
+    error = clip->error;
+  } else { /* the first time, or there was no room for the write */
+    error = spate_exfat_publish(clip, take->snapshot_bytes);
+    take->offered = error == SPATE_OK;
+    if (error == SPATE_OK || error == SPATE_E_FULL) return false;
+  }
+  take->snapshot_bytes = 0;
+  if (error == SPATE_OK) return true;
+  recorder->counters.checkpoint_failures++;
+  if (recorder->error == SPATE_OK) recorder->error = error;
+  return true;
+}
+
+static bool publish_all(struct spate_recorder *recorder) {
   bool all = true;
 
-  for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    struct spate_stream *stream = recorder->streams[i];
-    for (unsigned j = 0; j < 2; j++) {
-      struct spate_take *take = &stream->takes[j];
-      if (!take_is_open(take) || take->snapshot_bytes == 0) continue;
-      enum spate_error error = spate_exfat_publish(&take->clip, take->snapshot_bytes);
-      if (error == SPATE_E_FULL) {
-        all = false;
-        continue;
-      }
-      if (error != SPATE_OK && recorder->error == SPATE_OK) recorder->error = error;
-      take->snapshot_bytes = 0;
-      stream->counters.checkpoints++;
-    }
+  for (uint32_t i = 0; i < take_count(recorder); i++) {
+    struct spate_take *take = open_take(recorder, i);
+    if (take != NULL && !publish(recorder, take)) all = false;
   }
   return all;
 }
 
 static void make_durable(struct spate_recorder *recorder) {
-  for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    struct spate_stream *stream = recorder->streams[i];
-    spate_transfer_flushed(stream, stream->flush_mark);
-    for (unsigned j = 0; j < 2; j++) {
-      struct spate_take *take = &stream->takes[j];
-      if (take_is_open(take) && take->snapshot_bytes > take->durable_bytes) {
-        stream->counters.durable_bytes += take->snapshot_bytes - take->durable_bytes;
-        take->durable_bytes = take->snapshot_bytes;
-      }
-      if (!take_is_open(take) || take->snapshot_bytes <= take->clip.published_bytes)
-        take->snapshot_bytes = 0; /* nothing to publish */
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    spate_transfer_flushed(recorder->streams[i], recorder->streams[i]->flush_mark);
+  for (uint32_t i = 0; i < take_count(recorder); i++) {
+    struct spate_take *take = open_take(recorder, i);
+    if (take == NULL) continue;
+    if (take->snapshot_bytes > take->durable_bytes) {
+      take->stream->counters.durable_bytes += take->snapshot_bytes - take->durable_bytes;
+      take->durable_bytes = take->snapshot_bytes;
     }
+    if (take->snapshot_bytes <= take->clip.published_bytes) take->snapshot_bytes = 0; /* nothing to publish */
   }
 }
 
-static bool is_published(struct spate_recorder *recorder) {
-  for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    for (unsigned j = 0; j < 2; j++) {
-      struct spate_take *take = &recorder->streams[i]->takes[j];
-      if (!take_is_open(take)) continue;
-      if (take->clip.publishing) return false;
-      if (take->clip.error != SPATE_OK && recorder->error == SPATE_OK) {
-        recorder->error = take->clip.error;
-        recorder->counters.checkpoint_failures++;
-      }
-    }
-  }
-  return true;
-}
-
-void spate_checkpoint_step(struct spate_recorder *recorder) {
-  if (recorder->checkpoint == CHECKPOINT_IDLE && is_due(recorder)) begin(recorder);
+void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin) {
+  if (recorder->checkpoint == CHECKPOINT_IDLE && may_begin && is_due(recorder)) begin(recorder);
   if (recorder->checkpoint == CHECKPOINT_FLUSHED) {
     if (recorder->flush.error != SPATE_OK) {
       give_up(recorder);
@@ -126,7 +134,7 @@ void spate_checkpoint_step(struct spate_recorder *recorder) {
     make_durable(recorder);
     recorder->checkpoint = CHECKPOINT_PUBLISHING;
   }
-  if (recorder->checkpoint == CHECKPOINT_PUBLISHING && publish(recorder) && is_published(recorder)) {
+  if (recorder->checkpoint == CHECKPOINT_PUBLISHING && publish_all(recorder)) {
     uint64_t ticks = recorder->now_ticks - recorder->checkpoint_started_ticks;
     if (ticks > recorder->counters.checkpoint_ticks_max) recorder->counters.checkpoint_ticks_max = ticks;
     recorder->checkpoint = CHECKPOINT_IDLE;

@@ -6,18 +6,19 @@
 
 enum take_state {
   TAKE_EMPTY,
-  TAKE_ARMING, /* spate_exfat_arm() waits */
-  TAKE_ARMED,  /* empty file, run reserved; pushes make it grow */
-  TAKE_ENDING, /* no more pushes; closed once everything pushed is durable */
-  TAKE_STUCK,  /* closing failed: the volume still knows the clip, so its memory is not used again */
+  TAKE_ARMING,  /* spate_exfat_arm() waits */
+  TAKE_ARMED,   /* empty file, run reserved; pushes make it grow */
+  TAKE_ENDING,  /* no more pushes; closed once everything pushed is durable */
+  TAKE_CLOSING, /* spate_exfat_close() waits: checkpoints and power losses no longer concern it */
+  TAKE_STUCK,   /* closing failed: the volume still knows the clip, so its memory is not used again */
 };
 
-enum chunk_state { CHUNK_QUEUED, CHUNK_IN_FLIGHT, CHUNK_DONE };
+enum piece_state { PIECE_QUEUED, PIECE_IN_FLIGHT, PIECE_DONE };
 
 enum checkpoint_state { CHECKPOINT_IDLE, CHECKPOINT_FLUSHING, CHECKPOINT_FLUSHED, CHECKPOINT_PUBLISHING };
 
-static inline struct spate_chunk *chunk_at(const struct spate_stream *stream, uint32_t index) {
-  return &stream->config.chunks[index & (stream->config.chunk_count - 1u)];
+static inline struct spate_piece *piece_at(const struct spate_stream *stream, uint32_t index) {
+  return &stream->config.pieces[index & (stream->config.piece_count - 1u)];
 }
 
 /* Does this take hold a file that checkpoints and power losses concern? */
@@ -25,14 +26,14 @@ static inline bool take_is_open(const struct spate_take *take) {
   return take->state == TAKE_ARMED || take->state == TAKE_ENDING;
 }
 
-/* transfer.c: chunks to the device and back. */
+/* transfer.c: pieces to the device and back. */
 void spate_transfer_submit(struct spate_recorder *recorder);
-void spate_transfer_check_power(struct spate_recorder *recorder);
+bool spate_transfer_check_power(struct spate_recorder *recorder);
 void spate_transfer_flushed(struct spate_stream *stream, uint32_t index);
 void spate_take_cap(struct spate_take *take, enum spate_error error);
 
 /* checkpoint.c: one step of the state machine; never waits. */
-void spate_checkpoint_step(struct spate_recorder *recorder);
+void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin);
 
 /* take.c: files begin and end; these wait. */
 void spate_take_arm_next(struct spate_stream *stream);

@@ -15,8 +15,9 @@ void spate_recorder_event(struct spate_stream *stream, enum spate_event event, u
 /* Everything that never waits. */
 static void pump(struct spate_recorder *recorder) {
   recorder->now_ticks = spate_port_ticks();
-  spate_transfer_check_power(recorder);
-  spate_checkpoint_step(recorder);
+  /* A length counted before a power loss is dealt with must not be published. */
+  bool may_begin = spate_transfer_check_power(recorder);
+  spate_checkpoint_step(recorder, may_begin);
   spate_transfer_submit(recorder);
 }
 
@@ -39,15 +40,18 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
   recorder->period_ticks = spate_port_ticks_per_second() / 1000u * recorder->config.checkpoint_ms;
   recorder->now_ticks = spate_port_ticks();
   recorder->checkpoint_started_ticks = recorder->now_ticks;
-  recorder->losses_seen = block->power_losses;
   block->while_waiting = while_waiting;
   block->while_waiting_context = recorder;
   return SPATE_OK;
 }
 
 enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
+  if (recorder->checkpoint != CHECKPOINT_IDLE || recorder->in_flight > 0) return SPATE_E_BUSY;
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     if (spate_stream_active(recorder->streams[i])) return SPATE_E_BUSY;
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    if (recorder->streams[i]->takes[0].state == TAKE_STUCK || recorder->streams[i]->takes[1].state == TAKE_STUCK)
+      return SPATE_E_IN_USE;
   recorder->block->while_waiting = NULL;
   recorder->block->while_waiting_context = NULL;
   return SPATE_OK;
@@ -55,13 +59,14 @@ enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
 
 enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
                                    const struct spate_stream_config *config) {
-  uint32_t count = config->chunk_count;
+  uint32_t count = config->piece_count;
 
-  if (config->region == NULL || config->chunks == NULL || count < 2 || (count & (count - 1u)) != 0)
+  if (config->region == NULL || config->pieces == NULL || count < 2 || (count & (count - 1u)) != 0)
     return SPATE_E_INVALID;
   if ((config->chunk_bytes & (spate_block_bytes(recorder->block) - 1u)) != 0) return SPATE_E_INVALID;
   if (recorder->stream_count == SPATE_STREAMS_MAX) return SPATE_E_FULL;
-  *stream = (struct spate_stream){.config = *config, .recorder = recorder};
+  *stream =
+      (struct spate_stream){.config = *config, .recorder = recorder, .losses_seen = recorder->block->power_losses};
   stream->takes[0].stream = stream;
   stream->takes[1].stream = stream;
   recorder->streams[recorder->stream_count++] = stream;
@@ -97,6 +102,13 @@ enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
   return error;
 }
 
+static bool is_working(const struct spate_recorder *recorder) {
+  if (recorder->checkpoint != CHECKPOINT_IDLE || recorder->in_flight > 0) return true;
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    if (spate_stream_active(recorder->streams[i])) return true;
+  return false;
+}
+
 enum spate_error spate_recorder_finish(struct spate_recorder *recorder) {
   enum spate_error first = SPATE_OK;
 
@@ -104,12 +116,12 @@ enum spate_error spate_recorder_finish(struct spate_recorder *recorder) {
     enum spate_error error = spate_stream_stop(recorder->streams[i]);
     if (error != SPATE_OK && error != SPATE_E_STATE) first = error;
   }
-  for (uint32_t i = 0; i < recorder->stream_count; i++) {
-    while (spate_stream_active(recorder->streams[i])) {
-      enum spate_error error = spate_recorder_work(recorder);
-      if (first == SPATE_OK) first = error;
-      spate_port_relax();
-    }
+  while (is_working(recorder)) {
+    enum spate_error error = spate_recorder_work(recorder);
+    if (first == SPATE_OK) first = error;
+    spate_port_relax();
   }
+  for (uint32_t i = 0; i < recorder->stream_count && first == SPATE_OK; i++)
+    first = recorder->streams[i]->error;
   return first;
 }

@@ -5,6 +5,7 @@
  */
 #include "internal.h"
 #include <spate/port.h>
+#include <string.h>
 
 #define NAMES_TRIED_MAX     1000u
 #define SHORTEST_NEXT_SHIFT 4u /* a next clip shorter than a sixteenth of what was asked for is not worth a file */
@@ -13,6 +14,10 @@ static struct spate_take *free_take(struct spate_stream *stream) {
   for (unsigned i = 0; i < 2; i++)
     if (stream->takes[i].state == TAKE_EMPTY) return &stream->takes[i];
   return NULL;
+}
+
+static struct spate_take *other_take(struct spate_take *take) {
+  return take == &take->stream->takes[0] ? &take->stream->takes[1] : &take->stream->takes[0];
 }
 
 static bool copy_path(char *to, const char *from) {
@@ -27,8 +32,7 @@ static enum spate_error arm(struct spate_stream *stream, struct spate_take *take
   take->state = TAKE_ARMING; /* pushes may come while this waits: they must not see a half-made take */
   struct spate_exfat_chunks chunks = {.chunk_bytes = stream->config.chunk_bytes,
                                       .first_number = stream->counters.pushed_pieces};
-  for (unsigned i = 0; i < sizeof chunks.stream; i++)
-    chunks.stream[i] = stream->config.chunk_stream[i];
+  memcpy(chunks.stream, stream->config.chunk_stream, sizeof chunks.stream);
   enum spate_error error = spate_exfat_arm_chunks(stream->recorder->volume, &take->clip, take->path, bytes,
                                                   chunks.chunk_bytes > 0 ? &chunks : NULL);
   if (error != SPATE_OK) {
@@ -45,6 +49,8 @@ static enum spate_error arm(struct spate_stream *stream, struct spate_take *take
   take->capped = false;
   take->rolled = false;
   take->last_pushed = false;
+  take->offered = false;
+  take->order = stream->arms++;
   take->state = TAKE_ARMED;
   if (stream->now == NULL)
     stream->now = take;
@@ -53,25 +59,32 @@ static enum spate_error arm(struct spate_stream *stream, struct spate_take *take
   return SPATE_OK;
 }
 
+static uint32_t streams_without_clip(const struct spate_recorder *recorder) {
+  uint32_t count = 0;
+
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    count += spate_stream_active(recorder->streams[i]) ? 0u : 1u;
+  return count;
+}
+
 enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes) {
   struct spate_take *take = free_take(stream);
 
   if (take == NULL || (stream->now != NULL && stream->after != NULL)) return SPATE_E_STATE;
   if (!copy_path(take->path, path)) return SPATE_E_NAME_LONG;
   if (bytes == 0) {
-    struct spate_exfat_info info;
-    enum spate_error error = spate_exfat_info(stream->recorder->volume, &info);
+    uint32_t shares = streams_without_clip(stream->recorder) + (spate_stream_active(stream) ? 1u : 0u);
+    enum spate_error error = spate_exfat_longest_free(stream->recorder->volume, shares, &bytes);
     if (error != SPATE_OK) return error;
-    bytes = info.longest_free_bytes / stream->recorder->stream_count;
-    bytes -= bytes % info.cluster_bytes;
     if (bytes == 0) return SPATE_E_NO_SPACE;
   }
+  bool first = !spate_stream_active(stream);
   enum spate_error error = arm(stream, take, bytes);
   if (error != SPATE_OK) return error;
+  if (first) stream->error = SPATE_OK;
   (void)copy_path(stream->base_path, path); /* it fitted above */
   stream->part = 1;
   stream->volume_ended = false;
-  stream->error = SPATE_OK;
   return SPATE_OK;
 }
 
@@ -79,7 +92,6 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
 static bool part_path(char *to, const char *base, uint32_t part) {
   uint32_t dot = UINT32_MAX;
   uint32_t length = 0;
-  uint32_t at = 0;
 
   for (; base[length] != '\0'; length++) {
     if (base[length] == '/')
@@ -89,13 +101,13 @@ static bool part_path(char *to, const char *base, uint32_t part) {
   }
   if (dot == UINT32_MAX) dot = length;
   if (length + 6u > SPATE_RECORDER_PATH_BYTES_MAX) return false;
-  for (; at < dot; at++)
-    to[at] = base[at];
-  to[at++] = '_';
-  for (uint32_t unit = 1000; unit > 0; unit /= 10u)
-    to[at++] = (char)('0' + part / unit % 10u);
+  for (uint32_t i = 0; i < dot; i++)
+    to[i] = base[i];
+  to[dot] = '_';
+  for (uint32_t digit = 4; digit > 0; digit--, part /= 10u)
+    to[dot + digit] = (char)('0' + part % 10u);
   for (uint32_t i = dot; i <= length; i++)
-    to[at++] = base[i];
+    to[i + 5u] = base[i];
   return true;
 }
 
@@ -112,34 +124,28 @@ static enum spate_error arm_next_part(struct spate_stream *stream, struct spate_
 
 /* The wanted length does not fit in one run: take the longest there is, if that is worth a file. */
 static enum spate_error arm_shorter_part(struct spate_stream *stream, struct spate_take *take) {
-  struct spate_exfat_info info;
-  enum spate_error error = spate_exfat_info(stream->recorder->volume, &info);
+  uint64_t longest_bytes = 0;
+  enum spate_error error = spate_exfat_longest_free(stream->recorder->volume, 1, &longest_bytes);
 
   if (error != SPATE_OK) return error;
-  if (info.longest_free_bytes == 0 || info.longest_free_bytes < stream->config.next_bytes >> SHORTEST_NEXT_SHIFT)
-    return SPATE_E_NO_SPACE;
+  if (longest_bytes == 0 || longest_bytes < stream->config.next_bytes >> SHORTEST_NEXT_SHIFT) return SPATE_E_NO_SPACE;
   stream->part--; /* the name was not used */
-  error = arm_next_part(stream, take, info.longest_free_bytes);
+  error = arm_next_part(stream, take, longest_bytes);
   if (error == SPATE_OK) spate_recorder_event(stream, SPATE_EVENT_FRAGMENTED, take->clip.reserved_bytes);
   return error;
 }
 
-/* Half a reservation ahead, so that a volume's end is announced while there is still time to act on it. */
-void spate_take_arm_next(struct spate_stream *stream) {
-  struct spate_take *now = stream->now;
+/* Is some clip about to close, which would make room for another? */
+static bool room_is_coming(const struct spate_recorder *recorder) {
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    for (unsigned j = 0; j < 2; j++)
+      if (recorder->streams[i]->takes[j].state == TAKE_ENDING) return true;
+  return false;
+}
 
-  if (stream->config.next_bytes == 0 || stream->volume_ended || now == NULL || stream->after != NULL) return;
-  if (!now->capped && now->pushed_bytes < now->clip.reserved_bytes >> 1) return;
-  struct spate_take *take = free_take(stream);
-  if (take == NULL) return; /* the one before is still closing */
+static void no_next_part(struct spate_stream *stream, enum spate_error error) {
+  const struct spate_take *now = stream->now;
 
-  enum spate_error error = arm_next_part(stream, take, stream->config.next_bytes);
-  if (error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE) error = arm_shorter_part(stream, take);
-  if (error == SPATE_OK) return;
-  if (error == SPATE_E_FULL || error == SPATE_E_POWER_LOST) {
-    stream->part--; /* all the clips the volume can hold are open, or the drive lost power: try again with this name */
-    return;
-  }
   stream->volume_ended = true;
   if (error == SPATE_E_NO_SPACE) {
     spate_recorder_event(stream, SPATE_EVENT_VOLUME_ENDS, now->clip.reserved_bytes - now->pushed_bytes);
@@ -149,33 +155,61 @@ void spate_take_arm_next(struct spate_stream *stream) {
   spate_recorder_event(stream, SPATE_EVENT_ERROR, (uint64_t)error);
 }
 
-static bool take_is_drained(const struct spate_take *take) {
-  return take->state == TAKE_ENDING && take->outstanding == 0 && !take->clip.publishing;
-}
+/* Half a reservation ahead, so that a volume's end is announced while there is still time to act on it. */
+void spate_take_arm_next(struct spate_stream *stream) {
+  struct spate_take *now = stream->now;
 
-void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *take) {
-  struct spate_stream *stream = take->stream;
-
-  if (!take_is_drained(take)) return;
-  uint64_t bytes = take->completed_bytes;
-  enum spate_error error = spate_exfat_close(&take->clip, bytes);
-  /* POWER_LOST: under the closing. What was published stands, what is still held is written again, and then closed. */
-  if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return;
-  if (error != SPATE_OK) {
-    take->state = TAKE_STUCK;
-    if (recorder->error == SPATE_OK) recorder->error = error;
+  if (stream->config.next_bytes == 0 || stream->volume_ended || now == NULL || stream->after != NULL) return;
+  if (!now->capped && now->pushed_bytes < now->clip.reserved_bytes >> 1) return;
+  struct spate_take *take = free_take(stream);
+  if (take == NULL) {
+    /* The one before is still closing, or never will be. */
+    if (other_take(now)->state == TAKE_STUCK) no_next_part(stream, SPATE_E_STATE);
     return;
   }
-  take->snapshot_bytes = 0; /* a checkpoint that is under way no longer concerns it */
+
+  enum spate_error error = arm_next_part(stream, take, stream->config.next_bytes);
+  if (error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE) error = arm_shorter_part(stream, take);
+  if (error == SPATE_OK) return;
+  if (error == SPATE_E_POWER_LOST || (error == SPATE_E_FULL && room_is_coming(stream->recorder)))
+    stream->part--; /* try again, with this name */
+  else
+    no_next_part(stream, error);
+}
+
+static bool may_close(struct spate_take *take) {
+  const struct spate_take *other = other_take(take);
+  /* In order of age: a closing clip's flush then covers every piece before its end. */
+  bool older = other->state == TAKE_ENDING && (int32_t)(other->order - take->order) < 0;
+
+  return take->state == TAKE_ENDING && take->outstanding == 0 && !take->clip.publishing && !older;
+}
+
+static void closed(struct spate_take *take, uint64_t bytes) {
+  struct spate_stream *stream = take->stream;
+
   stream->counters.durable_bytes += bytes - take->durable_bytes;
   spate_transfer_flushed(stream, take->end);
-  if (bytes == 0) { /* armed and never used: leaves no file */
-    error = spate_exfat_delete(recorder->volume, take->path);
-    if (error != SPATE_OK && recorder->error == SPATE_OK) recorder->error = error;
-  }
   take->state = TAKE_EMPTY;
   if (take->rolled) spate_recorder_event(stream, SPATE_EVENT_ROLLED_OVER, bytes);
   spate_recorder_event(stream, SPATE_EVENT_CLIP_CLOSED, bytes);
+}
+
+void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *take) {
+  if (!may_close(take)) return;
+  uint64_t bytes = take->completed_bytes;
+  take->state = TAKE_CLOSING;
+  take->snapshot_bytes = 0; /* a checkpoint that is under way no longer concerns it */
+  /* Armed and never used: leaves no file. */
+  enum spate_error error = bytes == 0 ? spate_exfat_discard(&take->clip) : spate_exfat_close(&take->clip, bytes);
+  if (error == SPATE_OK) {
+    closed(take, bytes);
+  } else if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) {
+    take->state = TAKE_ENDING; /* what was published stands; what is still held is written again, and then closed */
+  } else {
+    take->state = TAKE_STUCK;
+    if (recorder->error == SPATE_OK) recorder->error = error;
+  }
 }
 
 enum spate_error spate_stream_cut(struct spate_stream *stream) {

@@ -248,6 +248,12 @@ static void record(const char *path, uint64_t bytes, uint32_t content) {
   finish(&clip, path, bytes, content);
 }
 
+static void discard(struct spate_exfat_clip *clip, const char *path) {
+  fact(path, EITHER, 0, CONTENT_NONE);
+  assert_int_equal(spate_exfat_discard(clip), SPATE_OK);
+  fact(path, ABSENT, 0, CONTENT_NONE);
+}
+
 static void delete_file(const char *path, uint64_t bytes, uint32_t content) {
   fact(path, EITHER, bytes, content);
   assert_int_equal(spate_exfat_delete(&world.image.volume, path), SPATE_OK);
@@ -266,6 +272,8 @@ static void two_clips(void) {
   struct spate_exfat_clip b;
   arm(&a, "a.mov", 3 * MIB, 1);
   checkpoint(&a, "a.mov", 0, 100000, 1);
+  arm(&b, "unused.mov", 3 * MIB, 2);
+  discard(&b, "unused.mov");
   arm(&b, "b.mov", 3 * MIB, 2);
   checkpoint(&b, "b.mov", 0, 65536, 2);
   checkpoint(&a, "a.mov", 65536, 200000, 1); /* again from a whole piece */

@@ -210,6 +210,45 @@ static void test_cycle(void **state) {
   image_close(&image);
 }
 
+/* A directory of three clusters without a chain in the FAT gets one when it grows. */
+static void test_contiguous_directory_grows(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  uint32_t first = small_allocate(image.ram.memory, 3, 1);
+  uint8_t *fat = image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9);
+  memset(fat + 4 * (size_t)first, 0, 12);
+  small_add(image.ram.memory, "dir", 0x10, first, 3072, 3072, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  for (unsigned i = 0; i < 40; i++) {
+    char path[32];
+    (void)snprintf(path, sizeof path, "dir/file %u", i);
+    put_file(path, NULL, 1);
+    assert_whole(false);
+  }
+  assert_int_equal(oracle_find(&oracle, "dir/file 39")->bytes, 1);
+  image_close(&image);
+}
+
+/* Recovery leaves the volume marked dirty if it was so before the reservation was made. */
+static void test_dirty_before_us(void **state) {
+  (void)state;
+  for (unsigned dirty = 0; dirty < 2; dirty++) {
+    struct spate_exfat_clip clip;
+    image_open(&image, 32 * MIB, 512, 0);
+    image_format(&image);
+    if (dirty) image_start(&image)[106] |= 2;
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
+    assert_int_equal(image_start(&image)[106] & 2, 2);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.found.reservations, 1);
+    assert_int_equal(image.found.reclaimed_bytes, 4 * MIB);
+    assert_int_equal(image_start(&image)[106] & 2, dirty ? 2 : 0);
+    image_close(&image);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_garbage_behind_end),
@@ -221,6 +260,8 @@ int main(void) {
       cmocka_unit_test(test_recovery_spares_others),
       cmocka_unit_test(test_recovery_needs_the_tree),
       cmocka_unit_test(test_cycle),
+      cmocka_unit_test(test_contiguous_directory_grows),
+      cmocka_unit_test(test_dirty_before_us),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -603,8 +603,30 @@ static void test_random_damage(void **state) {
   ram_block_close(&ram);
 }
 
+/* A whole-disk volume: nothing of an old table stays at either end, and nothing foreign is touched unasked. */
+static void test_clearing_for_a_whole_disk_volume(void **state) {
+  (void)state;
+  FOR_EACH_BLOCK_SIZE(block_bytes) {
+    struct ram_block ram;
+    struct spate_partition partition;
+    open_with_table(&ram, *block_bytes);
+    block_at(&ram, 5)[17] = 1;
+    assert_int_equal(spate_partition_whole_disk(&ram.block, scratch, false, &partition), SPATE_E_FOREIGN);
+    assert_int_equal(find(&ram, &partition), SPATE_OK);
+    ram.memory[2 * MIB] = 0x77; /* inside the partition */
+    assert_int_equal(spate_partition_whole_disk(&ram.block, scratch, true, &partition), SPATE_OK);
+    assert_int_equal(partition.table, SPATE_TABLE_WHOLE_DISK);
+    assert_true(partition.first_lba == 0 && partition.blocks == ram.block.blocks);
+    for (uint64_t i = 0; i < ram.bytes; i++)
+      if (i != 2 * MIB && ram.memory[i] != 0) fail_msg("byte %llu is not zero", (unsigned long long)i);
+    assert_int_equal(ram.memory[2 * MIB], 0x77);
+    ram_block_close(&ram);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_clearing_for_a_whole_disk_volume),
       cmocka_unit_test(test_crc32),
       cmocka_unit_test(test_written_is_found),
       cmocka_unit_test(test_writing_refuses_bad_alignment_and_small_drives),

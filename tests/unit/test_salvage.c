@@ -305,7 +305,15 @@ static void a_volume_no_longer_dirty_is_left_as_it_is(void **state) {
   close_world(world);
 }
 
-static void a_medium_that_cannot_be_read_leaves_the_clip_for_the_next_mount(void **state) {
+static void fail_reads(struct world *world, uint32_t chunk, enum spate_error error) {
+  uint64_t bad_lba = world->clip.first_lba + (uint64_t)chunk * CHUNK / 512u + 3u;
+  ram_block_fault(
+      &world->ram,
+      (struct ram_fault){
+          .ops = RAM_OP(SPATE_READ), .first_lba = bad_lba, .last_lba = bad_lba, .times = RAM_ALWAYS, .error = error});
+}
+
+static void a_device_that_fails_leaves_the_clip_for_the_next_mount(void **state) {
   (void)state;
   struct world *world = open_world(512);
 
@@ -313,17 +321,52 @@ static void a_medium_that_cannot_be_read_leaves_the_clip_for_the_next_mount(void
   for (uint32_t i = 0; i < 6; i++)
     write_chunk(world, i, i, CHUNK);
   publish(world, 2 * CHUNK);
-  uint64_t bad_lba = world->clip.first_lba + 4u * CHUNK / 512u;
-  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
-                                                  .first_lba = bad_lba,
-                                                  .last_lba = bad_lba,
-                                                  .times = RAM_ALWAYS,
-                                                  .error = SPATE_E_MEDIA});
+  fail_reads(world, 4, SPATE_E_TIMEOUT);
   cut_and_mount(world);
   file_has(world, "A.RAW", 2 * CHUNK);
   ram_block_clear_faults(&world->ram);
   cut_and_mount(world);
   file_has(world, "A.RAW", 6 * CHUNK);
+  close_world(world);
+}
+
+/* The cut tore a block so that the drive cannot read it any more: that must not make the volume useless. */
+static void a_block_that_cannot_be_read_is_a_gap(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(world, i, i, CHUNK);
+  publish(world, 2 * CHUNK);
+  fail_reads(world, 4, SPATE_E_MEDIA);
+  cut_and_mount(world);
+  file_has(world, "A.RAW", 4 * CHUNK);
+  arm(world, "B.RAW", 6);
+  OK(spate_exfat_close(&world->clip, 0));
+  ram_block_clear_faults(&world->ram);
+  close_world(world);
+}
+
+/* A PC cut the file short on the volume still dirty, and gave its clusters back. */
+static void clusters_that_were_freed_are_not_taken_back(void **state) {
+  (void)state;
+  struct world *world = open_world(512);
+
+  arm(world, "A.RAW", 0);
+  for (uint32_t i = 0; i < 120; i++) { /* into the second cluster */
+    uint8_t piece[CHUNK] = {0};
+    spate_chunk_seal(piece, identity, i, CHUNK);
+    memcpy(on_medium(world, i), piece, CHUNK);
+  }
+  publish(world, 2 * CHUNK);
+  uint8_t *bitmap = world->ram.memory + (world->volume.heap_lba << 9);
+  uint32_t second = world->clip.first_cluster + 1u - 2u;
+  bitmap[second / 8u] &= (uint8_t) ~(1u << (second & 7u));
+  cut_and_mount(world);
+  struct spate_exfat_entry entry;
+  OK(spate_exfat_stat(&world->volume, "A.RAW", &entry));
+  assert_int_equal(entry.bytes, MIB / CHUNK * CHUNK);
   close_world(world);
 }
 
@@ -350,7 +393,9 @@ int main(void) {
       cmocka_unit_test(another_file_in_the_clips_place_stays_as_it_is),
       cmocka_unit_test(without_the_hook_the_last_checkpoint_stands),
       cmocka_unit_test(a_volume_no_longer_dirty_is_left_as_it_is),
-      cmocka_unit_test(a_medium_that_cannot_be_read_leaves_the_clip_for_the_next_mount),
+      cmocka_unit_test(a_device_that_fails_leaves_the_clip_for_the_next_mount),
+      cmocka_unit_test(a_block_that_cannot_be_read_is_a_gap),
+      cmocka_unit_test(clusters_that_were_freed_are_not_taken_back),
       cmocka_unit_test(crc32c_is_castagnolis),
   };
 
