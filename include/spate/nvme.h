@@ -130,13 +130,16 @@ struct spate_nvme_queue;
 
 /* One I/O command: its request and which part of it, which is all that is needed to build it, again if need be. */
 struct spate_nvme_slot {
-  uint32_t order;                    /* count of commands submitted before it; its low 8 bits are the generation */
-  uint8_t part;                      /* of the request, from 0 */
-  uint8_t attempts;                  /* that failed */
-  uint16_t age;                      /* in service intervals: since it was sent; for a slot that waits, still to wait */
-  struct spate_nvme_slot *next_free; /* while free */
-  uint64_t read;       /* first quadword of a read: namespace, command identifier, opcode; and flags: nvme/internal.h */
-  struct spate_io *io; /* NULL: free */
+  uint32_t order;   /* count of commands submitted before it; its low 8 bits are the generation */
+  uint8_t part;     /* of the request, from 0 */
+  uint8_t attempts; /* that failed */
+  uint16_t age;     /* in service intervals: since it was sent; for a slot that waits, still to wait */
+  uint64_t base;    /* first quadword of a read: namespace, slot number, opcode */
+  union {
+    struct spate_io *io;
+    struct spate_nvme_slot *next_free; /* while free */
+  };
+  uint64_t sent; /* base with the generation, and flags: nvme/internal.h. What a completion is held against */
 };
 
 struct spate_nvme_queue {
@@ -148,17 +151,18 @@ struct spate_nvme_queue {
   uint64_t *sq;           /* 64-byte entries */
   uint32_t sq_mask;       /* for an index in quadwords */
   uint32_t sq_tail;       /* count of entries ever written */
+  uint32_t sq_rung;       /* sq_tail at the last doorbell */
+  bool waiting;           /* a slot has a command to send again */
   struct spate_nvme_slot *free;
 
   /* What poll touches. */
   struct spate_nvme *controller;
-  const volatile uint64_t *cq; /* 16-byte entries */
-  uint64_t want;               /* by what a plain completion differs from slot->read: see nvme/queue.c */
-  uint32_t cq_head;
-  uint32_t entries; /* of each ring */
-  uint32_t sq_rung; /* sq_tail at the last doorbell */
+  const volatile uint64_t *cq_head; /* 16-byte entries: the next to be reaped, the first, and the end */
+  const volatile uint64_t *cq, *cq_end;
+  uint64_t phase; /* of a new entry, where its second quadword has it */
+  uint64_t want;  /* by what a plain completion in phase 0 differs from slot->sent: see nvme/queue.c */
   uintptr_t sq_doorbell, cq_doorbell;
-  bool waiting; /* a slot has a command to send again */
+  uint32_t entries; /* of each ring */
 
   struct spate_nvme_queue *next;
   uint64_t *ranges; /* one TRIM range for each slot */
@@ -217,8 +221,8 @@ struct spate_nvme {
 
   uint8_t *data; /* a page for the caller's admin command */
   uint8_t *log;  /* 512 bytes for the log reader */
-  uint8_t *host_buffer_list;
-  uint8_t *behavior;   /* 512 bytes for Host Behavior Support, zero but for the first */
+  uint64_t *host_buffer_list;
+  uint8_t *behavior;   /* 512 bytes of Host Behavior Support, zero but for the first */
   uint8_t log_page;    /* being read; 0: none */
   uint8_t log_waiting; /* to be read after that; 0: none */
   bool host_buffer_lent;
@@ -231,13 +235,14 @@ struct spate_nvme {
 
   struct spate_nvme_queue *abort_queue; /* of the command being aborted */
   struct spate_nvme_slot *abort_slot;
-  uint64_t abort_read; /* its first quadword then */
+  uint64_t abort_sent; /* as it was then */
 };
 
-/* Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most the
- * drive's own CAP.TO plus the time of the commands. All memory comes from config->queue_memory
- * (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET,
- * PAGE_SIZE, UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY, COMMAND. */
+/* Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most
+ * three times the drive's own CAP.TO (to be ready, to stop, to be ready again) plus the time of the commands. All
+ * memory comes from config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE,
+ * FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY,
+ * COMMAND. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
                                                   const struct spate_nvme_config *config);
 

@@ -4,13 +4,6 @@
 
 #define ENTRY_DWORDS 4u
 
-void spate_nvme_command_init(struct nvme_command *command, uint8_t opcode, uint32_t nsid, const void *data,
-                             uint32_t dword10, uint32_t dword11) {
-  *command = (struct nvme_command){.words = {[0] = (uint64_t)nsid << 32 | opcode,
-                                             [3] = data == NULL ? 0 : spate_port_dma_address(data),
-                                             [5] = (uint64_t)dword11 << 32 | dword10}};
-}
-
 /* Empty rings, announced to a controller that is disabled. */
 void spate_nvme_admin_reset(struct spate_nvme *controller) {
   const uintptr_t registers = controller->config.registers;
@@ -46,9 +39,12 @@ void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_
   slot->id = (uint16_t)((slot->id + 0x100u) & 0x7f00u) | (uint16_t)user;
   slot->busy = true;
   slot->deadline_ticks = timeout_ms == 0 ? UINT64_MAX : spate_port_ticks() + spate_nvme_ticks(controller, timeout_ms);
-  entry[0] = command->words[0] | (uint64_t)slot->id << 16;
-  for (unsigned i = 1; i < 8; i++)
-    entry[i] = command->words[i];
+  /* No command has anything in the other quadwords: they are zero from the start. */
+  entry[0] = (uint64_t)command->nsid << 32 | (uint32_t)slot->id << 16 | command->opcode;
+  entry[3] = command->data == NULL ? 0 : spate_port_dma_address(command->data);
+  entry[5] = (uint64_t)command->dword11 << 32 | command->dword10;
+  entry[6] = command->dwords_12_13;
+  entry[7] = command->dwords_14_15;
   controller->admin_tail = (controller->admin_tail + 1u) & (NVME_ADMIN_ENTRIES - 1u);
   spate_port_dma_write_barrier();
   spate_port_write32(spate_nvme_doorbell(controller, 0), controller->admin_tail);
@@ -111,11 +107,10 @@ enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvm
   return SPATE_E_COMMAND;
 }
 
-enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint8_t opcode, uint32_t dword10,
+enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint32_t opcode, uint32_t dword10,
                                        uint32_t dword11) {
-  struct nvme_command command;
+  const struct nvme_command command = {.opcode = opcode, .dword10 = dword10, .dword11 = dword11};
 
-  spate_nvme_command_init(&command, opcode, 0, NULL, dword10, dword11);
   return spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
 }
 

@@ -138,6 +138,12 @@ void spate_nvme_service(struct spate_nvme *controller) {
   }
 }
 
+unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max) {
+  spate_nvme_service(queue->controller);
+  return spate_nvme_is_running(queue->controller) ? spate_nvme_queue_poll(queue, max)
+                                                  : spate_nvme_fail_requests(queue, max);
+}
+
 /* Or for the end of hope: bounded by the states' deadlines. */
 void spate_nvme_wait_for_running(struct spate_nvme *controller) {
   while (!spate_nvme_is_running(controller) && controller->state != SPATE_NVME_DEAD &&
@@ -170,9 +176,10 @@ static enum spate_error memory_take(struct spate_nvme *controller) {
   if (pages == NULL) return SPATE_E_MEMORY;
   controller->admin_sq = (uint64_t *)(void *)pages;
   controller->behavior = pages + SPATE_PAGE_BYTES / 2u;
+  controller->behavior[0] = 1; /* ACRE */
   controller->admin_cq = (const volatile uint32_t *)(const volatile void *)(pages + SPATE_PAGE_BYTES);
   controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
-  controller->host_buffer_list = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u + NVME_LOG_BYTES;
+  controller->host_buffer_list = (uint64_t *)(void *)(controller->log + NVME_LOG_BYTES);
   controller->data = pages + 2u * (size_t)SPATE_PAGE_BYTES;
   return SPATE_OK;
 }
@@ -181,7 +188,8 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   const uint64_t ticks_per_second = spate_port_ticks_per_second();
   const uint32_t timeout_ms = config->command_timeout_ms == 0 ? COMMAND_TIMEOUT_MS : config->command_timeout_ms;
 
-  *controller = (struct spate_nvme){.config = *config, .state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
+  *controller = (struct spate_nvme){.state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
+  controller->config = *config;
   /* A little more than a thousandth, without the division that some processors lack. */
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
   controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);

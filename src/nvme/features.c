@@ -24,6 +24,11 @@ enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool 
   const enum spate_error error =
       spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0);
   if (error != SPATE_OK) return error;
+  /* Turning it off does not say what becomes of what it holds: while it counts as on, it is flushed. */
+  for (struct spate_nvme_queue *queue = controller->queues; !on && queue != NULL; queue = queue->next) {
+    const enum spate_error flush_error = spate_block_flush(&queue->block);
+    if (flush_error != SPATE_OK) return flush_error;
+  }
   controller->cache_choice = on ? 2 : 1;
   spate_nvme_write_cache_take(controller, on);
   return SPATE_OK;

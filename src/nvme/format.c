@@ -21,7 +21,6 @@ static int choose_format(const struct spate_nvme_namespace *namespace, const uin
 enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid, uint32_t block_bytes,
                                    enum spate_nvme_erase erase, uint32_t timeout_ms) {
   struct spate_nvme_namespace namespace;
-  struct nvme_command command;
 
   if ((block_bytes != 512 && block_bytes != 4096) || timeout_ms == 0) return SPATE_E_INVALID;
   if (controller->queues != NULL) return SPATE_E_BUSY;
@@ -30,6 +29,7 @@ enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid,
   if (error != SPATE_OK) return error;
   const int format = choose_format(&namespace, controller->data, block_bytes);
   if (format < 0) return SPATE_E_UNSUPPORTED;
-  spate_nvme_command_init(&command, NVME_FORMAT, nsid, NULL, (uint32_t)format | (uint32_t)erase << ERASE_SHIFT, 0);
+  const struct nvme_command command = {
+      .opcode = NVME_FORMAT, .nsid = nsid, .dword10 = (uint32_t)format | (uint32_t)erase << ERASE_SHIFT};
   return spate_nvme_call(controller, &command, timeout_ms);
 }

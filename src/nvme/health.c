@@ -6,8 +6,8 @@
 #define EVENT_PAGE(result) ((uint8_t)((result) >> 16))
 
 /* Counters have 128 bits. */
-static uint64_t saturated(const uint8_t *field) {
-  return spate_get64(field + 8) != 0 ? UINT64_MAX : spate_get64(field);
+static uint64_t saturated(const void *log, unsigned offset_bytes) {
+  return nvme_qword(log, offset_bytes + 8u) != 0 ? UINT64_MAX : nvme_qword(log, offset_bytes);
 }
 
 void spate_nvme_power_lost(struct spate_nvme *controller) {
@@ -16,25 +16,33 @@ void spate_nvme_power_lost(struct spate_nvme *controller) {
     queue->block.power_losses++;
 }
 
-void spate_nvme_health_take(struct spate_nvme *controller, const uint8_t *log) {
+void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
+  const uint32_t first = nvme_dword(log, 0), second = nvme_dword(log, 4);
   struct spate_nvme_health *health = &controller->health;
-  const uint64_t power_cycles = saturated(log + 112);
-  const uint64_t unsafe_shutdowns = saturated(log + 144);
+  const uint64_t power_cycles = saturated(log, 112);
+  const uint64_t unsafe_shutdowns = saturated(log, 144);
 
   if (health->sequence != 0 && (power_cycles > health->power_cycles || unsafe_shutdowns > health->unsafe_shutdowns))
     spate_nvme_power_lost(controller);
-  health->critical_warning = log[0];
-  health->temperature_c = (int16_t)(spate_get16(log + 1) - KELVIN);
-  health->spare_percent = log[3];
-  health->spare_threshold_percent = log[4];
-  health->used_percent = log[5];
-  health->read_units = saturated(log + 32);
-  health->written_units = saturated(log + 48);
+  health->critical_warning = (uint8_t)first;
+  health->temperature_c = (int16_t)((int)(first >> 8 & 0xffffu) - KELVIN);
+  health->spare_percent = (uint8_t)(first >> 24);
+  health->spare_threshold_percent = (uint8_t)second;
+  health->used_percent = (uint8_t)(second >> 8);
+  health->read_units = saturated(log, 32);
+  health->written_units = saturated(log, 48);
   health->power_cycles = power_cycles;
-  health->power_on_hours = saturated(log + 128);
+  health->power_on_hours = saturated(log, 128);
   health->unsafe_shutdowns = unsafe_shutdowns;
-  health->media_errors = saturated(log + 160);
+  health->media_errors = saturated(log, 160);
   health->sequence++;
+}
+
+void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to) {
+  *command = (struct nvme_command){.opcode = NVME_GET_LOG,
+                                   .nsid = NVME_ALL_NAMESPACES,
+                                   .data = to,
+                                   .dword10 = (NVME_LOG_BYTES / 4u - 1u) << 16 | page};
 }
 
 /* Reading the page that an event names also clears it (RAE 0), so that the next of its kind is reported. */
@@ -46,8 +54,7 @@ void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page) {
     return;
   }
   controller->log_page = page;
-  spate_nvme_command_init(&command, NVME_GET_LOG, NVME_ALL_NAMESPACES, controller->log,
-                          (NVME_LOG_BYTES / 4u - 1u) << 16 | page, 0);
+  spate_nvme_log_command(&command, page, controller->log);
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_LOG, &command, ADMIN_TIMEOUT_MS);
 }
 
@@ -66,9 +73,8 @@ void spate_nvme_log_taken(struct spate_nvme *controller) {
 }
 
 void spate_nvme_event_arm(struct spate_nvme *controller) {
-  struct nvme_command command;
+  const struct nvme_command command = {.opcode = NVME_ASYNC_EVENT};
 
-  spate_nvme_command_init(&command, NVME_ASYNC_EVENT, 0, NULL, 0, 0);
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_EVENT, &command, 0);
 }
 
@@ -92,8 +98,7 @@ enum spate_error spate_nvme_health_start(struct spate_nvme *controller) {
 enum spate_error spate_nvme_health_read(struct spate_nvme *controller) {
   struct nvme_command command;
 
-  spate_nvme_command_init(&command, NVME_GET_LOG, NVME_ALL_NAMESPACES, controller->data,
-                          (NVME_LOG_BYTES / 4u - 1u) << 16 | NVME_LOG_HEALTH, 0);
+  spate_nvme_log_command(&command, NVME_LOG_HEALTH, controller->data);
   const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
   if (error == SPATE_OK) spate_nvme_health_take(controller, controller->data);
   return error;

@@ -5,9 +5,11 @@
 #define NAMESPACES_IN_LIST 1024u
 #define MDTS_BELIEVED_MAX  19u /* 2 GiB; beyond that it is no limit for us, and the shift would overflow */
 
-void spate_nvme_identify(struct spate_nvme *controller, struct nvme_command *command, enum nvme_identify what,
-                         uint32_t nsid) {
-  spate_nvme_command_init(command, NVME_IDENTIFY, nsid, controller->data, (uint32_t)what, 0);
+static enum spate_error identify(struct spate_nvme *controller, enum nvme_identify what, uint32_t nsid) {
+  const struct nvme_command command = {
+      .opcode = NVME_IDENTIFY, .nsid = nsid, .data = controller->data, .dword10 = (uint32_t)what};
+
+  return spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
 }
 
 /* ASCII, padded with spaces, not terminated. */
@@ -32,18 +34,26 @@ static bool same_text(const char *a, const char *b) {
 /* In 4 KiB units; saturated. */
 static uint32_t pages_to_bytes(uint32_t pages) { return pages < 1u << 19 ? pages << SPATE_PAGE_SHIFT : 1u << 31; }
 
-static uint16_t delay_intervals(const uint8_t *field) {
-  const uint16_t hundreds_ms = spate_get16(field);
+/* What a drive may ask of our patience, a hostile one included. */
+#define RETRY_INTERVALS_MAX 100u /* 10 s */
+#define SHUTDOWN_MS_MIN     10000u
+#define SHUTDOWN_MS_MAX     60000u
 
+/* One more than the drive says, as an interval may be under way. */
+static uint16_t delay_intervals(uint32_t hundreds_ms) {
   if (hundreds_ms == 0) return 0;
-  return (uint16_t)(hundreds_ms < UINT16_MAX - 2u ? hundreds_ms + 1u
-                                                  : UINT16_MAX - 1u); /* an interval may be under way */
+  return (uint16_t)(hundreds_ms < RETRY_INTERVALS_MAX ? hundreds_ms + 1u : RETRY_INTERVALS_MAX);
+}
+
+static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
+  if (value < least) return least;
+  return value < most ? value : most;
 }
 
 enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
   const uint8_t *data = controller->data;
   struct spate_nvme_identity *identity = &controller->identity;
-  const uint32_t shutdown_ms = spate_get32(data + 88) / 1000u; /* RTD3E, in microseconds */
+  const uint32_t shutdown_ms = nvme_dword(data, 88) / 1000u; /* RTD3E, in microseconds */
   const uint8_t mdts = data[77];
   char serial[sizeof identity->serial];
 
@@ -53,20 +63,20 @@ enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
   take_text(identity->serial, data + 4, 20);
   take_text(identity->model, data + 24, 40);
   take_text(identity->firmware, data + 64, 8);
-  identity->namespaces_max = spate_get32(data + 516);
+  identity->namespaces_max = nvme_dword(data, 516);
   identity->transfer_bytes_max = mdts == 0 || mdts > MDTS_BELIEVED_MAX ? 0 : SPATE_PAGE_BYTES << mdts;
-  identity->warning_temperature_k = spate_get16(data + 266);
-  identity->critical_temperature_k = spate_get16(data + 268);
-  identity->host_buffer_wanted_bytes = pages_to_bytes(spate_get32(data + 272));
-  identity->host_buffer_min_bytes = pages_to_bytes(spate_get32(data + 276));
+  identity->warning_temperature_k = nvme_dword(data, 264) >> 16;
+  identity->critical_temperature_k = nvme_dword(data, 268) & 0xffffu;
+  identity->host_buffer_wanted_bytes = pages_to_bytes(nvme_dword(data, 272));
+  identity->host_buffer_min_bytes = pages_to_bytes(nvme_dword(data, 276));
   identity->volatile_cache = (data[525] & 1u) != 0;
   identity->can_trim = (data[520] & 4u) != 0;
   identity->can_zero = (data[520] & 8u) != 0;
   identity->can_format = (data[256] & 2u) != 0;
   identity->power_states = (uint8_t)(data[263] < 32u ? data[263] + 1u : 32u);
   for (unsigned i = 0; i < 3; i++)
-    controller->retry_delay[i] = delay_intervals(data + 128 + 2u * i);
-  controller->shutdown_ms = shutdown_ms > 10000u ? shutdown_ms : 10000u;
+    controller->retry_delay[i] = delay_intervals(data[128 + 2u * i] | (uint32_t)data[129 + 2u * i] << 8);
+  controller->shutdown_ms = within(shutdown_ms, SHUTDOWN_MS_MIN, SHUTDOWN_MS_MAX);
   return SPATE_OK;
 }
 
@@ -75,15 +85,13 @@ const struct spate_nvme_identity *spate_nvme_identity(const struct spate_nvme *c
 }
 
 enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max, unsigned *count) {
-  struct nvme_command command;
   uint32_t previous = 0;
 
   *count = 0;
-  spate_nvme_identify(controller, &command, NVME_IDENTIFY_ACTIVE, 0);
-  const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+  const enum spate_error error = identify(controller, NVME_IDENTIFY_ACTIVE, 0);
   if (error != SPATE_OK) return error;
   for (unsigned i = 0; i < NAMESPACES_IN_LIST; i++) {
-    const uint32_t nsid = spate_get32(controller->data + 4u * i);
+    const uint32_t nsid = nvme_dword(controller->data, 4u * i);
     if (nsid <= previous || nsid > controller->identity.namespaces_max) break;
     if (i < max) nsids[i] = nsid;
     previous = nsid;
@@ -100,22 +108,20 @@ static uint16_t format_bytes(uint32_t format) {
 
 enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid, struct spate_nvme_namespace *out) {
   const uint8_t *data = controller->data;
-  struct nvme_command command;
 
   *out = (struct spate_nvme_namespace){.nsid = nsid};
   if (nsid == 0 || nsid > controller->identity.namespaces_max) return SPATE_E_NO_NAMESPACE;
-  spate_nvme_identify(controller, &command, NVME_IDENTIFY_NAMESPACE, nsid);
-  const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+  const enum spate_error error = identify(controller, NVME_IDENTIFY_NAMESPACE, nsid);
   if (error != SPATE_OK) return error;
-  out->blocks = spate_get64(data);
+  out->blocks = nvme_qword(data, 0);
   if (out->blocks == 0) return SPATE_E_NO_NAMESPACE; /* inactive: all zeros */
   out->formats = (uint8_t)(data[25] < 16u ? data[25] + 1u : 16u);
   out->format = data[26] & 0xfu;
   for (unsigned i = 0; i < out->formats; i++) {
-    out->format_block_bytes[i] = format_bytes(spate_get32(data + 128 + 4u * i));
+    out->format_block_bytes[i] = format_bytes(nvme_dword(data, 128 + 4u * i));
   }
   if (out->format >= out->formats) return SPATE_OK; /* block_bytes 0: no format anyone knows */
-  const uint32_t format = spate_get32(data + 128 + 4u * out->format);
+  const uint32_t format = nvme_dword(data, 128 + 4u * out->format);
   out->metadata = (format & 0xffffu) != 0 || (data[29] & 7u) != 0; /* bytes beside each block, or protection */
   if (!out->metadata) out->block_bytes = out->format_block_bytes[out->format];
   return SPATE_OK;

@@ -3,7 +3,6 @@
 #ifndef SPATE_NVME_INTERNAL_H
 #define SPATE_NVME_INTERNAL_H
 
-#include <spate/bytes.h>
 #include <spate/nvme.h>
 #include <spate/port.h>
 
@@ -73,22 +72,25 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define NVME_STATUS_MEDIA         2u
 #define SPATE_NVME_CANCELLED      0x8000u /* no drive says this: the field has 15 bits */
 
-/* Flags in slot->read, above namespace identifiers in use. With one set no completion matches at once. */
+/* Flags in slot->sent, above namespace identifiers in use. With one set no completion matches at once. */
 #define SLOT_CAREFUL (UINT64_C(1) << 63) /* one of several parts, or with something to do when it is complete */
-#define SLOT_IDLE    (UINT64_C(1) << 62) /* waiting to be sent (again): not in the drive's hands */
-#define SLOT_FLAGS   (SLOT_CAREFUL | SLOT_IDLE)
+#define SLOT_IDLE    (UINT64_C(1) << 62) /* not in the drive's hands: free, or waiting to be sent (again) */
+#define SLOT_FREE    SLOT_IDLE           /* just that: no request */
+
+#define SLOT_GENERATION UINT64_C(0xff000000) /* in the command identifier */
+#define CQ_PHASE        (UINT64_C(1) << 48)  /* in the second quadword of a completion entry */
 
 #define INTERVAL_MS      100u /* of service; the unit of the drive's retry delays, too */
 #define ADMIN_TIMEOUT_MS 5000u
 #define ABORT_TIMEOUT_MS 1000u
 
+/* What is not zero of an admin command. */
 struct nvme_command {
-  uint64_t words[8];
+  uint32_t opcode, nsid;
+  const volatile void *data; /* within one page, or a queue; NULL: none */
+  uint32_t dword10, dword11;
+  uint64_t dwords_12_13, dwords_14_15;
 };
-
-/* An admin command with at most one page of data. dwords 12 to 15 are zero, and for the few to fill in. */
-void spate_nvme_command_init(struct nvme_command *command, uint8_t opcode, uint32_t nsid, const void *data,
-                             uint32_t dword10, uint32_t dword11);
 
 /* admin.c */
 void spate_nvme_admin_reset(struct spate_nvme *controller);
@@ -97,15 +99,17 @@ void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_
                            const struct nvme_command *command, uint32_t timeout_ms);
 void spate_nvme_admin_reap(struct spate_nvme *controller);
 bool spate_nvme_admin_expired(const struct spate_nvme *controller);
-/* Carry out one command and wait for it; data is in controller->data, the answer in admin[CALLER].result. */
+/* Carry out one command and wait for it; the answer is in admin[CALLER].result. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
                                                   uint32_t timeout_ms);
 /* The same for a command of two dwords, and nothing else. */
-SPATE_MUST_CHECK enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint8_t opcode, uint32_t dword10,
-                                                        uint32_t dword11);
+SPATE_MUST_CHECK enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint32_t opcode,
+                                                        uint32_t dword10, uint32_t dword11);
 
 /* controller.c */
 void spate_nvme_service(struct spate_nvme *controller);
+/* Service, then poll the queue, or end its requests. */
+unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max);
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
@@ -120,28 +124,25 @@ void spate_nvme_setup_advance(struct spate_nvme *controller);
 
 /* identify.c */
 enum spate_error spate_nvme_identity_take(struct spate_nvme *controller);
-void spate_nvme_identify(struct spate_nvme *controller, struct nvme_command *command, enum nvme_identify what,
-                         uint32_t nsid);
 
 /* open.c */
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue);
-void spate_nvme_create_cq(const struct spate_nvme_queue *queue, struct nvme_command *command);
-void spate_nvme_create_sq(const struct spate_nvme_queue *queue, struct nvme_command *command);
+void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half, struct nvme_command *command);
 /* 0: not in BAR 0. `index`: twice the queue identifier, and one more for the completion queue. */
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
 
 /* queue.c: the data path */
 extern const struct spate_block_ops spate_nvme_queue_ops;
 void spate_nvme_queue_kick(struct spate_nvme_queue *queue);
-/* Both call `done` of what completed; the first without telling the drive. */
-unsigned spate_nvme_reap_entries(struct spate_nvme_queue *queue, unsigned max);
-unsigned spate_nvme_reap(struct spate_nvme_queue *queue, unsigned max);
+/* Reap, send what waits, and ring what was forgotten. */
+unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max);
 
 /* request.c: what the data path leaves to others */
 enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct spate_io *io);
 void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot);
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue);
-bool spate_nvme_complete(struct spate_nvme_queue *queue, const volatile uint64_t *entry);
+/* Reap one entry of any kind, without telling the drive. False: there is no new one. */
+bool spate_nvme_complete(struct spate_nvme_queue *queue);
 void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, enum spate_error error,
                        uint16_t detail);
 
@@ -164,9 +165,10 @@ void spate_nvme_supervise(struct spate_nvme *controller);
 unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max);
 
 /* health.c */
+void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to);
 void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page);
 void spate_nvme_log_taken(struct spate_nvme *controller);
-void spate_nvme_health_take(struct spate_nvme *controller, const uint8_t *log);
+void spate_nvme_health_take(struct spate_nvme *controller, const void *log);
 void spate_nvme_power_lost(struct spate_nvme *controller);
 void spate_nvme_event_arm(struct spate_nvme *controller);
 void spate_nvme_event_taken(struct spate_nvme *controller);
@@ -174,8 +176,33 @@ void spate_nvme_event_taken(struct spate_nvme *controller);
 /* features.c */
 void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on);
 
+/* Fields of a page that the drive filled in, at their natural alignment: one load each, as both are little endian. */
+static inline uint32_t nvme_dword(const void *page, unsigned offset_bytes) {
+  return ((const uint32_t *)page)[offset_bytes / sizeof(uint32_t)];
+}
+
+static inline uint64_t nvme_qword(const void *page, unsigned offset_bytes) {
+  return ((const uint64_t *)page)[offset_bytes / sizeof(uint64_t)];
+}
+
 static inline bool spate_nvme_is_running(const struct spate_nvme *controller) {
   return controller->state == SPATE_NVME_RUNNING || controller->state == SPATE_NVME_ABORTING;
+}
+
+/* Is it the drive's turn with this slot's command? */
+static inline bool spate_nvme_in_flight(const struct spate_nvme_slot *slot) { return (slot->sent & SLOT_IDLE) == 0; }
+
+/* The completion queue was reaped up to here. */
+static inline void spate_nvme_reaped(struct spate_nvme_queue *queue, const volatile uint64_t *head) {
+  queue->cq_head = head;
+  if (head != queue->cq_end) return;
+  queue->cq_head = queue->cq;
+  queue->phase ^= CQ_PHASE;
+}
+
+/* The first quadword of a read in this slot. */
+static inline uint64_t spate_nvme_sent(const struct spate_nvme_slot *slot, uint32_t order) {
+  return (slot->base & ~SLOT_GENERATION) | ((uint64_t)order << 24 & SLOT_GENERATION);
 }
 
 static inline uint64_t spate_nvme_ticks(const struct spate_nvme *controller, uint32_t ms) {

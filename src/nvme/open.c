@@ -3,7 +3,7 @@
 #include "internal.h"
 
 #define PHYSICALLY_CONTIGUOUS 1u
-#define NAMESPACE_MAX         (UINT32_C(1) << 30) /* above are the flags of slot->read */
+#define NAMESPACE_MAX         (UINT32_C(1) << 30) /* above are the flags of slot->sent */
 
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index) {
   const uint64_t offset = NVME_DOORBELLS + ((uint64_t)index << controller->doorbell_shift);
@@ -21,19 +21,20 @@ void spate_nvme_queue_rings(struct spate_nvme_queue *queue) {
     cq[i] = 0;
   queue->sq_tail = (queue->sq_tail + queue->entries - 1u) & ~(queue->entries - 1u);
   queue->sq_rung = queue->sq_tail;
-  queue->cq_head = 0;
-  queue->want = ((uint64_t)queue->nsid << 32 | NVME_READ) ^ (UINT64_C(1) << 32 | queue->id);
+  queue->cq_head = queue->cq;
+  queue->phase = CQ_PHASE;
 }
 
-void spate_nvme_create_cq(const struct spate_nvme_queue *queue, struct nvme_command *command) {
-  const void *cq = (const void *)(uintptr_t)queue->cq;
-  spate_nvme_command_init(command, NVME_CREATE_CQ, 0, cq, (queue->entries - 1u) << 16 | queue->id,
-                          PHYSICALLY_CONTIGUOUS);
-}
-
-void spate_nvme_create_sq(const struct spate_nvme_queue *queue, struct nvme_command *command) {
-  spate_nvme_command_init(command, NVME_CREATE_SQ, 0, queue->sq, (queue->entries - 1u) << 16 | queue->id,
-                          (uint32_t)queue->id << 16 | PHYSICALLY_CONTIGUOUS);
+/* The command that tells the drive of one half of the pair. */
+void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half,
+                       struct nvme_command *command) {
+  *command = (struct nvme_command){.opcode = half,
+                                   .data = queue->cq,
+                                   .dword10 = (queue->entries - 1u) << 16 | queue->id,
+                                   .dword11 = PHYSICALLY_CONTIGUOUS};
+  if (half == NVME_CREATE_CQ) return;
+  command->data = queue->sq;
+  command->dword11 |= (uint32_t)queue->id << 16; /* its completion queue */
 }
 
 static enum spate_error choose_namespace(struct spate_nvme *controller, uint32_t nsid,
@@ -81,6 +82,7 @@ static enum spate_error memory_take(struct spate_nvme_queue *queue) {
   queue->lists = spate_arena_take(arena, (size_t)SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
   if (queue->sq == NULL || cq == NULL || queue->lists == NULL) return SPATE_E_MEMORY;
   queue->cq = cq;
+  queue->cq_end = cq + entries * 2u;
   queue->ranges = cq + entries * 2u;
   return SPATE_OK;
 }
@@ -88,7 +90,8 @@ static enum spate_error memory_take(struct spate_nvme_queue *queue) {
 static void slots_init(struct spate_nvme_queue *queue) {
   for (uint32_t i = SPATE_NVME_QUEUE_DEPTH_MAX + 1u; i-- > 0;) {
     struct spate_nvme_slot *slot = &queue->slots[i];
-    slot->read = (uint64_t)queue->nsid << 32 | i << 16 | NVME_READ;
+    slot->base = (uint64_t)queue->nsid << 32 | i << 16 | NVME_READ;
+    slot->sent = SLOT_FREE;
     if (i >= queue->block.depth) continue;
     slot->next_free = queue->free;
     queue->free = slot;
@@ -98,10 +101,10 @@ static void slots_init(struct spate_nvme_queue *queue) {
 static enum spate_error tell_drive(struct spate_nvme_queue *queue) {
   struct nvme_command command;
 
-  spate_nvme_create_cq(queue, &command);
+  spate_nvme_create(queue, NVME_CREATE_CQ, &command);
   const enum spate_error error = spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
   if (error != SPATE_OK) return error;
-  spate_nvme_create_sq(queue, &command);
+  spate_nvme_create(queue, NVME_CREATE_SQ, &command);
   return spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
 }
 
@@ -128,6 +131,7 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
   *queue = (struct spate_nvme_queue){.controller = controller, .nsid = namespace.nsid, .id = (uint16_t)id};
   queue->entries = ring_entries(controller, depth);
   queue->sq_mask = queue->entries * 8u - 1u;
+  queue->want = ((uint64_t)queue->nsid << 32 | NVME_READ) ^ queue->id;
   queue->sq_doorbell = spate_nvme_doorbell(controller, 2u * id);
   queue->cq_doorbell = spate_nvme_doorbell(controller, 2u * id + 1u);
   describe(queue, &namespace, depth < queue->entries - 1u ? depth : queue->entries - 1u);

@@ -7,6 +7,8 @@
 
 static struct spate_nvme_queue *queue_of(struct spate_block *block) { return (struct spate_nvme_queue *)(void *)block; }
 
+#define TABLE_SHIFT (SPATE_PAGE_SHIFT - 3u) /* a region's table has 8 bytes for each page */
+
 /*
  * A request is plain when one command does it: a READ or WRITE without flags from the start of a page of a region, that
  * does not cross a multiple of command_bytes_max there, so that its PRP list is in one page of the region's table. The
@@ -35,26 +37,26 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
       !((lba <= lba_max) & (what <= SPATE_WRITE) & (slot != NULL)))
     return spate_nvme_submit_parts(queue, io);
 
-  const uint64_t page = offset_bytes >> SPATE_PAGE_SHIFT;
-  const uint64_t more_pages = bytes_less_block >> SPATE_PAGE_SHIFT;
-  const uint64_t first_prp = region->pages[page];
-  uint64_t second_prp = region->pages_dma + (page + 1u) * sizeof region->pages[0];
-  if (more_pages <= 1u) second_prp = more_pages == 0 ? 0 : region->pages[page + 1u];
+  const uint64_t *pages = region->pages + (offset_bytes >> SPATE_PAGE_SHIFT);
+  const uint64_t first_prp = pages[0];
+  uint64_t second_prp = region->pages_dma + (offset_bytes >> TABLE_SHIFT) + sizeof region->pages[0];
+  if (bytes_less_block >> (SPATE_PAGE_SHIFT + 1u) == 0) /* the second page is the last one, or there is none */
+    second_prp = bytes_less_block < SPATE_PAGE_BYTES ? 0 : pages[1];
 
   const uint32_t order = queue->sq_tail;
-  const uint64_t read = (slot->read & ~UINT64_C(0xff000000)) | ((uint64_t)order & 0xffu) << 24;
+  const uint64_t sent = spate_nvme_sent(slot, order);
   uint64_t *entry = queue->sq + ((order * 8u) & queue->sq_mask);
 
   queue->free = slot->next_free;
   queue->sq_tail = order + 1u;
-  slot->read = read;
-  slot->io = io;
   slot->order = order;
   slot->part = 0;
   slot->attempts = 0;
   slot->age = 0;
+  slot->io = io;
+  slot->sent = sent;
 
-  entry[0] = read - what;
+  entry[0] = sent - what;
   entry[3] = first_prp;
   entry[4] = second_prp;
   entry[5] = lba;
@@ -73,7 +75,7 @@ void spate_nvme_queue_kick(struct spate_nvme_queue *queue) {
   queue->controller->counters.doorbells++;
   queue->sq_rung = tail;
   spate_port_dma_write_barrier();
-  spate_port_write32(queue->sq_doorbell, tail & (queue->entries - 1u));
+  spate_port_write32(queue->sq_doorbell, tail & queue->sq_mask / 8u);
 }
 
 static void kick(struct spate_block *block) { spate_nvme_queue_kick(queue_of(block)); }
@@ -85,19 +87,19 @@ static void kick(struct spate_block *block) { spate_nvme_queue_kick(queue_of(blo
  */
 static const volatile uint64_t *reap_plain(struct spate_nvme_queue *queue, const volatile uint64_t *entry,
                                            const volatile uint64_t *end) {
-  const uint64_t want = queue->want;
+  const uint64_t want = queue->want ^ queue->phase >> 16;
   struct spate_nvme_slot *slots = queue->slots;
 
   for (; entry != end; entry += 2) {
     const uint64_t answer = entry[1];
     struct spate_nvme_slot *slot = slots + ((answer >> 32) & 0xffu);
-    const uint64_t read = slot->read;
+    struct spate_nvme_slot *next_free = queue->free;
     struct spate_io *io = slot->io;
 
-    if ((read ^ (answer >> 16)) != want || io == NULL) break;
+    if ((slot->sent ^ answer >> 16) != want) break;
     spate_port_dma_read_barrier(); /* what the command read is not looked at before its completion */
-    slot->next_free = queue->free;
-    slot->io = NULL;
+    slot->next_free = next_free;
+    slot->sent = SLOT_FREE;
     queue->free = slot;
     io->error = SPATE_OK;
     io->detail = 0;
@@ -107,54 +109,48 @@ static const volatile uint64_t *reap_plain(struct spate_nvme_queue *queue, const
   return entry;
 }
 
-unsigned spate_nvme_reap_entries(struct spate_nvme_queue *queue, unsigned max) {
-  unsigned reaped = 0;
-  bool more = true;
+static unsigned reap(struct spate_nvme_queue *queue, unsigned max) {
+  size_t left = max;
 
-  while (more && reaped < max) {
-    const uint32_t left = queue->entries - queue->cq_head;
-    const uint32_t batch = max - reaped < left ? max - reaped : left;
-    const volatile uint64_t *start = queue->cq + (size_t)queue->cq_head * 2u;
-    const volatile uint64_t *end = start + (size_t)batch * 2u;
+  while (left > 0) {
+    const volatile uint64_t *start = queue->cq_head;
+    const volatile uint64_t *end = (size_t)(queue->cq_end - start) > left * 2u ? start + left * 2u : queue->cq_end;
     const volatile uint64_t *stop = reap_plain(queue, start, end);
 
-    if (stop != end) {
-      more = spate_nvme_complete(queue, stop); /* an error, an old entry, or one that needs care */
-      if (more) stop += 2;
-    }
-    reaped += (uint32_t)(stop - start) / 2u;
-    queue->cq_head += (uint32_t)(stop - start) / 2u;
-    if (queue->cq_head == queue->entries) {
-      queue->cq_head = 0;
-      queue->want ^= UINT64_C(1) << 32;
-    }
+    left -= (size_t)(stop - start) / 2u;
+    spate_nvme_reaped(queue, stop);
+    if (stop == end) continue;
+    if (!spate_nvme_complete(queue)) break; /* from the lap before; otherwise an error, or one that needed care */
+    left--;
   }
+  return max - (unsigned)left;
+}
+
+unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max) {
+  const unsigned reaped = reap(queue, max);
+
+  if (reaped != 0) {
+    queue->controller->counters.completions += reaped;
+    spate_port_write32(queue->cq_doorbell, (uint32_t)(queue->cq_head - queue->cq) / 2u);
+  }
+  if (queue->waiting) spate_nvme_issue_waiting(queue);
+  spate_nvme_queue_kick(queue);
   return reaped;
 }
 
-unsigned spate_nvme_reap(struct spate_nvme_queue *queue, unsigned max) {
-  const unsigned reaped = spate_nvme_reap_entries(queue, max);
-
-  if (reaped == 0) return 0;
-  queue->controller->counters.completions += reaped;
-  spate_port_write32(queue->cq_doorbell, queue->cq_head);
-  return reaped;
+/* Commands that wait need no look here: it takes a completion, or the passing of an interval, to let them go. */
+static bool nothing_to_do(const struct spate_nvme_queue *queue) {
+  return ((queue->cq_head[1] ^ queue->phase) & CQ_PHASE) != 0 && queue->sq_tail == queue->sq_rung;
 }
 
 static unsigned poll(struct spate_block *block, unsigned max) {
   struct spate_nvme_queue *queue = queue_of(block);
-  struct spate_nvme *controller = queue->controller;
+  const struct spate_nvme *controller = queue->controller;
 
   if (controller->state != SPATE_NVME_RUNNING ||
-      spate_port_ticks() - controller->serviced_ticks >= controller->interval_ticks) {
-    spate_nvme_service(controller);
-    if (!spate_nvme_is_running(controller)) return spate_nvme_fail_requests(queue, max);
-  }
-
-  const unsigned reaped = spate_nvme_reap(queue, max);
-  if (queue->waiting) spate_nvme_issue_waiting(queue);
-  spate_nvme_queue_kick(queue);
-  return reaped;
+      spate_port_ticks() - controller->serviced_ticks >= controller->interval_ticks)
+    return spate_nvme_service_poll(queue, max);
+  return nothing_to_do(queue) ? 0 : spate_nvme_queue_poll(queue, max);
 }
 
 const struct spate_block_ops spate_nvme_queue_ops = {.submit = submit, .kick = kick, .poll = poll};

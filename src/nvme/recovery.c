@@ -5,16 +5,16 @@
  */
 #include "internal.h"
 
-static bool in_flight(const struct spate_nvme_slot *slot) { return slot->io != NULL && (slot->read & SLOT_IDLE) == 0; }
-
 /* Take the controller down and up again. Until it runs submit answers FULL: no request is plain, and the long way
  * looks at the state. */
 void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
   spate_port_log("nvme: controller reset, error", error);
   controller->error = error;
   controller->counters.resets++;
-  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     queue->plain_bytes = 0;
+    queue->sq_rung = queue->sq_tail; /* a disabled controller's doorbells are not rung; what waits is replayed */
+  }
   spate_nvme_admin_cancel(controller);
   spate_nvme_disable(controller);
 }
@@ -22,11 +22,12 @@ void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
 /* The controller is disabled and writes no more: take what it completed before, then give every queue empty rings. */
 void spate_nvme_quiesce(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
-    (void)spate_nvme_reap_entries(queue, queue->entries);
+    for (unsigned i = 0; i < queue->entries && spate_nvme_complete(queue); i++)
+      ;
     for (unsigned i = 0; i < queue->block.depth; i++) {
       struct spate_nvme_slot *slot = &queue->slots[i];
-      if (!in_flight(slot)) continue;
-      slot->read |= SLOT_IDLE;
+      if (!spate_nvme_in_flight(slot)) continue;
+      slot->sent |= SLOT_IDLE;
       slot->age = UINT16_MAX; /* marks it for the replay */
     }
     spate_nvme_queue_rings(queue);
@@ -39,7 +40,7 @@ static struct spate_nvme_slot *oldest_caught(struct spate_nvme_queue *queue) {
 
   for (unsigned i = 0; i < queue->block.depth; i++) {
     struct spate_nvme_slot *slot = &queue->slots[i];
-    if (slot->io == NULL || (slot->read & SLOT_IDLE) == 0 || slot->age != UINT16_MAX) continue;
+    if (slot->sent == SLOT_FREE || spate_nvme_in_flight(slot) || slot->age != UINT16_MAX) continue;
     if (oldest == NULL || (int32_t)(slot->order - oldest->order) < 0) oldest = slot;
   }
   return oldest;
@@ -73,15 +74,14 @@ void spate_nvme_running(struct spate_nvme *controller) {
 }
 
 static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue *queue, struct spate_nvme_slot *slot) {
-  struct nvme_command command;
-  const uint32_t id = (uint32_t)(slot->read >> 16) & 0xffffu;
+  const uint32_t id = (uint32_t)(slot->sent >> 16) & 0xffffu;
+  const struct nvme_command command = {.opcode = NVME_ABORT, .dword10 = id << 16 | queue->id};
 
   spate_port_log("nvme: command timed out, aborted, identifier", id);
   controller->counters.aborts++;
   controller->abort_queue = queue;
   controller->abort_slot = slot;
-  controller->abort_read = slot->read;
-  spate_nvme_command_init(&command, NVME_ABORT, 0, NULL, id << 16 | queue->id, 0);
+  controller->abort_sent = slot->sent;
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_ABORT, &command, ABORT_TIMEOUT_MS);
   spate_nvme_enter(controller, SPATE_NVME_ABORTING, ABORT_TIMEOUT_MS);
 }
@@ -92,10 +92,10 @@ static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue) {
 
   for (unsigned i = 0; i < queue->block.depth; i++) {
     struct spate_nvme_slot *slot = &queue->slots[i];
-    if (in_flight(slot)) {
+    if (spate_nvme_in_flight(slot)) {
       if (slot->age < UINT16_MAX) slot->age++;
       if (slot->age > queue->controller->age_max && expired == NULL) expired = slot;
-    } else if (slot->io != NULL && slot->age > 0) {
+    } else if (slot->sent != SLOT_FREE && slot->age > 0) {
       slot->age--;
       queue->waiting |= slot->age == 0;
     }
@@ -108,9 +108,9 @@ static void age_commands(struct spate_nvme *controller) {
     struct spate_nvme_slot *slot = age_queue(queue);
     if (slot == NULL || controller->state != SPATE_NVME_RUNNING) continue;
     /* Perhaps the drive has answered, and it is us who did not look. */
-    const uint64_t read = slot->read;
-    (void)spate_nvme_reap(queue, queue->entries);
-    if (slot->read != read || !in_flight(slot) || controller->admin[SPATE_NVME_ADMIN_ABORT].busy) continue;
+    const uint64_t sent = slot->sent;
+    (void)spate_nvme_queue_poll(queue, queue->entries);
+    if (slot->sent != sent || controller->admin[SPATE_NVME_ADMIN_ABORT].busy) continue;
     controller->counters.timeouts++;
     abort_command(controller, queue, slot);
   }
@@ -118,8 +118,8 @@ static void age_commands(struct spate_nvme *controller) {
 
 /* An abort may succeed, be too late or be ignored: what counts is whether the command comes back. */
 static void poll_abort(struct spate_nvme *controller) {
-  (void)spate_nvme_reap(controller->abort_queue, controller->abort_queue->entries);
-  if (controller->abort_slot->read != controller->abort_read || !in_flight(controller->abort_slot))
+  (void)spate_nvme_queue_poll(controller->abort_queue, controller->abort_queue->entries);
+  if (controller->abort_slot->sent != controller->abort_sent)
     controller->state = SPATE_NVME_RUNNING;
   else if (spate_port_ticks() >= controller->deadline_ticks)
     spate_nvme_recover(controller, SPATE_E_TIMEOUT);
@@ -151,7 +151,7 @@ unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max) 
 
   if (controller->state != SPATE_NVME_DEAD && controller->state != SPATE_NVME_CLOSED) return 0;
   for (unsigned i = 0; i < queue->block.depth && ended < max; i++) {
-    if (queue->slots[i].io == NULL) continue;
+    if (queue->slots[i].sent == SLOT_FREE) continue;
     spate_nvme_finish(queue, &queue->slots[i], controller->error, 0);
     ended++;
   }

@@ -131,7 +131,7 @@ enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct 
     slot->io = io;
     slot->part = (uint8_t)part;
     slot->attempts = 0;
-    slot->read |= SLOT_CAREFUL;
+    slot->sent = SLOT_CAREFUL;
     spate_nvme_issue(queue, slot);
   }
   return SPATE_OK;
@@ -177,7 +177,7 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
 
   slot->age = 0;
   if (moves_data(io) && !prps_of(queue, slot, piece, &prps)) {
-    slot->read |= SLOT_IDLE;
+    slot->sent |= SLOT_IDLE;
     queue->waiting = true;
     return;
   }
@@ -190,10 +190,11 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
   }
 
   const uint32_t order = queue->sq_tail++;
+  const uint64_t read = spate_nvme_sent(slot, order);
   uint64_t *entry = queue->sq + ((order * 8u) & queue->sq_mask);
   slot->order = order;
-  slot->read = (slot->read & ~(SLOT_IDLE | UINT64_C(0xff000000))) | (uint64_t)(order & 0xffu) << 24;
-  entry[0] = (slot->read & ~SLOT_FLAGS) - NVME_READ + opcodes[io->op];
+  slot->sent = read | (slot->sent & SLOT_CAREFUL);
+  entry[0] = read - NVME_READ + opcodes[io->op];
   entry[3] = prps.first;
   entry[4] = prps.second;
   entry[5] = dwords_10_11;
@@ -205,7 +206,7 @@ void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
   queue->waiting = false;
   for (unsigned i = 0; i < queue->block.depth; i++) {
     struct spate_nvme_slot *slot = &queue->slots[i];
-    if (slot->io != NULL && (slot->read & SLOT_IDLE) != 0 && slot->age == 0) spate_nvme_issue(queue, slot);
+    if (slot->sent != SLOT_FREE && !spate_nvme_in_flight(slot) && slot->age == 0) spate_nvme_issue(queue, slot);
   }
 }
 
@@ -214,14 +215,13 @@ void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *s
                        uint16_t detail) {
   struct spate_io *io = slot->io;
 
-  if ((slot->read & SLOT_CAREFUL) == 0) { /* the only part, and submit left the answer to us */
+  if ((slot->sent & SLOT_CAREFUL) == 0) { /* the only part, and submit left the answer to us */
     io->error = SPATE_OK;
     io->detail = 0;
     io->parts_left = 1;
   }
   spate_nvme_lists_free(queue, slot);
-  slot->read &= ~SLOT_FLAGS;
-  slot->io = NULL;
+  slot->sent = SLOT_FREE;
   slot->next_free = queue->free;
   queue->free = slot;
   if (error != SPATE_OK && io->error == SPATE_OK) {
@@ -260,23 +260,24 @@ static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slo
   }
   controller->counters.retries++;
   slot->attempts++;
-  slot->read |= SLOT_IDLE;
+  slot->sent |= SLOT_IDLE;
   slot->age = delay == 0 ? 0 : controller->retry_delay[delay - 1u];
   queue->waiting = true;
 }
 
-/* An entry that is not a plain success. False: it is from the lap before, and there is nothing new. */
-bool spate_nvme_complete(struct spate_nvme_queue *queue, const volatile uint64_t *entry) {
-  const uint32_t last = (uint32_t)(entry[1] >> 32); /* dword 3 */
+bool spate_nvme_complete(struct spate_nvme_queue *queue) {
+  const volatile uint64_t *entry = queue->cq_head;
+  const uint64_t second = entry[1];
+  const uint32_t last = (uint32_t)(second >> 32); /* dword 3 */
 
-  if ((((queue->want >> 32) ^ queue->nsid ^ (last >> 16)) & 1u) != 0) return false;
+  if (((second ^ queue->phase) & CQ_PHASE) != 0) return false; /* from the lap before */
   spate_port_dma_read_barrier();
   const uint32_t third = (uint32_t)entry[1]; /* dword 2, certainly of the same lap now */
   struct spate_nvme_slot *slot = &queue->slots[last & 0xffu];
   const uint16_t status = (uint16_t)(last >> 17);
+  spate_nvme_reaped(queue, entry + 2);
 
-  if (slot->io == NULL || (slot->read & SLOT_IDLE) != 0 || third >> 16 != queue->id ||
-      ((slot->read >> 16) & 0xffffu) != (last & 0xffffu)) {
+  if (!spate_nvme_in_flight(slot) || third >> 16 != queue->id || ((slot->sent >> 16) & 0xffffu) != (last & 0xffffu)) {
     queue->controller->counters.spurious_completions++;
     return true;
   }

@@ -6,7 +6,7 @@
 static bool any_request(const struct spate_nvme *controller) {
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     for (unsigned i = 0; i < queue->block.depth; i++)
-      if (queue->slots[i].io != NULL) return true;
+      if (queue->slots[i].sent != SLOT_FREE) return true;
   return false;
 }
 
@@ -21,16 +21,19 @@ static void drain(struct spate_nvme *controller) {
   }
 }
 
-/* Submission before completion queues (5.6). The drive's word is not needed: the shutdown follows anyway. */
-static void delete_queues(struct spate_nvme *controller) {
+/* The buffer, which is the caller's again afterwards, then submission before completion queues (5.6). The drive's word
+ * is not needed: the shutdown follows anyway. */
+static void give_back(struct spate_nvme *controller) {
   enum spate_error error = SPATE_OK;
 
+  if (controller->host_buffer_lent)
+    error = spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0);
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL && error == SPATE_OK;
        queue = queue->next) {
     error = spate_nvme_call_plain(controller, NVME_DELETE_SQ, queue->id, 0);
     if (error == SPATE_OK) error = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0);
   }
-  if (error != SPATE_OK) spate_port_log("nvme: a queue was not deleted, error", error);
+  if (error != SPATE_OK) spate_port_log("nvme: buffer or queues not given back, error", error);
 }
 
 enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
@@ -39,10 +42,7 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   spate_nvme_wait_for_running(controller);
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     queue->plain_bytes = 0;
-  if (spate_nvme_is_running(controller)) delete_queues(controller);
-  if (spate_nvme_is_running(controller) && controller->host_buffer_lent &&
-      spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0) != SPATE_OK)
-    spate_port_log("nvme: the host memory buffer was not given back, status", controller->status);
+  if (spate_nvme_is_running(controller)) give_back(controller);
   if (controller->state == SPATE_NVME_DEAD) return controller->error;
 
   const uintptr_t control = controller->config.registers + NVME_CC;
