@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+from dissect.fat import exfat
 
 from exfat_tools import Failed, Volume, fsck, fuse_mount, loop_device, why_no_fuse
 
@@ -93,7 +94,6 @@ def test_ours_by_sleuthkit(ours):
 
 
 def test_ours_by_dissect(ours):
-    exfat = pytest.importorskip("dissect.fat.exfat")
     volume, files = ours
     seen = {}
 
