@@ -27,8 +27,11 @@ void *board_ring(uint64_t *bytes);
 /* Ordinary cached memory for an application's large objects (a bitmap, a report). */
 struct spate_arena *board_memory(void);
 
-/* Open the board's PCIe host bridge: PERST# released, link up. Errors as of spate_pcie_*_open(). */
-SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host);
+/*
+ * Release PERST#, and open the board's PCIe host bridge. `perst_released_ticks`, for spate_pcie_enumerate(): when that
+ * was, or 0 if long before the board started us. Errors as of spate_pcie_*_open().
+ */
+SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks);
 
 /* Console. */
 void board_write(const char *text, size_t bytes);

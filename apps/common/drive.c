@@ -53,8 +53,10 @@ static void print_link(const struct spate_pcie_device *device) {
 }
 
 static void open_pcie(struct drive *drive) {
-  must("PCIe bridge", board_pcie_open(&drive->host));
-  must("PCIe enumeration", spate_pcie_enumerate(&drive->host, 0));
+  uint64_t perst_released_ticks;
+
+  must("PCIe bridge", board_pcie_open(&drive->host, &perst_released_ticks));
+  must("PCIe enumeration", spate_pcie_enumerate(&drive->host, perst_released_ticks));
   must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &drive->device));
   print_link(drive->device);
   struct spate_pcie_device device = *drive->device;
@@ -132,7 +134,7 @@ static void check_empty(struct drive *drive, void *scratch) {
   const char *step = "checking that the drive is empty (erase=1 formats it all the same)";
 
   must(step, spate_partition_check_blank(&drive->queue.block, scratch));
-  /* Our own table is not foreign, but what was recorded under it may be all there is of it. */
+  /* Nor is a drive with a whole table empty, even if that is ours and both boot sectors of its volume are lost. */
   if (spate_partition_find(&drive->queue.block, scratch, &partition) == SPATE_OK) fail(step, SPATE_E_FOREIGN);
 }
 

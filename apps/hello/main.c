@@ -62,14 +62,15 @@ int app_main(void) {
   if (fault) provoke(fault);
 
   static struct spate_pcie_host host;
-  enum spate_error error = board_pcie_open(&host);
-  if (!error) error = spate_pcie_enumerate(&host, 0);
+  uint64_t perst_released_ticks;
+  enum spate_error error = board_pcie_open(&host, &perst_released_ticks);
+  if (!error) error = spate_pcie_enumerate(&host, perst_released_ticks);
   if (error) return fail(host.failed_at, error);
   list(&host);
 
-  const struct spate_pcie_device *found;
+  const struct spate_pcie_device *found = &host.devices[0];
   error = spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &found);
-  if (error) return fail(host.devices[0].address, error);
+  if (error) return fail(found->address, error);
   struct spate_pcie_device drive = *found;
   error = spate_pcie_link_check(&host, &drive);
   if (error) return fail(drive.address, error);

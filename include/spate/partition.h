@@ -38,9 +38,10 @@ SPATE_MUST_CHECK enum spate_error spate_partition_find(struct spate_block *block
 
 /*
  * Is there anything on the drive that a new table would lose? OK when the first MiB, and what follows the last whole
- * MiB, are blank (zeros, or ones as a trimmed drive may read) or hold exactly what spate_partition_write() makes;
- * FOREIGN otherwise. What lies inside a partition of our own making is not looked at: whoever formats asks
- * spate_partition_find() first.
+ * MiB, are blank (zeros, or ones as a trimmed drive may read) or hold exactly what spate_partition_write() makes, whole
+ * or cut short; FOREIGN otherwise. FOREIGN also when a partition that either copy of such a table tells of begins with
+ * a boot sector (exFAT's, its backup's, or another's), whatever became of block 0 and the other copy. No more than that
+ * is looked at inside it: whoever formats asks spate_partition_find() as well.
  */
 SPATE_MUST_CHECK enum spate_error spate_partition_check_blank(struct spate_block *block, void *scratch);
 

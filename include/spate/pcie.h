@@ -46,7 +46,7 @@ struct spate_pcie_device {
   struct spate_pcie_address address;
   uint16_t vendor_id, device_id;
   uint32_t class_code; /* 24 bits as SPATE_PCIE_CLASS_NVME */
-  uintptr_t bar0;      /* BAR 0 in the CPU's address space */
+  uintptr_t bar0;      /* BAR 0 in the CPU's address space; 0: it did not fit, or there is none (bar0_bytes 0) */
   uint64_t bar0_bytes;
   struct spate_pcie_link link; /* at this device */
   uint16_t payload_bytes;      /* MPS set along the path */
@@ -97,9 +97,9 @@ struct spate_pcie_xilinx_config {
 };
 
 /*
- * Checks the bridge's identity before anything else is touched, waits for the link (PHY Status/Control 0x144 bit 11),
- * sets Bridge Enable (Root Port Status/Control 0x148 bit 0), drains the error and interrupt FIFOs.
- * Errors: NO_BRIDGE (not a root port there), LINK_DOWN.
+ * Checks the bridge's identity before anything else is touched, waits for the link (PHY Status/Control 0x144 bit 11;
+ * 100 ms more if it was down at first), sets Bridge Enable (Root Port Status/Control 0x148 bit 0), drains the error and
+ * interrupt FIFOs. Errors: NO_BRIDGE (not a root port there), LINK_DOWN.
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host,
                                                          const struct spate_pcie_xilinx_config *config);
@@ -107,15 +107,19 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host 
 /*
  * Give every bus its number, every memory BAR its place, open the bridges' windows, set bus master, match MPS and MRRS
  * along each path, and list the endpoints. The caller released PERST# at `perst_released_ticks` (spate_port_ticks();
- * 0: long ago): 100 ms after that the first access is made (base specification 6.6.1), and a device that answers
- * "configuration request retry" is asked again for up to 1 s.
+ * 0: long ago): 100 ms after that the first access is made, and 100 ms after a link above 5 GT/s that was still down
+ * then came up (base specification 6.6.1). A device that answers "configuration request retry", or nothing although its
+ * link is up, is asked again for up to 1 s.
+ *
+ * A BAR that does not fit the host's windows is left out, the largest first, and an endpoint's BAR 0 last of all. It is
+ * put at the end of the 32- or 64-bit address space; where a window reaches there too, its function decodes no memory.
  * Errors: NO_DEVICE (nothing anywhere; also an empty slot), LINK_DOWN (nothing anywhere, and a port without a link),
- * NOT_READY, WINDOW, TOPOLOGY; failed_at says where.
+ * NOT_READY, WINDOW (a bridge's own BAR can be put nowhere), TOPOLOGY; failed_at says where.
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks);
 
 /* The n-th (from 0) endpoint of a class. Errors: NO_DEVICE (no endpoint at all), WRONG_CLASS (none of this class, or
- * fewer). */
+ * fewer), WINDOW (`device` is the one, but its BAR 0 did not fit). */
 SPATE_MUST_CHECK enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t class_code, unsigned n,
                                                   const struct spate_pcie_device **device);
 

@@ -84,12 +84,14 @@ void *board_ring(uint64_t *bytes) {
   return (void *)(XKPHYS_NOT_CACHED + MACHINE_RING);
 }
 
-enum spate_error board_pcie_open(struct spate_pcie_host *host) {
+/* The machine starts with its devices out of reset. */
+enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
   static const struct spate_pcie_xilinx_config config = {
       .control_base = MACHINE_BRIDGE_CONTROL,
       .last_bus = MACHINE_BRIDGE_LAST_BUS,
       .memory = {KSEG1 + MACHINE_BRIDGE_WINDOW, MACHINE_BRIDGE_WINDOW, MACHINE_BRIDGE_WINDOW_BYTES},
   };
+  *perst_released_ticks = 0;
   return spate_pcie_xilinx_open(host, &config);
 }
 

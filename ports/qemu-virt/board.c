@@ -54,7 +54,8 @@ void *board_ring(uint64_t *bytes) {
   return (void *)(uintptr_t)MACHINE_RING_ADDRESS;
 }
 
-enum spate_error board_pcie_open(struct spate_pcie_host *host) {
+/* The machine starts with its devices out of reset. */
+enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
   static const struct spate_pcie_ecam_config config = {
       .config_base = MACHINE_ECAM_ADDRESS,
       .last_bus = MACHINE_LAST_BUS,
@@ -64,6 +65,7 @@ enum spate_error board_pcie_open(struct spate_pcie_host *host) {
                        MACHINE_PCIE_PREFETCHABLE_BYTES},
 #endif
   };
+  *perst_released_ticks = 0;
   return spate_pcie_ecam_open(host, &config);
 }
 

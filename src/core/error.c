@@ -29,7 +29,7 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_NOT_READY] = {"NOT_READY", "The device kept asking for a retry of configuration for a second: it may need "
                                         "longer after power-up, or has failed."},
     [SPATE_E_WINDOW] =
-        {"WINDOW", "The device's BAR does not fit the bridge's memory window: make the AXI BAR or the range larger."},
+        {"WINDOW", "The drive's BAR 0 does not fit the bridge's memory window: make the AXI BAR or the range larger."},
     [SPATE_E_TOPOLOGY] =
         {"TOPOLOGY",
          "There are more bridges, devices or buses than enumeration handles: see SPATE_PCIE_BRIDGES_MAX in pcie.h."},

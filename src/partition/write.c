@@ -6,12 +6,14 @@
  * (likewise twice), and blank ones. Each can be made again from what the drive holds and compared, block by block. So
  * a drive on which an earlier write was cut short is recognised as our own in whatever state it was left.
  */
+#include "../core/fields.h"
 #include "table.h"
 
 #include <spate/bytes.h>
 #include <string.h>
 
-#define ALIGN_BYTES_MIN (UINT32_C(1) << MIB_SHIFT)
+#define ALIGN_BYTES_MIN       (UINT32_C(1) << MIB_SHIFT)
+#define EXFAT_BACKUP_BOOT_LBA 12u /* in a volume: its second boot region, which stands in for a damaged first */
 
 /* The stretches at either end of a drive that lie outside every partition made here. Superblocks of file systems,
  * arrays and volume managers live there. */
@@ -122,11 +124,30 @@ static enum spate_error check_range(struct spate_block *block, uint8_t *scratch,
   return SPATE_OK;
 }
 
+/* Is there a volume in the partition that this block of entries, which is blank or ours, tells of? */
+static enum spate_error check_volume(struct spate_block *block, uint8_t *scratch, uint64_t entries_lba) {
+  enum spate_error error = spate_block_read(block, entries_lba, 1, scratch);
+  if (error != SPATE_OK) return error;
+  uint64_t first_lba = spate_field_get64(scratch + ENTRY_FIRST_LBA);
+  if (first_lba == 0 || first_lba >= block->blocks - EXFAT_BACKUP_BOOT_LBA) return SPATE_OK; /* blank */
+
+  for (unsigned offset = 0; offset <= EXFAT_BACKUP_BOOT_LBA; offset += EXFAT_BACKUP_BOOT_LBA) {
+    error = spate_block_read(block, first_lba + offset, 1, scratch);
+    if (error != SPATE_OK) return error;
+    if (spate_field_get16(scratch + MBR_SIGNATURE_OFFSET) == MBR_SIGNATURE) return SPATE_E_FOREIGN;
+  }
+  return SPATE_OK;
+}
+
 enum spate_error spate_partition_check_blank(struct spate_block *block, void *scratch) {
   struct ends ends = find_ends(block);
   enum spate_error error = check_range(block, scratch, 0, ends.head_blocks);
-  if (error != SPATE_OK) return error;
-  return check_range(block, scratch, ends.tail_lba, block->blocks);
+  if (error == SPATE_OK) error = check_range(block, scratch, ends.tail_lba, block->blocks);
+  if (error != SPATE_OK || ends.tail_lba == block->blocks) return error; /* or all of it was looked at */
+
+  /* Either copy of the table may be all that is left of a drive in use. */
+  error = check_volume(block, scratch, GPT_PRIMARY_LBA + 1);
+  return error != SPATE_OK ? error : check_volume(block, scratch, backup_entries_lba(block));
 }
 
 /* Version 4, variant 1 (RFC 4122): random, and saying so. The version is in the high byte of a little-endian field. */

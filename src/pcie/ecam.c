@@ -41,7 +41,7 @@ enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct
   /* All zeros is what a decoder with nothing behind it answers; no vendor has that id. */
   for (uint8_t device = 0; device < 32; device++) {
     struct spate_pcie_address at = {config->first_bus, device, 0};
-    uint32_t id = pcie_read(host, &at, PCI_ID);
+    uint32_t id = pcie_ecam_read(host, at, PCI_ID);
     if (id != PCI_ID_ABSENT && id != 0) return SPATE_OK;
   }
   return SPATE_E_NO_BRIDGE;

@@ -59,6 +59,7 @@ enum express_type {
 
 #define EXPRESS_SLOT_IMPLEMENTED         UINT32_C(0x01000000)
 #define EXPRESS_LINK_ACTIVE_REPORTING    UINT32_C(0x00100000)
+#define EXPRESS_SPEED_5                  UINT32_C(2) /* 5 GT/s, in Link Capabilities' lowest four bits */
 #define EXPRESS_LINK_ACTIVE              UINT32_C(0x20000000)
 #define EXPRESS_SLOT_PRESENCE            UINT32_C(0x00400000)
 #define EXPRESS_ROOT_RETRY_VISIBLE       UINT32_C(0x00000010)
@@ -69,29 +70,32 @@ enum express_type {
 
 #define PCIE_FUNCTIONS_MAX (SPATE_PCIE_BRIDGES_MAX + SPATE_PCIE_DEVICES_MAX)
 #define PCIE_RESOURCES_MAX 48u
-#define PCIE_ABOVE_ROOT    (-1) /* parent of the functions on the first bus */
 #define PCIE_MIB           UINT64_C(0x100000)
 
 struct pcie_function {
+  struct spate_pcie_host *host;
+  struct pcie_function *parent; /* the bridge above, listed before it; NULL on the first bus */
   struct spate_pcie_address at;
-  int16_t parent; /* index of the bridge above, always lower than its own; PCIE_ABOVE_ROOT */
   bool bridge;
-  bool opened;          /* a bridge whose bus was given a number and was scanned, or that has nothing below */
-  bool wide_prefetch;   /* it and all bridges above forward 64-bit prefetchable addresses */
-  uint8_t secondary;    /* bus below a bridge; 0: none */
-  uint8_t express_type; /* enum express_type */
-  uint8_t payload_code; /* Max_Payload_Size Supported: 128 << code bytes */
-  uint16_t express;     /* offset of the PCI Express capability; 0: none */
+  bool opened;           /* a bridge whose bus was given a number and was scanned, or that has nothing below */
+  bool wide_prefetch;    /* it and all bridges above forward 64-bit prefetchable addresses */
+  bool link_is_up;       /* a port whose link is known to be up: what is below it answers, if late */
+  bool in_the_way;       /* a BAR without a place lies across a host window: memory decoding stays off */
+  uint8_t secondary;     /* bus below a bridge; 0: none */
+  uint8_t express_type;  /* enum express_type */
+  uint8_t payload_code;  /* Max_Payload_Size Supported: 128 << code bytes; then what is set */
+  uint8_t payload_least; /* on the first bus: the least that any function from there down supports */
+  uint16_t express;      /* offset of the PCI Express capability; 0: none */
 };
 
-enum pcie_window { PCIE_MEMORY, PCIE_PREFETCH };
+enum pcie_window { PCIE_MEMORY, PCIE_PREFETCH, PCIE_NO_PLACE };
 
 /* A stretch of bus addresses that one function claims: a BAR, or a bridge's window over all that is below it. */
 struct pcie_resource {
   uint64_t bytes;
   uint64_t align;
   uint64_t address; /* on the bus; while the bus is laid out: from the start of the window above it */
-  uint8_t function;
+  struct pcie_function *function;
   uint8_t bar;    /* its register; 0: a bridge's window */
   uint8_t window; /* enum pcie_window */
   bool wide;      /* a 64-bit BAR */
@@ -104,21 +108,25 @@ struct pcie_tree {
   struct pcie_resource resources[PCIE_RESOURCES_MAX];
   uint8_t function_count, resource_count, endpoint_count, bridge_count;
   uint8_t last_bus;                  /* highest number given so far */
+  bool host_link_is_up;              /* the host says so of the link below its bridge */
   bool link_is_down;                 /* a port below which nothing was found has no link ... */
   struct spate_pcie_address down_at; /* ... this one */
 };
 
 /* pcie.c: configuration space, out of line and by pointer, as there are many calls of it. */
-uint32_t pcie_read(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset);
-void pcie_write(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t value);
+uint32_t pcie_read(const struct pcie_function *function, unsigned offset);
+void pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value);
 /* Change bits of a register whose upper half is status: those bits clear when written 1, so they are written 0. */
-void pcie_change(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t clear,
-                 uint32_t set);
+void pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set);
+/* Wait until 100 ms after `since_ticks`, a reset or a link that came up: no request before that (6.6.1). */
+void pcie_settle(uint64_t since_ticks);
+/* Enumeration gives up here. Returns `error`. */
+enum spate_error pcie_fail(const struct pcie_function *function, enum spate_error error);
 /* ecam.c: the operations of every bridge whose configuration space is mapped as ECAM. */
 uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);
 void pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value);
 /* scan.c: offset of the PCI Express capability, 0 if there is none. */
-uint16_t pcie_find_express(struct spate_pcie_host *host, const struct spate_pcie_address *at);
+uint16_t pcie_find_express(const struct pcie_function *function);
 
 /* scan.c: number the buses and list the functions. */
 enum spate_error pcie_scan(struct pcie_tree *tree);
@@ -131,7 +139,7 @@ const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *h
 
 /* link.c: payload and read request sizes, power management off; then what a device's link came to. */
 void pcie_match_payload(struct pcie_tree *tree);
-void pcie_read_link(struct pcie_tree *tree, const struct pcie_function *function, struct spate_pcie_link *link);
+void pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link);
 /* pcie.c: are these windows such as the library can use? */
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
 

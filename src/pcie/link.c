@@ -7,20 +7,19 @@
 
 _Static_assert(128u << READ_REQUEST_CODE == PCIE_READ_REQUEST_BYTES, "one read request size");
 
-static unsigned top_of(const struct pcie_tree *tree, unsigned index) {
-  while (tree->functions[index].parent != PCIE_ABOVE_ROOT)
-    index = (unsigned)tree->functions[index].parent;
-  return index;
+static struct pcie_function *top_of(struct pcie_function *function) {
+  while (function->parent != NULL)
+    function = function->parent;
+  return function;
 }
 
-static void set_control(struct pcie_tree *tree, const struct pcie_function *function, unsigned payload_code) {
-  struct spate_pcie_host *host = tree->host;
-  pcie_change(host, &function->at, function->express + EXPRESS_DEVICE_CONTROL,
+static void set_control(const struct pcie_function *function) {
+  pcie_change(function, function->express + EXPRESS_DEVICE_CONTROL,
               EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK,
-              payload_code << 5 | READ_REQUEST_CODE << 12);
+              (uint32_t)function->payload_code << 5 | READ_REQUEST_CODE << 12);
   /* Leaving L0s or L1 costs microseconds in the middle of a stream. An integrated endpoint has no link. */
   if (function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
-    pcie_change(host, &function->at, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);
+    pcie_change(function, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);
 }
 
 /*
@@ -28,24 +27,22 @@ static void set_control(struct pcie_tree *tree, const struct pcie_function *func
  * size holds for everything below a root port: the least that any function there supports.
  */
 void pcie_match_payload(struct pcie_tree *tree) {
-  uint8_t code[PCIE_FUNCTIONS_MAX];
   for (unsigned i = 0; i < tree->function_count; i++) {
-    const struct pcie_function *function = &tree->functions[i];
-    unsigned top = top_of(tree, i); /* ≤ i, so code[top] is set by the time it is read */
-    if (top == i) code[i] = PAYLOAD_CODE_MAX;
-    if (function->express && function->payload_code < code[top]) code[top] = function->payload_code;
+    struct pcie_function *function = &tree->functions[i];
+    struct pcie_function *top = top_of(function); /* itself, or listed before it */
+    if (top == function) top->payload_least = PAYLOAD_CODE_MAX;
+    if (function->express && function->payload_code < top->payload_least) top->payload_least = function->payload_code;
   }
   for (unsigned i = 0; i < tree->function_count; i++) {
     struct pcie_function *function = &tree->functions[i];
-    function->payload_code = code[top_of(tree, i)];
-    if (function->express) set_control(tree, function, function->payload_code);
+    function->payload_code = top_of(function)->payload_least;
+    if (function->express) set_control(function);
   }
 }
 
-static void read_speed_and_width(struct spate_pcie_host *host, const struct spate_pcie_address *at, uint16_t express,
-                                 struct spate_pcie_link *link) {
-  uint32_t capabilities = pcie_read(host, at, express + EXPRESS_LINK_CAPABILITIES);
-  uint32_t status = pcie_read(host, at, express + EXPRESS_LINK_CONTROL) >> 16;
+static void read_speed_and_width(const struct pcie_function *function, struct spate_pcie_link *link) {
+  uint32_t capabilities = pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES);
+  uint32_t status = pcie_read(function, function->express + EXPRESS_LINK_CONTROL) >> 16;
   link->speed = status & 0xf;
   link->width = (status >> 4) & 0x3f;
   link->speed_max = capabilities & 0xf;
@@ -55,35 +52,35 @@ static void read_speed_and_width(struct spate_pcie_host *host, const struct spat
 /* The other end's ability counts where it tells: some switches leave the fields 0. */
 static uint8_t lower(uint8_t own, uint8_t other) { return other && other < own ? other : own; }
 
-void pcie_read_link(struct pcie_tree *tree, const struct pcie_function *function, struct spate_pcie_link *link) {
+void pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link) {
   *link = (struct spate_pcie_link){.up = true};
   if (!function->express || function->express_type == EXPRESS_INTEGRATED_ENDPOINT) return;
-  read_speed_and_width(tree->host, &function->at, function->express, link);
-  if (function->parent == PCIE_ABOVE_ROOT) return;
+  read_speed_and_width(function, link);
 
-  const struct pcie_function *port = &tree->functions[function->parent];
-  if (!port->express) return;
+  const struct pcie_function *port = function->parent;
+  if (port == NULL || !port->express) return;
   struct spate_pcie_link other;
-  read_speed_and_width(tree->host, &port->at, port->express, &other);
+  read_speed_and_width(port, &other);
   link->speed_max = lower(link->speed_max, other.speed_max);
   link->width_max = lower(link->width_max, other.width_max);
 }
 
 enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spate_pcie_device *device) {
   struct spate_pcie_link *link = &device->link;
+  struct pcie_function function = {.host = host, .at = device->address};
   struct spate_pcie_link bridge = {.up = true};
   enum spate_error error = host->ops->link(host, &bridge);
   if (error && error != SPATE_E_UNSUPPORTED) return error;
   /* A vendor id of all ones: the request ended nowhere. Also asked after a link came back to a device that was reset.
    */
-  link->up = bridge.up && pcie_read(host, &device->address, PCI_ID) != PCI_ID_ABSENT;
+  link->up = bridge.up && pcie_read(&function, PCI_ID) != PCI_ID_ABSENT;
   if (!link->up) return SPATE_E_LINK_DOWN;
   if (link->speed_max == 0) return SPATE_OK; /* no link of its own, or nothing known about it */
 
-  uint16_t express = pcie_find_express(host, &device->address);
-  if (!express) return SPATE_E_LINK_DOWN; /* it had one when it was enumerated */
+  function.express = pcie_find_express(&function);
+  if (!function.express) return SPATE_E_LINK_DOWN; /* it had one when it was enumerated */
   struct spate_pcie_link now;
-  read_speed_and_width(host, &device->address, express, &now);
+  read_speed_and_width(&function, &now);
   link->speed = now.speed;
   link->width = now.width;
   return link->speed < link->speed_max || link->width < link->width_max ? SPATE_E_LINK_DEGRADED : SPATE_OK;

@@ -2,20 +2,24 @@
 /* From a bridge to a list of endpoints that are ready for DMA. */
 #include "internal.h"
 
-#define RESET_TO_FIRST_ACCESS_MS 100u  /* base specification 6.6.1 */
-#define READY_MS                 1000u /* the same: how long a device may answer "retry" */
+#define SETTLE_MS 100u  /* base specification 6.6.1 */
+#define READY_MS  1000u /* the same: how long a device may answer "retry" */
 
-uint32_t pcie_read(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset) {
-  return host->ops->config_read(host, *at, (uint16_t)offset);
+uint32_t pcie_read(const struct pcie_function *function, unsigned offset) {
+  return function->host->ops->config_read(function->host, function->at, (uint16_t)offset);
 }
 
-void pcie_write(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t value) {
-  host->ops->config_write(host, *at, (uint16_t)offset, value);
+void pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value) {
+  function->host->ops->config_write(function->host, function->at, (uint16_t)offset, value);
 }
 
-void pcie_change(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset, uint32_t clear,
-                 uint32_t set) {
-  pcie_write(host, at, offset, (pcie_read(host, at, offset) & 0xffff & ~clear) | set);
+void pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set) {
+  pcie_write(function, offset, (pcie_read(function, offset) & 0xffff & ~clear) | set);
+}
+
+enum spate_error pcie_fail(const struct pcie_function *function, enum spate_error error) {
+  function->host->failed_at = function->at;
+  return error;
 }
 
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
@@ -33,45 +37,45 @@ bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spa
 
 static uint64_t ticks_of_ms(uint32_t ms) { return spate_port_ticks_per_second() / 1000 * ms; }
 
-static void wait_until(uint64_t deadline_ticks) {
-  while (spate_port_ticks() < deadline_ticks)
+void pcie_settle(uint64_t since_ticks) {
+  while (spate_port_ticks() < since_ticks + ticks_of_ms(SETTLE_MS))
     spate_port_relax();
 }
 
-static void list_endpoint(struct pcie_tree *tree, unsigned index) {
+static void list_endpoint(const struct pcie_tree *tree, const struct pcie_function *function) {
   struct spate_pcie_host *host = tree->host;
-  const struct pcie_function *function = &tree->functions[index];
   struct spate_pcie_device *device = &host->devices[host->device_count++];
-  uint32_t id = pcie_read(host, &function->at, PCI_ID);
+  uint32_t id = pcie_read(function, PCI_ID);
   *device = (struct spate_pcie_device){
       .address = function->at,
       .vendor_id = (uint16_t)id,
       .device_id = (uint16_t)(id >> 16),
-      .class_code = pcie_read(host, &function->at, PCI_CLASS) >> 8,
+      .class_code = pcie_read(function, PCI_CLASS) >> 8,
       .payload_bytes = (uint16_t)(128u << function->payload_code),
       .read_request_bytes = PCIE_READ_REQUEST_BYTES,
   };
-  pcie_read_link(tree, function, &device->link);
+  pcie_read_link(function, &device->link);
   for (unsigned i = 0; i < tree->resource_count; i++) {
     const struct pcie_resource *resource = &tree->resources[i];
-    if (resource->function != index || resource->bar != PCI_BAR0) continue;
+    if (resource->function != function || resource->bar != PCI_BAR0) continue;
+    device->bar0_bytes = resource->bytes;
+    if (resource->window == PCIE_NO_PLACE || function->in_the_way) continue;
     const struct spate_pcie_window *window = pcie_host_window(host, resource->window);
     device->bar0 = (uintptr_t)(window->cpu_address + (resource->address - window->bus_address));
-    device->bar0_bytes = resource->bytes;
   }
 }
 
 /* Decoders and DMA on, once every BAR and window is in its place. Nothing here uses interrupts. */
-static void enable(struct pcie_tree *tree, const struct pcie_function *function) {
-  pcie_change(tree->host, &function->at, PCI_COMMAND, 0,
-              PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
+static void enable(const struct pcie_function *function) {
+  uint32_t memory = function->in_the_way ? 0 : PCI_COMMAND_MEMORY;
+  pcie_change(function, PCI_COMMAND, 0, memory | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
 }
 
 enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks) {
   host->device_count = 0;
   host->bridge_count = 0;
   host->failed_at = (struct spate_pcie_address){.bus = host->first_bus};
-  if (perst_released_ticks) wait_until(perst_released_ticks + ticks_of_ms(RESET_TO_FIRST_ACCESS_MS));
+  if (perst_released_ticks) pcie_settle(perst_released_ticks);
 
   struct spate_pcie_link link = {.up = true};
   enum spate_error error = host->ops->link(host, &link);
@@ -83,6 +87,7 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   tree.deadline_ticks = spate_port_ticks() + ticks_of_ms(READY_MS);
   tree.function_count = tree.resource_count = tree.endpoint_count = tree.bridge_count = 0;
   tree.last_bus = host->first_bus;
+  tree.host_link_is_up = !error;
   tree.link_is_down = false;
   error = pcie_scan(&tree);
   if (error) return error;
@@ -95,8 +100,8 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   pcie_match_payload(&tree);
   host->bridge_count = tree.bridge_count;
   for (unsigned i = 0; i < tree.function_count; i++) {
-    enable(&tree, &tree.functions[i]);
-    if (!tree.functions[i].bridge) list_endpoint(&tree, i);
+    enable(&tree.functions[i]);
+    if (!tree.functions[i].bridge) list_endpoint(&tree, &tree.functions[i]);
   }
   return SPATE_OK;
 }
@@ -106,7 +111,7 @@ enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t cl
   for (unsigned i = 0; i < host->device_count; i++) {
     if (host->devices[i].class_code != class_code || n-- > 0) continue;
     *device = &host->devices[i];
-    return SPATE_OK;
+    return (*device)->bar0_bytes && !(*device)->bar0 ? SPATE_E_WINDOW : SPATE_OK;
   }
   return host->device_count ? SPATE_E_WRONG_CLASS : SPATE_E_NO_DEVICE;
 }

@@ -4,6 +4,9 @@
  *
  * On each bus what needs the coarsest alignment goes first. BARs are powers of two and bridge windows are multiples of
  * 1 MiB, so next to nothing is lost between them, and what fits at all fits this way in all but contrived trees.
+ *
+ * What does not fit is left out, largest first, and the BAR 0 of an endpoint only when no other BAR is left: a drive is
+ * driven through its BAR 0 alone, and must not be lost to a controller memory buffer, or a neighbour, that nobody uses.
  */
 #include "internal.h"
 
@@ -11,57 +14,47 @@ const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *h
   return window == PCIE_PREFETCH ? &host->prefetchable : &host->memory;
 }
 
-static enum spate_error fail(struct pcie_tree *tree, unsigned function, enum spate_error error) {
-  tree->host->failed_at = tree->functions[function].at;
-  return error;
-}
-
-static enum spate_error add_resource(struct pcie_tree *tree, struct pcie_resource resource) {
-  if (tree->resource_count == PCIE_RESOURCES_MAX) return fail(tree, resource.function, SPATE_E_TOPOLOGY);
-  tree->resources[tree->resource_count++] = resource;
-  return SPATE_OK;
+/* NULL: the tree has room for no more. */
+static struct pcie_resource *add_resource(struct pcie_tree *tree, struct pcie_function *function, unsigned window,
+                                          uint64_t bytes, uint64_t align) {
+  if (tree->resource_count == PCIE_RESOURCES_MAX) return NULL;
+  struct pcie_resource *resource = &tree->resources[tree->resource_count++];
+  *resource = (struct pcie_resource){.bytes = bytes, .align = align, .function = function, .window = (uint8_t)window};
+  return resource;
 }
 
 /* 64-bit prefetchable addresses need bridges that forward them all the way; everything else goes below 4 GiB, as a
  * bridge's other window has 32 bits (7.5.1.3.8). */
-static uint8_t choose_window(const struct pcie_tree *tree, const struct pcie_function *function, uint32_t flags,
-                             bool wide) {
-  bool reachable = function->parent == PCIE_ABOVE_ROOT || tree->functions[function->parent].wide_prefetch;
+static enum pcie_window choose_window(const struct pcie_function *function, uint32_t flags, bool wide) {
+  bool reachable = function->parent == NULL || function->parent->wide_prefetch;
   bool prefetchable = flags & 0x8;
-  return tree->host->prefetchable.bytes && wide && prefetchable && reachable ? PCIE_PREFETCH : PCIE_MEMORY;
+  return function->host->prefetchable.bytes && wide && prefetchable && reachable ? PCIE_PREFETCH : PCIE_MEMORY;
 }
 
 /* Which address bits can be written says how large a BAR is (7.5.1.2.1). */
-static uint32_t writable_bits(struct spate_pcie_host *host, const struct spate_pcie_address *at, unsigned offset) {
-  pcie_write(host, at, offset, 0xffffffff);
-  return pcie_read(host, at, offset);
+static uint32_t writable_bits(const struct pcie_function *function, unsigned offset) {
+  pcie_write(function, offset, 0xffffffff);
+  return pcie_read(function, offset);
 }
 
-static enum spate_error size_bars(struct pcie_tree *tree, unsigned index) {
-  struct spate_pcie_host *host = tree->host;
-  const struct pcie_function *function = &tree->functions[index];
+static enum spate_error size_bars(struct pcie_tree *tree, struct pcie_function *function) {
   unsigned end = PCI_BAR0 + (function->bridge ? 2 : 6) * 4;
   for (unsigned offset = PCI_BAR0; offset < end; offset += 4) {
-    uint32_t before = pcie_read(host, &function->at, offset);
-    uint32_t low = writable_bits(host, &function->at, offset);
-    if (low & 1) pcie_write(host, &function->at, offset, before); /* I/O space: left alone */
+    uint32_t before = pcie_read(function, offset);
+    uint32_t low = writable_bits(function, offset);
+    if (low & 1) pcie_write(function, offset, before); /* I/O space: left alone */
     if (low == 0 || (low & 1)) continue;
 
     bool wide = (low & 0x6) == 0x4 && offset + 4 < end;
-    uint32_t high = wide ? writable_bits(host, &function->at, offset + 4) : 0xffffffff;
+    uint32_t high = wide ? writable_bits(function, offset + 4) : 0xffffffff;
     uint64_t bytes = ~((uint64_t)high << 32 | (low & ~UINT32_C(0xf))) + 1;
-    uint8_t window = choose_window(tree, function, low, wide);
-    /* Also refuses 0, which is what a BAR with no writable address bit comes to. */
-    if (bytes - 1 >= pcie_host_window(host, window)->bytes) return fail(tree, index, SPATE_E_WINDOW);
-    enum spate_error error = add_resource(tree, (struct pcie_resource){
-                                                    .bytes = bytes,
-                                                    .align = bytes,
-                                                    .function = (uint8_t)index,
-                                                    .bar = (uint8_t)offset,
-                                                    .window = window,
-                                                    .wide = wide,
-                                                });
-    if (error) return error;
+    enum pcie_window window = choose_window(function, low, wide);
+    /* Also 0, which is what a BAR with no writable address bit comes to. */
+    if (bytes - 1 >= pcie_host_window(tree->host, window)->bytes) window = PCIE_NO_PLACE;
+    struct pcie_resource *resource = add_resource(tree, function, window, bytes, bytes);
+    if (resource == NULL) return pcie_fail(function, SPATE_E_TOPOLOGY);
+    resource->bar = (uint8_t)offset;
+    resource->wide = wide;
     if (wide) offset += 4;
   }
   return SPATE_OK;
@@ -70,14 +63,14 @@ static enum spate_error size_bars(struct pcie_tree *tree, unsigned index) {
 static uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) & ~(align - 1); }
 
 /* Lay out one kind of window on the bus below `parent` from `start`. Returns its end; `align` is the coarsest used. */
-static uint64_t lay_out(struct pcie_tree *tree, int parent, unsigned window, uint64_t start, uint64_t *align) {
+static uint64_t lay_out(struct pcie_tree *tree, const struct pcie_function *parent, unsigned window, uint64_t start,
+                        uint64_t *align) {
   uint64_t end = start;
   *align = 1;
   for (uint64_t size = UINT64_C(1) << 63; size; size >>= 1) {
     for (unsigned i = 0; i < tree->resource_count; i++) {
       struct pcie_resource *resource = &tree->resources[i];
-      if (resource->align != size || resource->window != window) continue;
-      if (tree->functions[resource->function].parent != parent) continue;
+      if (resource->align != size || resource->window != window || resource->function->parent != parent) continue;
       if (*align < size) *align = size;
       resource->address = align_up(end, size);
       end = resource->address + resource->bytes;
@@ -87,23 +80,19 @@ static uint64_t lay_out(struct pcie_tree *tree, int parent, unsigned window, uin
 }
 
 /* What is below a bridge becomes one resource of the bus above it. */
-static enum spate_error lay_out_bridge(struct pcie_tree *tree, unsigned index) {
+static enum spate_error lay_out_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
   for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
     uint64_t align;
-    uint64_t bytes = lay_out(tree, (int)index, window, 0, &align);
+    uint64_t bytes = lay_out(tree, bridge, window, 0, &align);
     if (bytes == 0) continue;
-    enum spate_error error = add_resource(tree, (struct pcie_resource){
-                                                    .bytes = align_up(bytes, PCIE_MIB),
-                                                    .align = align < PCIE_MIB ? PCIE_MIB : align,
-                                                    .function = (uint8_t)index,
-                                                    .window = (uint8_t)window,
-                                                });
-    if (error) return error;
+    if (add_resource(tree, bridge, window, align_up(bytes, PCIE_MIB), align < PCIE_MIB ? PCIE_MIB : align) == NULL)
+      return pcie_fail(bridge, SPATE_E_TOPOLOGY);
   }
   return SPATE_OK;
 }
 
-static const struct pcie_resource *window_of(const struct pcie_tree *tree, int bridge, unsigned window) {
+static const struct pcie_resource *window_of(const struct pcie_tree *tree, const struct pcie_function *bridge,
+                                             unsigned window) {
   for (unsigned i = 0; i < tree->resource_count; i++) {
     const struct pcie_resource *resource = &tree->resources[i];
     if (resource->function == bridge && resource->window == window && !resource->bar) return resource;
@@ -111,41 +100,99 @@ static const struct pcie_resource *window_of(const struct pcie_tree *tree, int b
   return NULL;
 }
 
-static void program_bar(struct spate_pcie_host *host, const struct spate_pcie_address *at,
-                        const struct pcie_resource *resource) {
-  pcie_write(host, at, resource->bar, (uint32_t)resource->address);
-  if (resource->wide) pcie_write(host, at, resource->bar + 4u, (uint32_t)(resource->address >> 32));
+static void program_bar(const struct pcie_resource *resource) {
+  pcie_write(resource->function, resource->bar, (uint32_t)resource->address);
+  if (resource->wide) pcie_write(resource->function, resource->bar + 4u, (uint32_t)(resource->address >> 32));
 }
 
 /* A bridge forwards from base to limit, both in MiB; base above limit closes the window (7.5.1.3.8). */
-static void program_bridge(const struct pcie_tree *tree, unsigned index) {
-  struct spate_pcie_host *host = tree->host;
-  const struct spate_pcie_address *at = &tree->functions[index].at;
-  pcie_write(host, at, PCI_IO_WINDOW, 0x000000f0);
+static void program_bridge(const struct pcie_tree *tree, const struct pcie_function *bridge) {
+  pcie_write(bridge, PCI_IO_WINDOW, 0x000000f0);
   for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
-    const struct pcie_resource *resource = window_of(tree, (int)index, window);
+    const struct pcie_resource *resource = window_of(tree, bridge, window);
     uint64_t base = resource ? resource->address : UINT64_C(0xfff00000);
     uint64_t limit = resource ? resource->address + resource->bytes - 1 : 0;
-    pcie_write(host, at, window == PCIE_PREFETCH ? PCI_PREFETCH_WINDOW : PCI_MEMORY_WINDOW,
+    pcie_write(bridge, window == PCIE_PREFETCH ? PCI_PREFETCH_WINDOW : PCI_MEMORY_WINDOW,
                ((uint32_t)(base >> 16) & 0xfff0) | ((uint32_t)limit & 0xfff00000));
     if (window == PCIE_MEMORY) continue;
-    pcie_write(host, at, PCI_PREFETCH_BASE_UPPER, (uint32_t)(base >> 32));
-    pcie_write(host, at, PCI_PREFETCH_LIMIT_UPPER, (uint32_t)(limit >> 32));
+    pcie_write(bridge, PCI_PREFETCH_BASE_UPPER, (uint32_t)(base >> 32));
+    pcie_write(bridge, PCI_PREFETCH_LIMIT_UPPER, (uint32_t)(limit >> 32));
   }
 }
 
 /*
  * Offsets become addresses, outermost windows first: a bridge's windows were added after all that is inside them. Only
  * BARs have to be within the host's window. A bridge's last MiB may reach past it, as nothing there is ever accessed.
+ * Returns a window that is too small, or PCIE_NO_PLACE if none is.
  */
-static enum spate_error settle_addresses(struct pcie_tree *tree) {
+static unsigned settle_addresses(struct pcie_tree *tree) {
   for (unsigned i = tree->resource_count; i-- > 0;) {
     struct pcie_resource *resource = &tree->resources[i];
+    if (resource->window == PCIE_NO_PLACE) continue;
     const struct spate_pcie_window *window = pcie_host_window(tree->host, resource->window);
-    int parent = tree->functions[resource->function].parent;
-    if (parent != PCIE_ABOVE_ROOT) resource->address += window_of(tree, parent, resource->window)->address;
+    const struct pcie_function *parent = resource->function->parent;
+    if (parent != NULL) resource->address += window_of(tree, parent, resource->window)->address;
     if (resource->bar && resource->address + resource->bytes > window->bus_address + window->bytes)
-      return fail(tree, resource->function, SPATE_E_WINDOW);
+      return resource->window;
+  }
+  return PCIE_NO_PLACE;
+}
+
+/* All addresses from what has a window. Returns as settle_addresses(). */
+static enum spate_error lay_out_all(struct pcie_tree *tree, unsigned *too_small) {
+  for (unsigned i = tree->function_count; i-- > 0;) {
+    enum spate_error error = tree->functions[i].bridge ? lay_out_bridge(tree, &tree->functions[i]) : SPATE_OK;
+    if (error) return error;
+  }
+  for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
+    uint64_t start = pcie_host_window(tree->host, window)->bus_address;
+    uint64_t align;
+    /* A BAR of 0 is taken for one that was never set, by devices and bridges alike. */
+    (void)lay_out(tree, NULL, window, start ? start : PCIE_MIB, &align);
+  }
+  *too_small = settle_addresses(tree);
+  return SPATE_OK;
+}
+
+static bool is_needed(const struct pcie_resource *resource) {
+  return resource->bar == PCI_BAR0 && !resource->function->bridge;
+}
+
+static void leave_one_out(struct pcie_tree *tree, unsigned window) {
+  struct pcie_resource *out = NULL;
+  for (unsigned i = 0; i < tree->resource_count; i++) {
+    struct pcie_resource *resource = &tree->resources[i];
+    if (resource->window != window) continue;
+    bool rather =
+        out == NULL || (is_needed(out) == is_needed(resource) ? resource->bytes >= out->bytes : is_needed(out));
+    if (rather) out = resource;
+  }
+  if (out != NULL) out->window = PCIE_NO_PLACE;
+}
+
+/*
+ * A BAR without a place keeps the ones that sizing wrote to it: it is at the very end of the addresses it can hold, of
+ * 32 or 64 bits. Where no window of the host reaches, no request of ours does, so it may be decoded there.
+ */
+static bool is_out_of_the_way(const struct pcie_resource *resource) {
+  const struct spate_pcie_host *host = resource->function->host;
+  uint64_t last = resource->wide ? UINT64_MAX : UINT32_MAX;
+  uint64_t first = last - (resource->bytes - 1);
+  for (unsigned i = PCIE_MEMORY; i <= PCIE_PREFETCH; i++) {
+    const struct spate_pcie_window *window = pcie_host_window(host, i);
+    uint64_t end = align_up(window->bus_address + window->bytes, PCIE_MIB); /* bridges count in MiB */
+    if (window->bytes && first < end && last >= window->bus_address) return false;
+  }
+  return true;
+}
+
+static enum spate_error program(const struct pcie_resource *resource) {
+  if (resource->window != PCIE_NO_PLACE) {
+    program_bar(resource);
+  } else if (!is_out_of_the_way(resource)) {
+    resource->function->in_the_way = true;
+    /* A bridge that does not decode forwards nothing either. */
+    if (resource->function->bridge) return pcie_fail(resource->function, SPATE_E_WINDOW);
   }
   return SPATE_OK;
 }
@@ -153,25 +200,23 @@ static enum spate_error settle_addresses(struct pcie_tree *tree) {
 enum spate_error pcie_place(struct pcie_tree *tree) {
   enum spate_error error = SPATE_OK;
   for (unsigned i = 0; i < tree->function_count && !error; i++)
-    error = size_bars(tree, i);
-  for (unsigned i = tree->function_count; i-- > 0 && !error;)
-    if (tree->functions[i].bridge) error = lay_out_bridge(tree, i);
+    error = size_bars(tree, &tree->functions[i]);
   if (error) return error;
 
-  for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
-    uint64_t start = pcie_host_window(tree->host, window)->bus_address;
-    uint64_t align;
-    /* A BAR of 0 is taken for one that was never set, by devices and bridges alike. */
-    (void)lay_out(tree, PCIE_ABOVE_ROOT, window, start ? start : PCIE_MIB, &align);
+  const uint8_t bars = tree->resource_count;
+  for (unsigned turn = 0; turn <= bars; turn++) { /* each but the last leaves a BAR out */
+    unsigned too_small;
+    error = lay_out_all(tree, &too_small);
+    if (error) return error;
+    if (too_small == PCIE_NO_PLACE) break;
+    tree->resource_count = bars;
+    leave_one_out(tree, too_small);
   }
-  error = settle_addresses(tree);
-  if (error) return error;
 
-  for (unsigned i = 0; i < tree->resource_count; i++) {
-    const struct pcie_resource *resource = &tree->resources[i];
-    if (resource->bar) program_bar(tree->host, &tree->functions[resource->function].at, resource);
-  }
+  for (unsigned i = 0; i < bars && !error; i++)
+    error = program(&tree->resources[i]);
+  if (error) return error;
   for (unsigned i = 0; i < tree->function_count; i++)
-    if (tree->functions[i].bridge) program_bridge(tree, i);
+    if (tree->functions[i].bridge) program_bridge(tree, &tree->functions[i]);
   return SPATE_OK;
 }

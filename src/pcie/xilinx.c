@@ -61,7 +61,7 @@ static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at
 }
 
 static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
-  uint32_t phy = pcie_read(host, &root_port, BRIDGE_PHY_STATUS);
+  uint32_t phy = pcie_ecam_read(host, root_port, BRIDGE_PHY_STATUS);
   *link = (struct spate_pcie_link){.up = phy != UINT32_MAX && (phy & PHY_LINK_UP)};
   if (!link->up) return SPATE_OK;
   link->speed = phy & PHY_RATE_8 ? 3 : phy & PHY_RATE_5 ? 2 : 1;
@@ -70,18 +70,20 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
 }
 
 static enum spate_error check_identity(struct spate_pcie_host *host) {
-  uint32_t id = pcie_read(host, &root_port, PCI_ID);
-  uint32_t class_code = pcie_read(host, &root_port, PCI_CLASS) >> 16;
-  uint32_t header = pcie_read(host, &root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
+  uint32_t id = pcie_ecam_read(host, root_port, PCI_ID);
+  uint32_t class_code = pcie_ecam_read(host, root_port, PCI_CLASS) >> 16;
+  uint32_t header = pcie_ecam_read(host, root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
   bool ours = (id & 0xffff) == VENDOR_XILINX && class_code == PCI_CLASS_PCI_BRIDGE && header == PCI_HEADER_TYPE_1;
   return ours ? SPATE_OK : SPATE_E_NO_BRIDGE;
 }
 
+/* A link that comes up under our eyes counts as one above 5 GT/s: 100 ms once cost less than asking what it can do. */
 static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t timeout_ms) {
   uint64_t deadline = spate_port_ticks() + spate_port_ticks_per_second() / 1000 * timeout_ms;
-  for (;;) {
+  for (bool was_down = false;; was_down = true) {
     struct spate_pcie_link now;
     enum spate_error error = read_link(host, &now);
+    if (now.up && was_down) pcie_settle(spate_port_ticks());
     if (error || now.up) return error;
     if (spate_port_ticks() >= deadline) return SPATE_E_LINK_DOWN;
     spate_port_relax();
@@ -90,8 +92,8 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
 
 /* What is left of training, or of firmware before us, would be taken for news by whoever looks later. */
 static void drain(struct spate_pcie_host *host, uint16_t fifo, uint32_t valid) {
-  for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (pcie_read(host, &root_port, fifo) & valid); i++)
-    pcie_write(host, &root_port, fifo, UINT32_MAX);
+  for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (pcie_ecam_read(host, root_port, fifo) & valid); i++)
+    pcie_ecam_write(host, root_port, fifo, UINT32_MAX);
 }
 
 static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link};
@@ -110,10 +112,11 @@ enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const stru
   if (error) return error;
   error = wait_for_link(host, config->link_timeout_ms ? config->link_timeout_ms : LINK_TIMEOUT_MS_DEFAULT);
   if (error) return error;
-  pcie_write(host, &root_port, BRIDGE_INTERRUPT_MASK, 0);
+  pcie_ecam_write(host, root_port, BRIDGE_INTERRUPT_MASK, 0);
   drain(host, BRIDGE_ERROR_FIFO, ERROR_FIFO_VALID);
   drain(host, BRIDGE_INTERRUPT_FIFO, INTERRUPT_FIFO_VALID);
-  pcie_write(host, &root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
-  pcie_write(host, &root_port, BRIDGE_ROOT_PORT, pcie_read(host, &root_port, BRIDGE_ROOT_PORT) | ROOT_PORT_ENABLE);
+  pcie_ecam_write(host, root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
+  pcie_ecam_write(host, root_port, BRIDGE_ROOT_PORT,
+                  pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT) | ROOT_PORT_ENABLE);
   return SPATE_OK;
 }

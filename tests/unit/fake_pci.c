@@ -139,17 +139,20 @@ static struct fake_function *access_at(uintptr_t address, unsigned *offset) {
   fake.accesses++;
   uint64_t at = address - FAKE_ECAM_BASE;
   *offset = at & 0xfff;
-  return find((unsigned)(at >> 20), at >> 15 & 0x1f, at >> 12 & 0x7);
+  struct fake_function *function = find((unsigned)(at >> 20), at >> 15 & 0x1f, at >> 12 & 0x7);
+  if (function && function->parent && !fake.first_below_ticks) fake.first_below_ticks = fake.now_ticks;
+  return function;
 }
 
 uint32_t host_read32(uintptr_t address) {
   unsigned offset;
   struct fake_function *function = access_at(address, &offset);
-  if (!function) return fake.background;
+  if (!function || fake.now_ticks < function->silent_ticks) return fake.background;
   if (fake.now_ticks < function->ready_ticks) return offset == 0 ? 0xffff0001u : UINT32_MAX;
   uint32_t value = function->config[offset / 4];
   bool port = is_bridge(function);
   if (port && offset == FAKE_EXPRESS + 0x10 && link_is_up(function)) value |= 1u << 29;
+  if (offset == 0x144 && fake.now_ticks < fake.phy_ticks) value &= ~UINT32_C(0x800);
   if (offset == 0x154 && function->fifo_left[0]) value |= 1u << 18;
   if (offset == 0x158 && function->fifo_left[1]) value |= 1u << 31;
   return value;
@@ -158,7 +161,7 @@ uint32_t host_read32(uintptr_t address) {
 void host_write32(uintptr_t address, uint32_t value) {
   unsigned offset;
   struct fake_function *function = access_at(address, &offset);
-  if (!function || fake.now_ticks < function->ready_ticks) return;
+  if (!function || fake.now_ticks < function->ready_ticks || fake.now_ticks < function->silent_ticks) return;
   if (value & function->status[offset / 4]) fake.status_offences++;
   if (offset >= 0x10 && offset < (is_bridge(function) ? 0x18 : 0x28) && (function->config[0x04 / 4] & 3))
     fake.decoding_offences++;

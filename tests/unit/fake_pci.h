@@ -29,6 +29,7 @@ struct fake_function {
   uint32_t status[1024];   /* bits that clear when written 1: writing 1 counts as an offence */
   uint64_t bar_bytes[6];
   uint64_t ready_ticks;  /* until then it answers "configuration request retry" */
+  uint64_t silent_ticks; /* until then nothing answers, as where a bridge turns "retry" into all ones */
   uint64_t link_ticks;   /* a port: when its link comes up */
   bool removed;          /* nothing answers any more */
   bool answers_all;      /* a port that answers for every device number with device 0 */
@@ -40,10 +41,12 @@ struct fake_pci {
   unsigned count;
   uint64_t now_ticks;
   uint64_t first_access_ticks; /* 0: none yet */
+  uint64_t first_below_ticks;  /* the same, of a function below a bridge */
   unsigned accesses;
   unsigned status_offences;   /* writes that cleared somebody's status bits */
   unsigned decoding_offences; /* writes to BARs that were being decoded */
   bool first_bus_answers_all; /* as answers_all, for the first bus */
+  uint64_t phy_ticks;         /* until then the Xilinx bridge's PHY status shows no link */
   uint32_t background;        /* what reads of nothing return */
 };
 

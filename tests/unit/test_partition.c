@@ -360,6 +360,9 @@ static void test_tiny_drives(void **state) {
   open_with_table(&ram, 512);
   for (ram.block.blocks = 1; ram.block.blocks < 40; ram.block.blocks++)
     expect_find(&ram, SPATE_E_TABLE, false);
+  memset(ram.memory, 0, MIB);
+  for (ram.block.blocks = 1; ram.block.blocks < 40; ram.block.blocks++)
+    assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_OK);
   ram_block_close(&ram);
 }
 
@@ -480,13 +483,15 @@ static void expect_every_byte_to_count(struct ram_block *ram, uint64_t lba, uint
   }
 }
 
-/* Our own table may be replaced, whatever the partition holds by now. */
+/* Our own table may be replaced, whatever the partition holds by now, unless that begins as a volume does. */
 static void test_own_table_is_not_foreign(void **state) {
   (void)state;
   struct ram_block ram;
   FOR_EACH_BLOCK_SIZE(bytes) {
     open_with_table(&ram, *bytes);
     memset(ram.memory + MIB, 0x77, 63 * MIB);
+    assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_OK);
+    memset(block_at(&ram, 2), 0, *bytes); /* an entry that was not written: block 0 is no volume's beginning */
     assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_OK);
     ram_block_close(&ram);
   }
@@ -495,6 +500,38 @@ static void test_own_table_is_not_foreign(void **state) {
   expect_every_byte_to_count(&ram, last_lba(&ram) - 32, last_lba(&ram) - 30);
   expect_every_byte_to_count(&ram, last_lba(&ram), last_lba(&ram) + 1);
   ram_block_close(&ram);
+}
+
+/* What is left of a recorded drive after something wiped its beginning, its end, or both but for one block. */
+static void test_a_volume_in_our_partition_is_foreign(void **state) {
+  (void)state;
+  static const uint32_t aligns_bytes[] = {1 << 20, 32 << 20};
+  FOR_EACH_BLOCK_SIZE(bytes) {
+    for (unsigned i = 0; i < 8; i++) {
+      struct ram_block ram;
+      struct spate_partition partition;
+      bool backup_boot = i & 1, from_backup = i & 2;
+      open_drive(&ram, *bytes);
+      assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, aligns_bytes[i / 4], false, &partition),
+                       SPATE_OK);
+      uint8_t *boot = block_at(&ram, partition.first_lba + (backup_boot ? 12 : 0));
+      spate_put16(boot + 510, 0xaa55);
+      for (unsigned wiped = 0; wiped < 2; wiped++) {
+        assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_E_FOREIGN);
+        assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, false, &partition), SPATE_E_FOREIGN);
+        assert_int_equal(spate_partition_whole_disk(&ram.block, scratch, false, &partition), SPATE_E_FOREIGN);
+        memset(ram.memory, 0, from_backup ? MIB : *bytes);
+        if (!from_backup) memset(ram.memory + 64 * MIB, 0, DRIVE_BYTES - 64 * MIB);
+        expect_find(&ram, SPATE_E_NO_TABLE, false);
+      }
+      boot[510] = 0; /* no volume yet: a table that was cut short may be written again */
+      assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_OK);
+      ram_block_fault(&ram, (struct ram_fault){RAM_OP(SPATE_READ), MIB / *bytes, 63 * MIB / *bytes, 0, RAM_ALWAYS,
+                                               SPATE_E_MEDIA, 0x281});
+      assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_E_MEDIA);
+      ram_block_close(&ram);
+    }
+  }
 }
 
 static void test_erase_leaves_no_signature(void **state) {
@@ -643,6 +680,7 @@ int main(void) {
       cmocka_unit_test(test_whole_disk),
       cmocka_unit_test(test_foreign_bytes_are_kept),
       cmocka_unit_test(test_own_table_is_not_foreign),
+      cmocka_unit_test(test_a_volume_in_our_partition_is_foreign),
       cmocka_unit_test(test_erase_leaves_no_signature),
       cmocka_unit_test(test_power_cuts),
       cmocka_unit_test(test_random_damage),
