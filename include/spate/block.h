@@ -72,7 +72,7 @@ struct spate_block {
   uint64_t blocks;             /* capacity in logical blocks */
   uint8_t block_shift;         /* 9 or 12 */
   bool volatile_cache;         /* completed is not durable before a flush */
-  bool can_trim, can_zero;     /* otherwise these answer UNSUPPORTED */
+  bool can_trim, can_zero;     /* otherwise these answer UNSUPPORTED; cleared when the device refuses the command */
   uint16_t depth;              /* commands that can be in flight */
   uint32_t command_bytes_max;  /* a request is split into commands of at most this; a power of two */
   uint32_t request_blocks_max; /* the largest READ or WRITE that submit() takes: may need several commands */

@@ -14,6 +14,11 @@
  * A volume that contradicts itself is read as far as possible and not written to: CORRUPT. A change that the device
  * failed half-way answers with the device's error, as do all changes after it, until the next mount has mended it;
  * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that.
+ *
+ * Mount frees what the record names and no entry owns, and only when it has seen every entry: the tree readable to its
+ * end, up to 64 directories deep. Where it has not, the record stays, the clusters stay allocated, and recording goes
+ * on; the volume stays dirty. A directory change that mount could not finish keeps further ones waiting: mkdir, delete,
+ * rename, and arm where the directory has to grow answer CORRUPT.
  */
 #ifndef SPATE_EXFAT_H
 #define SPATE_EXFAT_H
@@ -124,8 +129,9 @@ struct spate_exfat {
   uint32_t window_first_byte, window_bytes; /* 0 bytes: nothing loaded */
 
   /* the reservation record */
-  uint64_t record_lba;   /* 0: no file yet */
-  uint32_t record_slots; /* bit i: slot i holds something */
+  uint64_t record_lba;        /* 0: no file yet */
+  uint32_t record_slots;      /* bit i: slot i holds something, ... */
+  uint32_t record_unresolved; /* ... which mount could not put right */
 
   struct spate_exfat_clip *clips; /* open ones */
   uint32_t block_count, used_now;
@@ -149,12 +155,14 @@ struct spate_exfat_mounted {
 };
 
 /* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. If the tree cannot
- * be read completely nothing is reclaimed, and found->reservations stay for a later mount. Errors: NOT_EXFAT,
+ * be read completely nothing is reclaimed, and found->reservations stay for a later mount. A volume of two FATs
+ * (TexFAT) of which only the backup boot region is left is read only: changes answer CORRUPT. Errors: NOT_EXFAT,
  * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 
-/* Everything durable, the volume marked clean. IN_USE while a clip is open. */
+/* Everything durable, the volume marked clean. IN_USE while a clip is open. Any other error: it stays marked dirty;
+ * CORRUPT: because of a contradiction, or of what mount could not reclaim. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
 
 struct spate_exfat_info {
@@ -216,8 +224,10 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_extent(struct spate_exfat_file *fi
                                                      uint64_t *lba, uint64_t *blocks);
 
 SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
-/* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable. IN_USE: an open clip, or a
- * directory that holds one; UNSUPPORTED: an entry with clusters of a kind this library does not know. */
+/* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable; not on a volume that others
+ * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; UNSUPPORTED: an
+ * entry with clusters of a kind this library does not know; CORRUPT: clusters that cannot be the file's (free, the
+ * volume's own, those of an open clip, or a chain that breaks), and nothing was written. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
 /* Rename, move, or both. After a cut, the next mount leaves the file under the old name or the new; never both, never
  * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. */

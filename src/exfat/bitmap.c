@@ -75,6 +75,18 @@ enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, 
   return SPATE_OK;
 }
 
+enum spate_error exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all) {
+  uint32_t at = first - EXFAT_FIRST_CLUSTER;
+  uint32_t end = at + clusters;
+
+  for (*all = true; at < end && *all; at++) {
+    enum spate_error error = load(volume, at / 8u);
+    if (error != SPATE_OK) return error;
+    *all = exfat_bit(*window_at(volume, at / 8u), at);
+  }
+  return SPATE_OK;
+}
+
 enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first) {
   struct exfat_free found;
   enum spate_error error = exfat_bitmap_scan(volume, clusters, &found);
@@ -127,7 +139,8 @@ enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, ui
 enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
   struct spate_block *device = volume->config.block;
 
-  if (!device->can_trim || clusters == 0) return SPATE_OK;
+  /* Where others left a contradiction, two files may share clusters, and a deleted one's are another's data. */
+  if (!device->can_trim || clusters == 0 || volume->foreign_dirty || volume->corrupt) return SPATE_OK;
   return spate_block_erase(device, SPATE_TRIM, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, clusters),
                            TRIM_PIECE_BYTES >> device->block_shift, NULL, NULL);
 }

@@ -118,8 +118,7 @@ enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_
     uint32_t next;
     error = exfat_fat_get(volume, chain->cluster, &next);
     if (error != SPATE_OK) return error;
-    if (next != chain->cluster + 1u) break;
-    if (!exfat_cluster_valid(volume, next)) return exfat_corrupt(volume);
+    if (next != chain->cluster + 1u || !exfat_cluster_valid(volume, next)) break;
     chain->cluster = next;
     chain->index++;
     ++*clusters;
@@ -131,8 +130,12 @@ enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uin
                                    size_t zeros_bytes) {
   uint32_t piece_blocks = (uint32_t)(zeros_bytes >> device->block_shift);
 
-  if (device->can_zero)
-    return spate_block_erase(device, SPATE_ZERO, lba, blocks, ZERO_PIECE_BYTES >> device->block_shift, NULL, NULL);
+  if (device->can_zero) {
+    enum spate_error error =
+        spate_block_erase(device, SPATE_ZERO, lba, blocks, ZERO_PIECE_BYTES >> device->block_shift, NULL, NULL);
+    if (error != SPATE_E_COMMAND && error != SPATE_E_UNSUPPORTED) return error;
+    device->can_zero = false; /* there are drives that announce the command and refuse it */
+  }
   memset(zeros, 0, zeros_bytes);
   while (blocks > 0) {
     uint32_t now_blocks = blocks < piece_blocks ? (uint32_t)blocks : piece_blocks;

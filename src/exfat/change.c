@@ -7,7 +7,8 @@
  *
  * delete: journal {clusters}; entry set erased; bitmap, barrier; journal cleared; TRIM. Before the erasure the file is
  * whole; after it the clusters have no owner, and recovery frees those that the cut left allocated. Bits before entry
- * would leave a file over clusters that a PC gives to another.
+ * would leave a file over clusters that a PC gives to another. Before all of it the file's clusters are walked once:
+ * what the volume itself stands on is not freed because a damaged entry says that it owns it.
  *
  * rename: within the old set's slots, if they lie in one block and suffice: one write. Otherwise journal {old place,
  * new place}; new set; old set erased; journal cleared. A cut between leaves two names over the same clusters, on a
@@ -94,15 +95,57 @@ static enum spate_error check_removable(struct spate_exfat *volume, const struct
   return error == SPATE_OK && directory ? check_empty(volume, *chain) : error;
 }
 
-/* Each run of the chain: give it back, or trim it. The FAT still tells a deleted file's runs. */
-static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_chain chain, bool trim) {
+static bool overlap(uint64_t lba, uint64_t blocks, uint64_t other_lba, uint64_t other_blocks) {
+  return lba < other_lba + other_blocks && other_lba < lba + blocks;
+}
+
+static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exfat_chain kept, uint64_t lba,
+                                    uint64_t blocks) {
+  uint32_t count = (uint32_t)exfat_clusters(volume, kept.bytes);
+  uint32_t run;
+
+  for (uint32_t index = 0; index < count; index += run) {
+    uint32_t first;
+    enum spate_error error = exfat_chain_run(volume, &kept, index, &first, &run);
+    if (error != SPATE_OK) return error;
+    if (overlap(lba, blocks, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, run)))
+      return exfat_corrupt(volume);
+  }
+  return SPATE_OK;
+}
+
+/* Can these clusters be the file's? Another file's among them are not seen: that would need the whole tree. */
+static enum spate_error check_run(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
+  uint64_t lba = exfat_cluster_lba(volume, first);
+  uint64_t blocks = exfat_cluster_blocks(volume, clusters);
+  bool allocated;
+  enum spate_error error = exfat_bitmap_allocated(volume, first, clusters, &allocated);
+
+  if (error != SPATE_OK) return error;
+  if (!allocated || overlap(lba, blocks, volume->record_lba, EXFAT_RECORD_SLOTS)) return exfat_corrupt(volume);
+  for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
+    if (overlap(lba, blocks, clip->first_lba, clip->reserved_bytes >> volume->block_shift))
+      return exfat_corrupt(volume);
+  error = check_apart(volume, volume->root, lba, blocks);
+  if (error == SPATE_OK) error = check_apart(volume, volume->bitmap, lba, blocks);
+  return error == SPATE_OK ? check_apart(volume, volume->upcase, lba, blocks) : error;
+}
+
+static enum spate_error free_run(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
+  return exfat_bitmap_set(volume, first, clusters, false);
+}
+
+/* The FAT still tells a deleted file's runs. */
+static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_chain chain,
+                                 enum spate_error (*act)(struct spate_exfat *volume, uint32_t first,
+                                                         uint32_t clusters)) {
   uint32_t count = (uint32_t)exfat_clusters(volume, chain.bytes);
   uint32_t run;
 
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
     enum spate_error error = exfat_chain_run(volume, &chain, index, &first, &run);
-    if (error == SPATE_OK) error = trim ? exfat_trim(volume, first, run) : exfat_bitmap_set(volume, first, run, false);
+    if (error == SPATE_OK) error = act(volume, first, run);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
@@ -117,12 +160,13 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (set.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
   error = exfat_set_chain(volume, set.raw, chain);
   if (error == SPATE_OK) error = check_removable(volume, &set, chain);
+  if (error == SPATE_OK) error = each_run(volume, *chain, check_run);
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
       .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
   error = exfat_journal_begin(volume, &record);
   if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);
-  if (error == SPATE_OK) error = each_run(volume, *chain, false);
+  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);
   return exfat_journal_end(volume, error);
 }
 
@@ -133,7 +177,7 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
   if (error != SPATE_OK) return error;
   error = exfat_clean(volume, remove_set(volume, path, &chain));
   if (error == SPATE_OK) {
-    enum spate_error trim_error = each_run(volume, chain, true);
+    enum spate_error trim_error = each_run(volume, chain, exfat_trim);
     /* The file is gone for good; TRIM is advice that the drive did not take. */
     if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   }
@@ -171,6 +215,7 @@ static bool fits_in_place(const struct spate_exfat *volume, const struct exfat_s
 /* One write: the new set, and slots that it does not need as unused. */
 static enum spate_error rename_in_place(struct spate_exfat *volume, const struct exfat_set *old,
                                         struct exfat_set *set) {
+  if (exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* it may know this set by its checksum */
   enum spate_error error = exfat_boot_dirty(volume, true);
 
   for (uint32_t i = set->place.entries; i < old->place.entries; i++) {

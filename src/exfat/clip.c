@@ -102,9 +102,15 @@ enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t byt
 
 /* ---- arm ---- */
 
+#define CLIP_SLOTS ((UINT32_C(1) << SPATE_EXFAT_CLIPS_MAX) - 1u)
+
 static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slot) {
+  uint32_t taken = volume->record_slots;
+
+  /* A reservation that mount could not give back gives way: its clusters stay allocated, which harms nobody. */
+  if ((taken & CLIP_SLOTS) == CLIP_SLOTS) taken &= ~volume->record_unresolved;
   *slot = 0;
-  while ((volume->record_slots >> *slot & 1u) != 0)
+  while ((taken >> *slot & 1u) != 0)
     ++*slot;
   return *slot < SPATE_EXFAT_CLIPS_MAX ? SPATE_OK : SPATE_E_FULL;
 }
@@ -251,21 +257,29 @@ static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
   return exfat_block_commit(clip->block);
 }
 
+/* Durably; or else the tail is taken back, so that nobody else gets it before the close is repeated. If that fails too,
+ * nobody gets anything before the next mount has sorted it out. */
+static enum spate_error free_tail(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
+  if (clusters == 0) return SPATE_OK; /* all before this is durable already */
+  enum spate_error error = exfat_bitmap_set(volume, first, clusters, false);
+  if (error == SPATE_OK) error = exfat_barrier(volume);
+  if (error == SPATE_OK) return SPATE_OK;
+  enum spate_error kept = exfat_bitmap_set(volume, first, clusters, true);
+  if (kept != SPATE_OK) volume->failed = kept;
+  return error;
+}
+
 /* What is behind `bytes` is given back; then nothing of the clip is left to be remembered. */
 static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
   uint32_t used = (uint32_t)exfat_clusters(volume, bytes);
   uint32_t tail_first = clip->first_cluster + used;
   uint32_t tail = clip->clusters - used;
-  enum spate_error error = SPATE_OK;
+  enum spate_error error = free_tail(volume, tail_first, tail);
 
-  if (tail > 0) error = exfat_bitmap_set(volume, tail_first, tail, false);
-  /* Some of the tail may be free now, so nobody may have it before the next mount has sorted it out. */
-  if (error != SPATE_OK) volume->failed = error;
   if (error != SPATE_OK) return error;
   clip->clusters = used; /* what is given back is not given back again if this has to be repeated */
   clip->reserved_bytes = (uint64_t)used << volume->cluster_shift;
-  error = exfat_barrier(volume);
-  if (error == SPATE_OK) error = exfat_record_clear(volume, clip->record);
+  error = exfat_record_clear(volume, clip->record);
   if (error != SPATE_OK) return error;
   forget(volume, clip);
   /* The clip is closed. If the volume could not be marked clean, the next change or unmount tries again and reports. */

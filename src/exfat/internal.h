@@ -102,7 +102,8 @@ enum spate_error exfat_begin(struct spate_exfat *volume);
 void exfat_end(struct spate_exfat *volume);
 /* begin, for an operation that may write: not on a volume that contradicts itself. */
 enum spate_error exfat_begin_change(struct spate_exfat *volume);
-/* After a change that came to `error`: VolumeDirty off if no clip is open and nothing is left to be recovered. */
+/* After a change that came to `error`: VolumeDirty off if no clip is open, nothing is left to be recovered, and no
+ * contradiction was found. */
 enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error);
 /* clean and end */
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error);
@@ -166,7 +167,7 @@ enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_
                                  uint32_t *first, uint32_t *clusters);
 /* Blocks read as zeros afterwards; durable after the next barrier. */
 enum spate_error exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
-/* Zeros by command where the device has one, else from `zeros`. */
+/* Zeros by command where the device has one and takes it, else from `zeros`. */
 enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
                                    size_t zeros_bytes);
 
@@ -180,8 +181,11 @@ struct exfat_free {
 enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct exfat_free *found);
 /* Mark a run as allocated or free; durable after the next barrier. */
 enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
+/* Are all of these clusters allocated? */
+enum spate_error exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all);
 /* The first run of `clusters`, or why there is none. */
 enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first);
+/* Advice to the drive; not given where it could concern others' data. */
 enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters);
 
 /* ---- upcase.c, name.c, time.c ---- */
@@ -291,7 +295,10 @@ enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 #define EXFAT_RECORD_JOURNAL SPATE_EXFAT_CLIPS_MAX /* the slot of directory changes */
 #define EXFAT_RECORD_SLOTS   (SPATE_EXFAT_CLIPS_MAX + 1u)
 
-/* As it is on the volume, at the start of its block; in the order of this CPU's bytes, which the version tells. */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "The reservation record is kept as the CPU has it in memory: this CPU's order of bytes is not the volume's."
+#endif
+/* As it is on the volume, at the start of its block. */
 struct exfat_record {
   uint8_t magic[8];
   uint32_t version, serial;
@@ -322,6 +329,10 @@ enum spate_error exfat_record_need(struct spate_exfat *volume);
 enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
 enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid);
 enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot);
+/* A directory change that mount could not finish may be a file under two names: no other one takes its place. */
+static inline bool exfat_journal_held(const struct spate_exfat *volume) {
+  return (volume->record_unresolved >> EXFAT_RECORD_JOURNAL & 1u) != 0;
+}
 /* Begin a directory change: VolumeDirty on and the journal written. */
 enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record);
 /* End one that came to `error`; on a failure the journal stays for the next mount. */

@@ -45,6 +45,7 @@ static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, cons
   memset(block->data, 0, exfat_block_bytes(volume));
   if (record != NULL) memcpy(block->data, record, sizeof *record);
   volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
+  volume->record_unresolved &= ~(UINT32_C(1) << slot);
   error = exfat_block_commit(block);
   if (error == SPATE_OK && record == NULL) volume->record_slots &= ~(UINT32_C(1) << slot);
   return error;
@@ -62,6 +63,7 @@ enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, s
 enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot) { return put_slot(volume, slot, NULL); }
 
 enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {
+  if (exfat_journal_held(volume)) return SPATE_E_CORRUPT;
   enum spate_error error = exfat_boot_dirty(volume, true);
 
   /* Without the file: while it is being made. A cut then costs what is being allocated, and no more. */
@@ -72,6 +74,6 @@ enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_re
 enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error) {
   if (error == SPATE_OK) error = exfat_barrier(volume);
   if (error == SPATE_OK && volume->record_lba != 0) error = exfat_record_clear(volume, EXFAT_RECORD_JOURNAL);
-  if (error != SPATE_OK) volume->failed = error;
+  if (error != SPATE_OK && !exfat_journal_held(volume)) volume->failed = error;
   return error;
 }

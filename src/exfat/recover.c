@@ -5,7 +5,8 @@
  * A slot of the record says: these clusters were allocated (or are being freed) without an entry that owns them. So:
  * those of them that no entry in the whole tree owns are freed, and nothing else is touched. That holds whatever
  * happened to the volume on a PC in between. If the tree cannot be read completely, an owner may be in the part that
- * was not seen: nothing is freed, and the record stays.
+ * was not seen: nothing is freed, and the record stays. That does not keep anybody from recording: what is named in the
+ * record is allocated, so it is given to no one else, and to stay so is all the harm there is.
  *
  * Who owns what is marked in the window's memory, for as many clusters at a time as it has bits.
  */
@@ -13,6 +14,7 @@
 
 #define DEPTH_MAX        64u /* directories below each other; the walk keeps its own stack */
 #define TYPE_VOLUME_GUID 0xa0u
+#define PRIMARY_FLAGS    4u
 
 struct level {
   struct spate_exfat_chain directory;
@@ -91,6 +93,17 @@ static enum spate_error mark_set(struct owners *owners, struct level *level) {
   return directory && chain.bytes > 0 ? push(owners, &chain) : SPATE_OK;
 }
 
+/* By the generic templates (specification, 6.3 and 6.4), which bind all types that may be ignored. */
+static enum spate_error mark_unknown(struct owners *owners, const uint8_t *entry) {
+  uint8_t flags = entry[(entry[0] & EXFAT_TYPE_SECONDARY) != 0 ? ENTRY_FLAGS : PRIMARY_FLAGS];
+  struct spate_exfat_chain chain;
+
+  if ((entry[0] & EXFAT_TYPE_BENIGN) == 0) return exfat_corrupt(owners->volume); /* it may own clusters in other ways */
+  if ((flags & EXFAT_ALLOCATION_POSSIBLE) == 0) return SPATE_OK;
+  exfat_entry_chain(entry, flags, &chain);
+  return mark_chain(owners, &chain);
+}
+
 /* One entry, or one set, of the innermost directory. */
 static enum spate_error mark_next(struct owners *owners) {
   struct level *level = &owners->levels[owners->depth - 1u];
@@ -110,7 +123,7 @@ static enum spate_error mark_next(struct owners *owners) {
   case EXFAT_TYPE_UPCASE: exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
   case EXFAT_TYPE_LABEL:
   case TYPE_VOLUME_GUID: return SPATE_OK;
-  default: return exfat_corrupt(owners->volume); /* it may own clusters in a way not known here */
+  default: return mark_unknown(owners, raw);
   }
 }
 
@@ -179,17 +192,53 @@ static enum spate_error take_back_link(struct owners *owners, const struct exfat
   return exfat_fat_set(volume, record->previous_cluster, EXFAT_CLUSTER_END);
 }
 
-static enum spate_error free_record(struct owners *owners, struct exfat_record *record, uint64_t *freed) {
-  uint32_t count = (uint32_t)exfat_clusters(owners->volume, record->clusters.bytes);
-  enum spate_error error = take_back_link(owners, record);
-  uint32_t run;
+/* The next run of a record's clusters, counted from the heap's start; `clusters` 0: there is none. A break in the FAT
+ * is the end: a PC has given the deleted file's clusters to others. */
+static enum spate_error recorded_run(struct spate_exfat *volume, struct exfat_record *record, uint32_t index,
+                                     uint32_t *at, uint32_t *clusters) {
+  uint32_t first = EXFAT_FIRST_CLUSTER;
+  enum spate_error error = SPATE_OK;
 
-  for (uint32_t index = 0; error == SPATE_OK && index < count; index += run) {
-    uint32_t first;
-    error = exfat_chain_run(owners->volume, &record->clusters, index, &first, &run);
-    if (error == SPATE_OK) error = free_run(owners, first - EXFAT_FIRST_CLUSTER, run, freed);
+  *clusters = 0;
+  if (index < exfat_clusters(volume, record->clusters.bytes))
+    error = exfat_chain_run(volume, &record->clusters, index, &first, clusters);
+  *at = first - EXFAT_FIRST_CLUSTER;
+  if (error != SPATE_E_CORRUPT) return error;
+  volume->corrupt = false;
+  *clusters = 0;
+  return SPATE_OK;
+}
+
+static enum spate_error free_record(struct owners *owners, struct exfat_record *record, uint64_t *freed) {
+  enum spate_error error = take_back_link(owners, record);
+  uint32_t run = 1;
+
+  for (uint32_t index = 0; error == SPATE_OK && run > 0; index += run) {
+    uint32_t at;
+    error = recorded_run(owners->volume, record, index, &at, &run);
+    if (error == SPATE_OK) error = free_run(owners, at, run, freed);
   }
   return error;
+}
+
+/* The first recorded cluster from `at` on, counted from the heap's start; UINT32_MAX: none. */
+static enum spate_error next_recorded(struct spate_exfat *volume, uint32_t at, uint32_t *next) {
+  *next = UINT32_MAX;
+  for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
+    struct exfat_record record;
+    bool valid;
+    uint32_t run = 1;
+    enum spate_error error = exfat_record_read(volume, slot, &record, &valid);
+    for (uint32_t index = 0; error == SPATE_OK && valid && run > 0; index += run) {
+      uint32_t first;
+      error = recorded_run(volume, &record, index, &first, &run);
+      if (first + run <= at) continue;
+      if (first < at) first = at;
+      if (first < *next) *next = first;
+    }
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
 }
 
 static enum spate_error free_recorded(struct owners *owners, uint64_t *freed) {
@@ -269,7 +318,9 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
     volume->corrupt = false; /* the directory is no longer where it was, so neither is anything to be finished */
     error = SPATE_OK;
   }
-  for (uint32_t at = 0; error == SPATE_OK && at < volume->cluster_count; at += owners.clusters) {
+  for (uint32_t at = 0; error == SPATE_OK; at = owners.first + owners.clusters) {
+    error = next_recorded(volume, at, &at);
+    if (error != SPATE_OK || at == UINT32_MAX) break;
     error = mark_owners(&owners, at);
     if (error == SPATE_OK) error = free_recorded(&owners, &freed);
   }
@@ -292,11 +343,10 @@ enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mo
   if (error == SPATE_OK) error = reclaim(volume, found);
   if (error == SPATE_OK) error = clear_all(volume);
   if (error != SPATE_OK) {
-    /* What can be read stays readable; what is to be mended waits for a mount that can. */
-    volume->failed = error;
+    volume->record_unresolved = volume->record_slots; /* it waits for a mount that can */
     spate_port_log("exfat: recovery failed", (uint64_t)error);
-    return SPATE_OK;
   }
+  volume->corrupt = false; /* what is done next need not meet what was met here */
   spate_port_log("exfat: bytes reclaimed", found->reclaimed_bytes);
   /* Dirty because of us, if it was not so before we began. */
   volume->dirty = found->dirty && !volume->foreign_dirty;

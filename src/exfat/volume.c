@@ -24,7 +24,7 @@ enum spate_error exfat_begin_change(struct spate_exfat *volume) {
 
 enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error) {
   /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
-  if (!volume->dirty || volume->record_slots != 0 || volume->failed != SPATE_OK) return error;
+  if (!volume->dirty || volume->record_slots != 0 || volume->failed != SPATE_OK || volume->corrupt) return error;
   enum spate_error clean_error = exfat_barrier(volume);
   if (clean_error == SPATE_OK) clean_error = exfat_boot_dirty(volume, false);
   return error == SPATE_OK ? clean_error : error;
@@ -117,7 +117,7 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   if (error == SPATE_OK) error = exfat_record_open(volume, found);
   if (error != SPATE_OK) return error;
   found->backup_boot = volume->from_backup;
-  if (volume->record_slots != 0) return exfat_recover(volume, found);
+  if (volume->record_slots != 0 && !volume->corrupt) return exfat_recover(volume, found);
   volume->foreign_dirty = found->dirty;
   return SPATE_OK;
 }
@@ -130,8 +130,9 @@ enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
     exfat_end(volume);
     return SPATE_E_IN_USE;
   }
-  error = exfat_barrier(volume);
-  return exfat_end_change(volume, error);
+  error = exfat_end_change(volume, exfat_barrier(volume));
+  if (error == SPATE_OK) error = volume->failed;
+  return error == SPATE_OK && volume->dirty ? SPATE_E_CORRUPT : error;
 }
 
 static enum spate_error read_label(struct spate_exfat *volume, char *label) {

@@ -74,7 +74,10 @@ static enum spate_error check_data(const struct spate_nvme_queue *queue, const s
   } else if (io->buffer == NULL || (spate_port_dma_address(io->buffer) & 3u) != 0) {
     return SPATE_E_INVALID;
   }
-  return (io->flags & SPATE_IO_CPU) != 0 && data_of(io) == NULL ? SPATE_E_INVALID : SPATE_OK;
+  if ((io->flags & SPATE_IO_CPU) == 0) return SPATE_OK;
+  /* Blocks are whole cache lines, so that the start tells of the end, too. */
+  const void *data = data_of(io);
+  return data == NULL || ((uintptr_t)data & (SPATE_DMA_ALIGN - 1u)) != 0 ? SPATE_E_INVALID : SPATE_OK;
 }
 
 static enum spate_error check(const struct spate_nvme_queue *queue, const struct spate_io *io) {

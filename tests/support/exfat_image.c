@@ -28,7 +28,7 @@ enum spate_error image_mount(struct image *image) {
 }
 
 void image_format(struct image *image) {
-  struct spate_exfat_format format = {.label = "TEST", .serial = 0x12345678, .cluster_bytes = 1u << 20};
+  struct spate_exfat_format format = {.label = "TEST", .serial = IMAGE_SERIAL, .cluster_bytes = 1u << 20};
   if (spate_exfat_format(&image->config, &format) != SPATE_OK || image_mount(image) != SPATE_OK) abort();
 }
 

@@ -9,6 +9,7 @@
 
 #define IMAGE_CACHE_BLOCKS 16u
 #define IMAGE_WINDOW_BYTES 8192u
+#define IMAGE_SERIAL       0x12345678u /* of a volume that image_format made */
 
 struct image {
   struct ram_block ram;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Directories that lie in each other would be walked for ever. */
+#define OWNED_MAX(oracle) (4 * (oracle)->cluster_count)
+
 static uint32_t get(const uint8_t *at, unsigned bytes) {
   uint32_t value = 0;
   while (bytes-- > 0)
@@ -50,7 +53,10 @@ static uint32_t own(struct oracle *oracle, const char *path, uint32_t first, uin
       fault(oracle, "%s: cluster %u at %u", path, cluster, seen);
       return seen;
     }
-    oracle->owned++;
+    if (++oracle->owned > OWNED_MAX(oracle)) {
+      fault(oracle, "%s: everything has many owners", path);
+      return seen;
+    }
     if (oracle->owners[cluster - 2]++ > 0) oracle->cross_linked++;
     seen++;
     bool last = !by_chain && !contiguous && seen == count;
@@ -98,7 +104,10 @@ static void read_file(struct oracle *oracle, const struct directory *directory, 
                       uint64_t set_offset, int depth) {
   char name[256];
   uint8_t flags = set[32 + 1];
-  if (oracle->file_count == ORACLE_FILES_MAX) abort();
+  if (oracle->file_count == ORACLE_FILES_MAX) {
+    fault(oracle, "%s: too many files", directory->path);
+    return;
+  }
   struct oracle_file *file = &oracle->files[oracle->file_count++];
   read_name(set, name);
   *file = (struct oracle_file){.directory = (get(set + 4, 2) & 0x10) != 0,
@@ -130,13 +139,15 @@ static void read_system(struct oracle *oracle, const uint8_t *entry) {
     fault(oracle, "system entry: cluster %u", first);
     return;
   }
+  if (entry[0] == 0x81 && oracle->bitmap != 0) fault(oracle, "two bitmaps");
   if (entry[0] == 0x81) oracle->bitmap = (uint64_t)(cluster_at(oracle, first) - oracle->image);
   if (entry[0] == 0x81 && bytes != (oracle->cluster_count + 7ull) / 8) fault(oracle, "bitmap length");
   if (own(oracle, "system", first, bytes, false, true) != count_of(oracle, bytes)) fault(oracle, "system chain");
-  if (entry[0] != 0x82) return;
+  if (entry[0] != 0x82 || oracle->fault[0] != '\0') return;
+  struct directory table = {"", first, false, bytes};
   uint32_t sum = 0;
   for (uint64_t i = 0; i < bytes; i++)
-    sum = ((sum & 1u) << 31) + (sum >> 1) + cluster_at(oracle, first)[i];
+    sum = ((sum & 1u) << 31) + (sum >> 1) + *entry_at(oracle, &table, i);
   if (sum != get(entry + 4, 4)) fault(oracle, "up-case table checksum");
 }
 
@@ -195,12 +206,16 @@ bool oracle_read(struct oracle *oracle, const uint8_t *image, uint64_t bytes) {
   uint32_t shift = image[108];
   if (shift != 9 && shift != 12) shift = image[12 * 512 + 108] == 9 ? 9 : 12;
   oracle->block_bytes = 1u << shift;
-  const uint8_t *boot = image;
-  if (!region_good(boot, oracle->block_bytes)) boot = image + 12 * oracle->block_bytes;
-  if (!region_good(boot, oracle->block_bytes)) {
+  const uint8_t *backup = image + 12 * oracle->block_bytes;
+  bool main_whole = region_good(image, oracle->block_bytes);
+  const uint8_t *boot = main_whole ? image : backup;
+  oracle->boot_torn = !main_whole && memcmp(image + 3, "EXFAT   ", 8) == 0;
+  oracle->backup_whole = region_good(backup, oracle->block_bytes);
+  if (!main_whole && !oracle->backup_whole) {
     fault(oracle, "boot regions");
     return false;
   }
+  oracle->serial = get(boot + 100, 4);
   oracle->fat = (uint64_t)get(boot + 80, 4) << shift;
   oracle->heap = (uint64_t)get(boot + 88, 4) << shift;
   oracle->cluster_count = get(boot + 92, 4);

@@ -26,6 +26,9 @@ struct oracle {
   uint32_t block_bytes, cluster_bytes, cluster_count, root;
   uint64_t fat, heap, bitmap; /* byte offsets */
   bool dirty;
+  bool boot_torn;            /* a main boot sector of exFAT in a region that is not whole */
+  bool backup_whole;         /* the backup boot region */
+  uint32_t serial;           /* the volume's */
   uint32_t owned, allocated; /* clusters */
   uint32_t leaked;           /* allocated without an owner */
   uint32_t cross_linked;     /* owned twice */

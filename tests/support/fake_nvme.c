@@ -17,10 +17,12 @@
 #define STATUS_QUEUE_SIZE     0x4102u
 #define NO_ANSWER             0xffffu /* the command stays with the drive */
 
-static void violate(struct fake_nvme *drive, const char *why) {
+void fake_nvme_violate(struct fake_nvme *drive, const char *why) {
   drive->violations++;
   if (drive->violation == NULL) drive->violation = why;
 }
+
+static void violate(struct fake_nvme *drive, const char *why) { fake_nvme_violate(drive, why); }
 
 static void *memory(uint64_t address) { return (void *)(uintptr_t)address; }
 
@@ -102,10 +104,14 @@ static uint32_t random_next(struct fake_nvme *drive) {
 static void run(struct fake_nvme *drive) {
   if (drive->gone || (drive->csts & 3u) != 1u) return;
   unsigned start = drive->shuffle ? random_next(drive) % FAKE_PENDING_MAX : 0;
-  for (unsigned i = 0; i < FAKE_PENDING_MAX; i++) {
+  unsigned left = drive->pending_count; /* most of the time none: not to look is what makes minutes of its time pass */
+  for (unsigned i = 0; i < FAKE_PENDING_MAX && left > 0; i++) {
     struct fake_pending *pending = &drive->pending[(start + i) % FAKE_PENDING_MAX];
-    if (!pending->used || pending->stalled || pending->due_ticks > drive->ticks) continue;
+    if (!pending->used) continue;
+    left--;
+    if (pending->stalled || pending->due_ticks > drive->ticks) continue;
     pending->used = false;
+    drive->pending_count--;
     post(drive, pending);
   }
 }
@@ -115,6 +121,7 @@ static void complete(struct fake_nvme *drive, uint16_t queue, uint32_t id, uint3
   for (unsigned i = 0; i < FAKE_PENDING_MAX; i++) {
     struct fake_pending *pending = &drive->pending[i];
     if (pending->used) continue;
+    drive->pending_count++;
     const uint64_t spread = drive->shuffle && queue != 0 ? random_next(drive) % (drive->latency_ticks * 4 + 1) : 0;
     *pending = (struct fake_pending){
         .used = true,
@@ -402,9 +409,11 @@ static void doorbell(struct fake_nvme *drive, uint64_t offset, uint32_t value) {
     return;
   }
   if (index % 2 == 0) {
+    fake_nvme_order_submission(drive, (unsigned)queue, value);
     ring->tail = value;
     fetch(drive, (uint16_t)queue);
   } else {
+    fake_nvme_order_completion(drive, (unsigned)queue, value);
     ring->head = value;
   }
 }
@@ -413,13 +422,16 @@ static void forget(struct fake_nvme *drive) {
   memset(drive->sq, 0, sizeof drive->sq);
   memset(drive->cq, 0, sizeof drive->cq);
   memset(drive->pending, 0, sizeof drive->pending);
+  drive->pending_count = 0;
   drive->event_armed = false;
   drive->host_buffer[0] = 0;
+  drive->behavior_acre = false;
 }
 
 static void write_cc(struct fake_nvme *drive, uint32_t value) {
   const uint32_t before = drive->cc;
 
+  fake_nvme_order_control(drive, (value & ~before & 1) != 0);
   drive->cc = value;
   if ((value & 1) != 0 && (before & 1) == 0) {
     if ((drive->csts & 1) != 0) violate(drive, "CC.EN set while CSTS.RDY is 1");
@@ -443,7 +455,8 @@ static void write_cc(struct fake_nvme *drive, uint32_t value) {
     drive->shutdowns++;
     for (unsigned i = 1; i <= FAKE_QUEUES_MAX; i++)
       drive->hot_shutdown |= drive->sq[i].entries != 0;
-    drive->csts |= 8;
+    drive->csts |= 4; /* being shut down */
+    drive->shut_down_at_ticks = drive->ticks + drive->shutdown_ticks;
   }
 }
 
@@ -451,6 +464,7 @@ void fake_nvme_advance(struct fake_nvme *drive, uint64_t ticks) {
   drive->ticks += ticks;
   if ((drive->cc & 1) != 0 && (drive->csts & 3) == 0 && !drive->never_ready && drive->ticks >= drive->ready_at_ticks)
     drive->csts |= 1;
+  if ((drive->csts & 0xc) == 4 && drive->ticks >= drive->shut_down_at_ticks) drive->csts ^= 0xc;
   run(drive);
 }
 
@@ -539,6 +553,7 @@ void fake_nvme_init(struct fake_nvme *drive, unsigned block_shift) {
   spate_put64(drive->health_page + 144, 3);
   drive->ready_ticks = 2000;
   drive->latency_ticks = 20;
+  drive->shutdown_ticks = 3000;
   drive->random = 1;
 }
 

@@ -18,6 +18,7 @@
 #define FAKE_PENDING_MAX      1024u
 #define FAKE_JOURNAL_MAX      65536u
 #define FAKE_FAULTS_MAX       8u
+#define FAKE_RING_ENTRIES_MAX 256u
 
 enum fake_action {
   FAKE_STATUS,      /* complete with `value` as the status field, without carrying the command out */
@@ -62,6 +63,14 @@ struct fake_pending {
   bool used, stalled;
 };
 
+/* What the host's barriers ordered: see fake_nvme_order.c. */
+struct fake_order {
+  uint8_t visible[FAKE_QUEUES_MAX + 1]
+                 [FAKE_RING_ENTRIES_MAX * 64u]; /* the submission rings, at the last write barrier */
+  bool write_barrier;                           /* since the last register write that needs one */
+  unsigned read_barriers, retired;              /* since the last completion doorbell */
+};
+
 struct fake_nvme {
   /* What the drive is: set by fake_nvme_init(), changed by a test before the driver opens it. */
   uint64_t cap;
@@ -79,6 +88,7 @@ struct fake_nvme {
   /* How it behaves. */
   uint64_t ready_ticks; /* CC.EN to CSTS.RDY */
   uint64_t latency_ticks;
+  uint64_t shutdown_ticks; /* CC.SHN to the end of the shutdown */
   bool never_ready, never_disabled, fatal_on_enable;
   bool shuffle;                /* complete in any order */
   bool no_media;               /* walk the data, but do not move it */
@@ -103,14 +113,16 @@ struct fake_nvme {
   uint64_t ticks;
   uint32_t cc, csts, aqa;
   uint64_t asq, acq;
-  uint64_t ready_at_ticks;
+  uint64_t ready_at_ticks, shut_down_at_ticks;
   bool gone;
   bool power_was_cut; /* and the host cannot know yet */
   struct fake_ring sq[FAKE_QUEUES_MAX + 1], cq[FAKE_QUEUES_MAX + 1];
   struct fake_pending pending[FAKE_PENDING_MAX];
+  unsigned pending_count; /* in use */
   uint32_t event_id;
   bool event_armed;
   uint32_t random;
+  struct fake_order order;
 };
 
 /* 8 MiB of 512-byte blocks, 128 KiB transfers, 64 entries, in working order. Allocates `media`. */
@@ -126,6 +138,15 @@ void fake_nvme_power_cut(struct fake_nvme *drive);
 
 uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address);
 void fake_nvme_write32(struct fake_nvme *drive, uint64_t address, uint32_t value);
+/* The host's barriers, and a request that it reports as done. */
+void fake_nvme_write_barrier(struct fake_nvme *drive);
+void fake_nvme_read_barrier(struct fake_nvme *drive);
+void fake_nvme_retired(struct fake_nvme *drive);
+/* The fake's own: CC is written; a doorbell is rung, up to `value`, before the drive acts on it. */
+void fake_nvme_order_control(struct fake_nvme *drive, bool enable);
+void fake_nvme_order_submission(struct fake_nvme *drive, unsigned queue, uint32_t value);
+void fake_nvme_order_completion(struct fake_nvme *drive, unsigned queue, uint32_t value);
+void fake_nvme_violate(struct fake_nvme *drive, const char *why);
 /* Virtual time passes, and completions whose time has come are posted. */
 void fake_nvme_advance(struct fake_nvme *drive, uint64_t ticks);
 

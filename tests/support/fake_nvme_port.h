@@ -26,8 +26,8 @@ void host_write64(uintptr_t address, uint64_t value) {
   host_write32(address + 4, (uint32_t)(value >> 32));
 }
 
-void host_dma_write_barrier(void) {}
-void host_dma_read_barrier(void) {}
+void host_dma_write_barrier(void) { fake_nvme_write_barrier(fake_port_drive); }
+void host_dma_read_barrier(void) { fake_nvme_read_barrier(fake_port_drive); }
 
 void host_cache_clean(const void *start, size_t bytes) {
   fake_port_cache.cleans++;

@@ -18,7 +18,7 @@
 struct fixture {
   struct fake_nvme drive;
   struct spate_nvme nvme;
-  struct spate_nvme_queue queue;
+  struct spate_nvme_queue queue, second; /* the second where a test opens it */
   struct spate_arena arena;
   struct spate_nvme_config config;
   struct spate_region ring;
@@ -34,6 +34,7 @@ struct outcome {
 static inline void outcome_done(struct spate_io *io) {
   struct outcome *outcome = io->context;
   outcome->calls++;
+  if (io->error == SPATE_OK) fake_nvme_retired(fake_port_drive);
 }
 
 static inline struct fixture *fixture_make(unsigned block_shift) {
@@ -55,6 +56,20 @@ static inline void fixture_open(struct fixture *f, unsigned depth) {
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depth), SPATE_OK);
 }
 
+/* A queue that has taken all but `before_wrap` of the commands that its count has room for. */
+static inline void fixture_age_queue(struct spate_nvme_queue *queue, uint32_t before_wrap) {
+  assert_int_equal(before_wrap % queue->entries, 0);
+  queue->sq_tail = queue->sq_rung = 0u - before_wrap;
+}
+
+/* Two queues on one namespace, not young any more. */
+static inline void fixture_open_two(struct fixture *f, unsigned depth) {
+  fixture_open(f, depth);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, depth), SPATE_OK);
+  fixture_age_queue(&f->queue, f->queue.entries);
+  fixture_age_queue(&f->second, f->second.entries);
+}
+
 static inline void fixture_free(struct fixture *f) {
   if (f->drive.violations != 0) fail_msg("the drive was mistreated: %s", f->drive.violation);
   fake_nvme_free(&f->drive);
@@ -64,19 +79,29 @@ static inline void fixture_free(struct fixture *f) {
 }
 
 /* Submit; the outcome is known later. */
-static inline enum spate_error fixture_submit(struct fixture *f, struct outcome *outcome, struct spate_io io) {
+static inline enum spate_error fixture_submit_to(struct spate_nvme_queue *queue, struct outcome *outcome,
+                                                 struct spate_io io) {
   *outcome = (struct outcome){.io = io};
   outcome->io.done = outcome_done;
   outcome->io.context = outcome;
-  return spate_block_submit(&f->queue.block, &outcome->io);
+  return spate_block_submit(&queue->block, &outcome->io);
+}
+
+static inline enum spate_error fixture_submit(struct fixture *f, struct outcome *outcome, struct spate_io io) {
+  return fixture_submit_to(&f->queue, outcome, io);
+}
+
+static inline void fixture_poll(struct fixture *f) {
+  (void)spate_block_poll(&f->queue.block, 32);
+  if (f->second.controller != NULL) (void)spate_block_poll(&f->second.block, 32);
+  host_relax();
 }
 
 /* Poll until the request is done, for at most `ms` of the drive's time. */
 static inline bool fixture_wait(struct fixture *f, const struct outcome *outcome, uint64_t ms) {
   const uint64_t end = f->drive.ticks + ms * (FAKE_TICKS_PER_SECOND / 1000);
   while (outcome->calls == 0 && f->drive.ticks < end) {
-    (void)spate_block_poll(&f->queue.block, 32);
-    host_relax();
+    fixture_poll(f);
   }
   return outcome->calls == 1;
 }
@@ -84,8 +109,7 @@ static inline bool fixture_wait(struct fixture *f, const struct outcome *outcome
 static inline void fixture_poll_ms(struct fixture *f, uint64_t ms) {
   const uint64_t end = f->drive.ticks + ms * (FAKE_TICKS_PER_SECOND / 1000);
   while (f->drive.ticks < end) {
-    (void)spate_block_poll(&f->queue.block, 32);
-    host_relax();
+    fixture_poll(f);
   }
 }
 

@@ -107,6 +107,12 @@ static enum spate_error check(const struct ram_block *ram, const struct spate_io
   return io->op == SPATE_READ || io->op == SPATE_WRITE ? check_data(ram, io) : SPATE_OK;
 }
 
+/* Memory of no region is the CPU's: where its caches are not coherent, the device would see what was there before. */
+static bool carries_stale_data(const struct spate_io *io) {
+  bool has_data = io->op == SPATE_READ || io->op == SPATE_WRITE;
+  return has_data && io->region == NULL && (io->flags & SPATE_IO_CPU) == 0;
+}
+
 static enum spate_error ram_submit(struct spate_block *block, struct spate_io *io) {
   struct ram_block *ram = ram_of(block);
   for (unsigned i = 0; i < ram->pending_count; i++)
@@ -114,6 +120,7 @@ static enum spate_error ram_submit(struct spate_block *block, struct spate_io *i
 
   enum spate_error error = check(ram, io);
   if (error != SPATE_OK) return error;
+  if (carries_stale_data(io)) die("a request on CPU memory without SPATE_IO_CPU: no cache maintenance is done for it");
   if (ram->pending_count >= ram->block.depth || ram->pending_count == RAM_DEPTH_MAX) {
     ram->full_count++;
     return SPATE_E_FULL;

@@ -11,7 +11,7 @@
  * Requests complete only in poll. A write takes its data and a read gives it at completion, so a buffer reused too
  * early is seen; a read's buffer is filled with RAM_POISON at submission. Misuse that a drive could not report ends
  * the program with a sentence: an object submitted twice, poll from `done`, a buffer that changed in flight (where
- * the log keeps data).
+ * the log keeps data), a `buffer` without SPATE_IO_CPU.
  */
 #ifndef SPATE_TESTS_RAM_BLOCK_H
 #define SPATE_TESTS_RAM_BLOCK_H

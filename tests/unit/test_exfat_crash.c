@@ -20,9 +20,15 @@
 #define MIB          (UINT64_C(1) << 20)
 #define FACTS_MAX    256
 #define RANDOM_CUTS  4
+#define SINGLES_MAX  40 /* requests that alone are kept or lost: more than format sends between two flushes */
 #define IMAGE_BYTES  (16 * MIB)
 #define SMALL_BYTES  MIB
 #define CONTENT_NONE 0xffffffffu
+#define CONTENT_OLD  40u
+#define TURNS_MAX    200u /* of waiting, for one operation */
+
+/* The record's file on volumes of 512-byte clusters: a cut while it is made may leak as much, once. */
+#define RECORD_CLUSTERS (SPATE_EXFAT_CLIPS_MAX + 1u)
 
 enum presence { ABSENT, PRESENT, EITHER };
 
@@ -43,7 +49,9 @@ struct world {
   unsigned fact_count;
   uint64_t random;
   unsigned states;
-  char broken[512]; /* what the first broken promise was; empty: none */
+  unsigned turns;
+  bool (*check)(uint64_t at); /* a state after a cut */
+  char broken[512];           /* what the first broken promise was; empty: none */
   /* misbehaviour of the caller, for mutations */
   bool publish_unflushed, publish_unwritten;
 };
@@ -125,7 +133,9 @@ static void check_volume(uint64_t at, bool recovered) {
   if ((recovered || !oracle.dirty) && oracle.cross_linked > 0) broken("%u cross-linked", oracle.cross_linked);
   if ((recovered || !oracle.dirty) && oracle.overlong > 0) broken("%u chains too long", oracle.overlong);
   if ((recovered || !oracle.dirty) && oracle.strays > 0) broken("%u stray entries", oracle.strays);
-  if ((recovered || !oracle.dirty) && oracle.leaked > 0) broken("%u clusters leaked", oracle.leaked);
+  uint32_t leaked_max = recovered && oracle_find(&oracle, ".spate") == NULL ? RECORD_CLUSTERS : 0;
+  if ((recovered || !oracle.dirty) && oracle.leaked > leaked_max) broken("%u clusters leaked", oracle.leaked);
+  if (oracle.boot_torn) broken("the boot sector came before its region");
   check_facts(at, recovered);
 }
 
@@ -138,6 +148,33 @@ static bool check_state(uint64_t at) {
   if (error != SPATE_OK) broken("mount: %s", spate_error_name(error));
   if (world.image.volume.failed != SPATE_OK) broken("recovery: %s", spate_error_name(world.image.volume.failed));
   check_volume(at, true);
+  return world.broken[0] == '\0';
+}
+
+static void check_new_volume(void) {
+  if (oracle.serial != world.image.volume.serial) broken("mount took another boot region");
+  if (!oracle.backup_whole) broken("a new volume without a backup boot region");
+  if (oracle.leaked + oracle.unallocated + oracle.cross_linked + oracle.overlong + oracle.strays > 0)
+    broken("a new volume that is not clean");
+  if (oracle.file_count != 1 || oracle_find(&oracle, ".spate") == NULL) broken("a new volume that is not empty");
+}
+
+/* A cut in format: the old volume, or none, or the new one; never a mixture. */
+static bool check_format(uint64_t at) {
+  world.states++;
+  enum spate_error error = image_mount(&world.image);
+  if (error == SPATE_E_NOT_EXFAT && at < world.crash.events) return true;
+  if (error != SPATE_OK) broken("mount: %s", spate_error_name(error));
+  if (!oracle_read(&oracle, image_start(&world.image), volume_bytes())) broken("fault: %s", oracle.fault);
+  oracle_free(&oracle);
+  const struct oracle_file *old = oracle_find(&oracle, "old");
+  if (world.broken[0] != '\0') return false;
+  if (oracle.serial == IMAGE_SERIAL)
+    check_new_volume();
+  else if (old == NULL)
+    broken("the old volume without its file");
+  else
+    check_content(old, CONTENT_OLD);
   return world.broken[0] == '\0';
 }
 
@@ -168,7 +205,7 @@ static bool check_recovery(struct crash *outer, uint64_t at) {
 
 static bool cut_once(struct crash *crash, uint64_t at, enum crash_choice choice, uint32_t which, uint32_t *undecided) {
   *undecided = crash_cut(crash, at, choice, which, &world.random);
-  bool good = check_state(at);
+  bool good = world.check(at);
   crash_restore(crash);
   return good;
 }
@@ -179,14 +216,14 @@ static bool cut_everywhere(struct crash *crash) {
     if (crash_nothing_new(crash, at)) continue;
     if (!cut_once(crash, at, CRASH_OLD, 0, &undecided)) return false;
     if (undecided > 0 && !cut_once(crash, at, CRASH_NEW, 0, &undecided)) return false;
-    for (uint32_t i = 0; i < undecided && i < 12; i++) {
+    for (uint32_t i = 0; i < undecided && i < SINGLES_MAX; i++) {
       uint32_t which = undecided - 1 - i;
       if (!cut_once(crash, at, CRASH_ONE_NEW, which, &undecided)) return false;
       if (!cut_once(crash, at, CRASH_ONE_OLD, which, &undecided)) return false;
     }
     for (uint32_t i = 0; undecided > 0 && i < RANDOM_CUTS; i++)
       if (!cut_once(crash, at, CRASH_RANDOM, 0, &undecided)) return false;
-    if (at % 7 == 0 && !check_recovery(crash, at)) return false;
+    if (at % 7 == 0 && world.check == check_state && !check_recovery(crash, at)) return false;
   }
   return true;
 }
@@ -353,42 +390,115 @@ static void prepare_straddling(uint8_t *memory) {
   assert_int_equal(at, 512 - 32);
 }
 
-enum scenario_kind { CLIPS_512, CLIPS_4096, DIRECTORIES, SMALL, STRADDLING };
+/* A stream that always has more to publish must not keep a directory's block from whoever changes it. */
+static void publish_more(void *context) {
+  struct spate_exfat_clip *clip = context;
+  if (++world.turns > TURNS_MAX) fail_msg("a change waits for ever behind lengths that are published");
+  enum spate_error error = spate_exfat_publish(clip, clip->wanted_bytes + 8);
+  assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+}
 
-static void prepare(enum scenario_kind kind) {
-  uint32_t block_bytes = kind == CLIPS_4096 ? 4096 : 512;
-  if (kind < SMALL) {
-    image_open(&world.image, IMAGE_BYTES, block_bytes, 0);
-    image_format(&world.image);
+static void publishing(void) {
+  struct spate_exfat_clip clip;
+  struct ram_block *ram = &world.image.ram;
+  arm(&clip, "clip", MIB, 6);
+  stream(&clip, 0, 65536, 6);
+  flush();
+  ram->block.while_waiting = publish_more;
+  ram->block.while_waiting_context = &clip;
+  ram->delay_polls = 2; /* so that each write is in flight for some turns */
+  world.turns = 0;
+  make_directory("d");
+  ram->block.while_waiting = NULL;
+  ram->delay_polls = 0;
+  while (clip.publishing)
+    spate_block_poll(&ram->block, 1);
+  assert_true(clip.published_bytes > 0);
+  fact("clip", PRESENT, clip.published_bytes, 6);
+  finish(&clip, "clip", 65536, 6);
+}
+
+/* A volume that another system made, nearly full of one file: where the new structures come to lie, too. */
+static void prepare_old(uint8_t *memory) {
+  small_format(memory, IMAGE_BYTES, 9, 16);
+  uint64_t bytes = 250 * UINT64_C(65536);
+  uint32_t first = small_allocate(memory, 250, 1);
+  fill(small_cluster(memory, first), bytes, CONTENT_OLD, 0);
+  small_add(memory, "old", 0x20, first, bytes, bytes, true);
+}
+
+enum scenario_kind { CLIPS_512, CLIPS_4096, DIRECTORIES, PUBLISHING, REPAIR, FORMAT, SMALL, FOREIGN, STRADDLING };
+
+static void prepare_large(enum scenario_kind kind) {
+  image_open(&world.image, IMAGE_BYTES, kind == CLIPS_4096 ? 4096 : 512, 0);
+  uint8_t *memory = world.image.ram.memory;
+  if (kind == FORMAT) {
+    prepare_old(memory);
     return;
   }
+  image_format(&world.image);
+  if (kind == REPAIR) memset(memory, 0, 12 * 512);
+}
+
+/* A deleted file's slots: the record's file takes them, so that nothing but itself makes the volume dirty first. */
+static void add_deleted(uint8_t *memory) {
+  uint32_t at = small_add(memory, "deleted", 0x20, 0, 0, 0, false);
+  uint8_t *set = small_cluster(memory, spate_get32(memory + 96)) + at;
+  for (uint32_t i = 0; i < 3; i++)
+    set[32 * i] &= 0x7f;
+}
+
+static void prepare_small(enum scenario_kind kind) {
   image_open(&world.image, SMALL_BYTES, 512, 0);
   uint8_t *memory = world.image.ram.memory;
   if (kind == STRADDLING) {
     prepare_straddling(memory);
   } else {
     small_format(memory, SMALL_BYTES, 9, 9);
+    if (kind == FOREIGN) add_deleted(memory);
     small_add(memory, "chained", 0x20, small_allocate(memory, 4, 3), 2000, 2000, false);
   }
   assert_int_equal(image_mount(&world.image), SPATE_OK);
-  assert_int_equal(spate_exfat_mkdir(&world.image.volume, "first"), SPATE_OK); /* makes the record's file */
+  if (kind != FOREIGN) assert_int_equal(spate_exfat_mkdir(&world.image.volume, "first"), SPATE_OK);
+}
+
+static void act(enum scenario_kind kind) {
+  switch (kind) {
+  case CLIPS_512:
+  case CLIPS_4096: two_clips(); break;
+  case DIRECTORIES: directories(); break;
+  case PUBLISHING: publishing(); break;
+  case FORMAT: image_format(&world.image); break;
+  case SMALL: small_clusters(); break;
+  case STRADDLING: straddling(); break;
+  case REPAIR:
+    assert_int_equal(image_mount(&world.image), SPATE_OK);
+    assert_true(world.image.found.backup_boot);
+    make_directory("d");
+    break;
+  case FOREIGN: /* the record's file is made first */
+    make_directory("first");
+    record("first/file", 700, 7);
+    break;
+  }
 }
 
 static void run(enum scenario_kind kind, enum crash_mutation mutation) {
-  prepare(kind);
+  if (kind < SMALL)
+    prepare_large(kind);
+  else
+    prepare_small(kind);
   world.fact_count = world.states = 0;
   world.random = 1;
   world.broken[0] = '\0';
+  world.check = kind == FORMAT ? check_format : check_state;
   world.image.ram.order = RAM_RANDOM;
   world.image.ram.trim_fill = 0x5a;
   /* What was on the drive before must not be taken for the clip's own bytes. */
   crash_begin(&world.crash, &world.image.ram);
   world.crash.mutation = mutation;
   world.crash.bitmap_lba = world.image.volume.heap_lba;
-  if (kind == CLIPS_512 || kind == CLIPS_4096) two_clips();
-  if (kind == DIRECTORIES) directories();
-  if (kind == SMALL) small_clusters();
-  if (kind == STRADDLING) straddling();
+  act(kind);
   assert_int_equal(world.image.ram.overlaps, 0);
   crash_end(&world.crash);
   (void)cut_everywhere(&world.crash);
@@ -427,6 +537,26 @@ static void test_straddling(void **state) {
   survives(STRADDLING);
 }
 
+static void test_publishing(void **state) {
+  (void)state;
+  survives(PUBLISHING);
+}
+
+static void test_format(void **state) {
+  (void)state;
+  survives(FORMAT);
+}
+
+static void test_repair(void **state) {
+  (void)state;
+  survives(REPAIR);
+}
+
+static void test_foreign(void **state) {
+  (void)state;
+  survives(FOREIGN);
+}
+
 /* ---- mutations: what the rules are worth ---- */
 
 static void breaks(enum scenario_kind kind, enum crash_mutation mutation, const char *name) {
@@ -446,6 +576,9 @@ static void test_mutations(void **state) {
   breaks(CLIPS_512, CRASH_EARLY_TRIM, "TRIM before the deletion is durable");
   breaks(CLIPS_512, CRASH_ENTRY_FIRST, "entry before bitmap");
   breaks(CLIPS_512, CRASH_TORN_BLOCKS, "entry set across two blocks");
+  breaks(FORMAT, CRASH_NO_FLUSH, "no flush at all, format");
+  breaks(REPAIR, CRASH_NO_FUA, "no FUA, repair of the boot region");
+  breaks(FOREIGN, CRASH_NO_FLUSH, "no flush at all, a foreign volume");
   world.publish_unflushed = true;
   breaks(CLIPS_512, CRASH_AS_IS, "no flush before the checkpoint");
   world.publish_unwritten = true;
@@ -455,7 +588,9 @@ static void test_mutations(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clips_512),      cmocka_unit_test(test_clips_4096), cmocka_unit_test(test_directories),
-      cmocka_unit_test(test_small_clusters), cmocka_unit_test(test_straddling), cmocka_unit_test(test_mutations),
+      cmocka_unit_test(test_small_clusters), cmocka_unit_test(test_straddling), cmocka_unit_test(test_publishing),
+      cmocka_unit_test(test_format),         cmocka_unit_test(test_repair),     cmocka_unit_test(test_foreign),
+      cmocka_unit_test(test_mutations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

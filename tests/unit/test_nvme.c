@@ -2,6 +2,7 @@
 /* Bring-up, the block interface and shutdown on a drive that works. */
 #include "nvme_fixture.h"
 #include <spate/bytes.h>
+#include <spate/port.h>
 
 /* ---- bring-up ---- */
 
@@ -133,6 +134,44 @@ static void test_open_reports_a_refused_command(void **state) {
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_COMMAND);
   assert_string_equal(spate_nvme_status_name(spate_nvme_last_status(&f->nvme)), "Internal Error");
   fixture_free(f);
+  (void)state;
+}
+
+/* A drive that has everything to set up: retry delays, a wish for host memory, a volatile cache. */
+static struct fixture *fixture_make_rich(void) {
+  struct fixture *f = fixture_make(9);
+  spate_put16(f->drive.controller_page + 128, 1);
+  spate_put32(f->drive.controller_page + 272, 32);
+  f->drive.controller_page[525] = 1;
+  f->config.host_buffer = f->ring_memory;
+  f->config.host_buffer_bytes = 128u << 10;
+  return f;
+}
+
+static void test_open_can_do_without_optional_features(void **state) {
+  const struct {
+    int opcode;
+    unsigned skip;
+    enum spate_error error;
+  } refused[] = {{0x09, 0, SPATE_OK} /* ACRE */,        {0x09, 1, SPATE_E_COMMAND} /* number of queues */,
+                 {0x09, 2, SPATE_OK} /* host memory */, {0x09, 3, SPATE_OK} /* events */,
+                 {0x0a, 0, SPATE_OK} /* cache */,       {0x02, 0, SPATE_OK} /* health */};
+
+  for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    struct fixture *f = fixture_make_rich();
+    fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, refused[i].opcode, refused[i].skip, 1, 0x4002});
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), refused[i].error);
+    assert_string_equal(spate_nvme_status_name(spate_nvme_last_status(&f->nvme)), "Invalid Field in Command");
+    if (refused[i].error == SPATE_OK) {
+      assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
+      assert_true(f->queue.block.volatile_cache);
+      assert_int_equal(f->drive.host_buffer[0], i == 2 ? 0 : 1);
+      const unsigned features_set = f->drive.admin_count[0x09];
+      assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+      assert_int_equal(f->drive.admin_count[0x09], features_set + (i == 2 ? 0 : 1)); /* what was lent is taken back */
+    }
+    fixture_free(f);
+  }
   (void)state;
 }
 
@@ -288,6 +327,17 @@ static void test_host_buffer_is_lent_and_given_back(void **state) {
   (void)state;
 }
 
+static void test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues(void **state) {
+  struct fixture *f = fixture_make_rich();
+  fixture_open(f, 4);
+  assert_int_equal(f->drive.host_buffer[0], 1);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x00, 0, 1, 0x4101});
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(f->drive.host_buffer[0], 0);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_host_buffer_below_the_minimum_is_not_lent(void **state) {
   struct fixture *f = fixture_make(9);
   spate_put32(f->drive.controller_page + 272, UINT32_MAX);
@@ -324,6 +374,27 @@ static void test_write_cache_is_known_and_set(void **state) {
   fixture_open(f, 4);
   assert_false(f->queue.block.volatile_cache);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_E_UNSUPPORTED);
+  fixture_free(f);
+  (void)state;
+}
+
+/* What the cache holds when it is turned off is not durable by that: it is flushed while it counts as on. */
+static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open_two(f, 4);
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_OK);
+  assert_int_equal(f->drive.journal_count, 0);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, false, 0, 0, 1, 0x4006});
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_E_COMMAND);
+  assert_false(f->drive.write_cache); /* first off, so that nothing gets into it any more; then flushed */
+  assert_true(f->queue.block.volatile_cache && f->second.block.volatile_cache);
+  const unsigned start = f->drive.journal_count;
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_OK);
+  assert_false(f->queue.block.volatile_cache || f->second.block.volatile_cache);
+  assert_int_equal(f->drive.journal_count, start + 2);
+  for (unsigned i = start; i < start + 2; i++)
+    assert_int_equal(f->drive.journal[i].dwords[0] & 0xff, 0);
+  assert_int_not_equal(f->drive.journal[start].queue, f->drive.journal[start + 1].queue);
   fixture_free(f);
   (void)state;
 }
@@ -594,6 +665,29 @@ static void test_cpu_requests_maintain_the_cache(void **state) {
   (void)state;
 }
 
+/* To invalidate part of a cache line is to lose what the CPU wrote beside it. */
+static void test_cpu_requests_are_of_whole_cache_lines(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  for (unsigned op = SPATE_READ; op <= SPATE_WRITE; op++)
+    for (uint64_t offset_bytes = 4; offset_bytes <= 128; offset_bytes += 4) {
+      const uint64_t invalidates = fake_port_cache.invalidates, cleans = fake_port_cache.cleans;
+      const bool whole = offset_bytes % SPATE_DMA_ALIGN == 0;
+      struct spate_io io = {.op = (uint8_t)op, .flags = SPATE_IO_CPU, .blocks = 2};
+      io.region = &f->ring;
+      io.offset_bytes = offset_bytes;
+      assert_int_equal(fixture_do(f, io, NULL), whole ? SPATE_OK : SPATE_E_INVALID);
+      io.region = NULL;
+      io.buffer = f->ring_memory + offset_bytes;
+      assert_int_equal(fixture_do(f, io, NULL), whole ? SPATE_OK : SPATE_E_INVALID);
+      assert_true(whole || (fake_port_cache.invalidates == invalidates && fake_port_cache.cleans == cleans));
+      io.flags = 0; /* for devices alone, dwords will do */
+      assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+    }
+  fixture_free(f);
+  (void)state;
+}
+
 static void resubmit(struct spate_io *io) {
   struct outcome *outcome = io->context;
   if (++outcome->calls < 500)
@@ -633,6 +727,32 @@ static void test_health_arrives_while_polling(void **state) {
   assert_true(spate_nvme_health(&f->nvme)->written_units == UINT64_MAX);
   assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
   assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + 2);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_health_is_decoded(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint8_t *page = f->drive.health_page;
+  fixture_open(f, 4);
+  page[0] = 5;
+  spate_put16(page + 1, 300);
+  page[3] = 90, page[4] = 10, page[5] = 42;
+  for (unsigned i = 32; i <= 160; i += 16)
+    spate_put64(page + i, UINT64_C(0x1122334400000000) + i);
+  assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
+  const struct spate_nvme_health *health = spate_nvme_health(&f->nvme);
+  assert_int_equal(health->critical_warning, 5);
+  assert_int_equal(health->temperature_c, 27);
+  assert_int_equal(health->spare_percent, 90);
+  assert_int_equal(health->spare_threshold_percent, 10);
+  assert_int_equal(health->used_percent, 42);
+  assert_int_equal(health->read_units, UINT64_C(0x1122334400000000) + 32);
+  assert_int_equal(health->written_units, UINT64_C(0x1122334400000000) + 48);
+  assert_int_equal(health->power_cycles, UINT64_C(0x1122334400000000) + 112);
+  assert_int_equal(health->power_on_hours, UINT64_C(0x1122334400000000) + 128);
+  assert_int_equal(health->unsafe_shutdowns, UINT64_C(0x1122334400000000) + 144);
+  assert_int_equal(health->media_errors, UINT64_C(0x1122334400000000) + 160);
   fixture_free(f);
   (void)state;
 }
@@ -688,6 +808,40 @@ static void test_shutdown_waits_for_requests_and_is_orderly(void **state) {
   (void)state;
 }
 
+/* "In progress" is not "complete": a drive that is writing back its cache needs its power still. */
+static void test_shutdown_waits_for_the_drive(void **state) {
+  const struct {
+    uint32_t stated_us;
+    uint64_t takes_ms;
+    enum spate_error error;
+    uint64_t least_ms, most_ms;
+  } drives[] = {
+      {0, 0, SPATE_OK, 0, 100},
+      {0, 5000, SPATE_OK, 5000, 5100},
+      {0, 9900, SPATE_OK, 9900, 10000}, /* nothing stated, or too little: ten seconds */
+      {1000, 9900, SPATE_OK, 9900, 10000},
+      {1000, 1000000, SPATE_E_TIMEOUT, 10000, 11000},
+      {20000000, 19000, SPATE_OK, 19000, 19100},
+      {20000000, 1000000, SPATE_E_TIMEOUT, 20000, 22000},
+      {UINT32_MAX, 59000, SPATE_OK, 59000, 59100},
+      {UINT32_MAX, 1000000, SPATE_E_TIMEOUT, 60000, 63000}, /* and never more than a minute */
+  };
+
+  for (unsigned i = 0; i < sizeof drives / sizeof drives[0]; i++) {
+    struct fixture *f = fixture_make(9);
+    spate_put32(f->drive.controller_page + 88, drives[i].stated_us);
+    f->drive.shutdown_ticks = drives[i].takes_ms * (FAKE_TICKS_PER_SECOND / 1000);
+    fixture_open(f, 4);
+    const uint64_t before = f->drive.ticks;
+    assert_int_equal(spate_nvme_shutdown(&f->nvme), drives[i].error);
+    assert_in_range(f->drive.ticks - before, drives[i].least_ms * (FAKE_TICKS_PER_SECOND / 1000),
+                    drives[i].most_ms * (FAKE_TICKS_PER_SECOND / 1000));
+    assert_int_equal(f->drive.csts & 0xc, drives[i].error == SPATE_OK ? 8 : 4);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 static void test_open_again_after_shutdown(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
@@ -717,6 +871,7 @@ int main(void) {
       cmocka_unit_test(test_open_ends_within_the_stated_time),
       cmocka_unit_test(test_open_takes_over_a_running_controller),
       cmocka_unit_test(test_open_reports_a_refused_command),
+      cmocka_unit_test(test_open_can_do_without_optional_features),
       cmocka_unit_test(test_open_ends_when_an_admin_command_is_lost),
       cmocka_unit_test(test_namespaces_are_listed),
       cmocka_unit_test(test_unsuitable_namespaces_are_refused),
@@ -726,9 +881,11 @@ int main(void) {
       cmocka_unit_test(test_failed_queue_gives_its_identifier_back),
       cmocka_unit_test(test_memory_macros_are_enough_and_no_more_than_a_page_too_much),
       cmocka_unit_test(test_host_buffer_is_lent_and_given_back),
+      cmocka_unit_test(test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues),
       cmocka_unit_test(test_host_buffer_below_the_minimum_is_not_lent),
       cmocka_unit_test(test_misaligned_host_buffer_is_refused),
       cmocka_unit_test(test_write_cache_is_known_and_set),
+      cmocka_unit_test(test_write_cache_is_flushed_when_it_is_turned_off),
       cmocka_unit_test(test_power_state),
       cmocka_unit_test(test_format_picks_the_best_format),
       cmocka_unit_test(test_write_and_read_back_on_a_region),
@@ -743,11 +900,14 @@ int main(void) {
       cmocka_unit_test(test_long_zero_is_split_and_long_trim_is_not),
       cmocka_unit_test(test_missing_operations_are_unsupported),
       cmocka_unit_test(test_cpu_requests_maintain_the_cache),
+      cmocka_unit_test(test_cpu_requests_are_of_whole_cache_lines),
       cmocka_unit_test(test_done_may_submit),
       cmocka_unit_test(test_health_arrives_while_polling),
+      cmocka_unit_test(test_health_is_decoded),
       cmocka_unit_test(test_events_are_counted_read_and_armed_again),
       cmocka_unit_test(test_event_during_a_log_read_is_not_lost),
       cmocka_unit_test(test_shutdown_waits_for_requests_and_is_orderly),
+      cmocka_unit_test(test_shutdown_waits_for_the_drive),
       cmocka_unit_test(test_open_again_after_shutdown),
       cmocka_unit_test(test_status_names),
   };

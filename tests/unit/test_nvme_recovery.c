@@ -94,6 +94,21 @@ static void test_retry_waits_for_the_drives_delay(void **state) {
   (void)state;
 }
 
+/* A drive that asks for hours is asked again after ten seconds. */
+static void test_retry_delay_is_bounded(void **state) {
+  const uint16_t stated[] = {99, 100, 101, 1000, 0xfffd, 0xfffe, 0xffff};
+  for (unsigned i = 0; i < sizeof stated / sizeof stated[0]; i++) {
+    struct fixture *f = fixture_make(9);
+    spate_put16(f->drive.controller_page + 132, stated[i]);
+    fixture_open(f, 4);
+    io_fault(f, FAKE_STATUS, 0, 1, 3u << 11 | 0x006);
+    assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+    assert_in_range(f->drive.journal[1].ticks - f->drive.journal[0].ticks, 9800000, 10200000);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 static void test_acre_only_where_delays_are_stated(void **state) {
   struct fixture *f = opened(4);
   assert_false(f->drive.behavior_acre);
@@ -195,6 +210,7 @@ static void test_late_double_does_not_retire_the_next_command(void **state) {
   /* Say again that the first is complete. */
   struct fake_pending *stale = &f->drive.pending[FAKE_PENDING_MAX - 1];
   *stale = (struct fake_pending){.used = true, .queue = 1, .due_ticks = f->drive.ticks};
+  f->drive.pending_count++;
   stale->entry[2] = 1u << 16;
   stale->entry[3] = f->drive.journal[0].dwords[0] >> 16;
   fixture_poll_ms(f, 10);
@@ -259,6 +275,8 @@ static void test_stalled_command_is_aborted_and_retried(void **state) {
   assert_memory_equal(f->drive.media + 9 * 512, f->ring_memory, 512);
   assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 1);
   assert_int_equal(spate_nvme_counters(&f->nvme)->aborts, 1);
+  fixture_poll_ms(f, 2000); /* past the abort's deadline: it was settled when the command came back */
+  assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
   assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 0);
   fixture_free(f);
   (void)state;
@@ -377,6 +395,27 @@ static void test_submit_answers_full_while_recovering(void **state) {
   }
   assert_true(refusals > 5);
   assert_int_equal(lost.io.error, SPATE_OK);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Submitted, and not yet rung when the reset began: no doorbell until the controller runs, and then it is sent. */
+static void test_reset_controller_is_not_rung(void **state) {
+  struct fixture *f = opened(4);
+  struct outcome outcome;
+  f->drive.csts |= 2;
+  assert_int_equal(fixture_submit(f, &outcome, write_of(f, 7, 1)), SPATE_OK);
+  fake_nvme_advance(&f->drive, FAKE_TICKS_PER_SECOND);
+  while (outcome.calls == 0) {
+    (void)spate_block_poll(&f->queue.block, 8);
+    spate_block_kick(&f->queue.block);
+    if (f->nvme.state != SPATE_NVME_RUNNING) assert_int_equal(f->drive.journal_count, 0);
+  }
+  assert_int_equal(outcome.io.error, SPATE_OK);
+  assert_int_equal(f->drive.journal_count, 1);
+  assert_int_equal(f->drive.journal[0].dwords[10], 7);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 1);
   fixture_free(f);
   (void)state;
 }
@@ -619,6 +658,7 @@ int main(void) {
       cmocka_unit_test(test_retries_end),
       cmocka_unit_test(test_malformed_is_final_without_dnr),
       cmocka_unit_test(test_retry_waits_for_the_drives_delay),
+      cmocka_unit_test(test_retry_delay_is_bounded),
       cmocka_unit_test(test_acre_only_where_delays_are_stated),
       cmocka_unit_test(test_failed_part_fails_the_request_once),
       cmocka_unit_test(test_slots_start_afresh),
@@ -635,6 +675,7 @@ int main(void) {
       cmocka_unit_test(test_lost_command_leads_to_reset_and_replay),
       cmocka_unit_test(test_completed_before_the_reset_is_not_replayed),
       cmocka_unit_test(test_submit_answers_full_while_recovering),
+      cmocka_unit_test(test_reset_controller_is_not_rung),
       cmocka_unit_test(test_fatal_status_is_noticed_within_a_moment),
       cmocka_unit_test(test_recovery_restores_what_was_set_up),
       cmocka_unit_test(test_power_cut_of_the_drive_is_counted),

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recovery of a driver that has worked for long: two queues, command counts about to go beyond 32 bits, slots and
+ * generations that are not the first ones, and parts of requests in flight.
+ */
+#include "nvme_fixture.h"
+#include <spate/bytes.h>
+
+#define DEPTH      15u
+#define OPCODE(dw) ((dw)&0xffu)
+#define FUA_BIT    (UINT32_C(1) << 30)
+
+static struct fixture *opened(void) {
+  struct fixture *f = fixture_make(9);
+  fixture_open_two(f, DEPTH);
+  return f;
+}
+
+static struct spate_nvme_queue *queue_number(struct fixture *f, unsigned i) { return i == 0 ? &f->queue : &f->second; }
+
+static struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
+  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
+}
+
+static void io_fault(struct fixture *f, enum fake_action action, unsigned skip, unsigned count, uint32_t value) {
+  fake_nvme_fault(&f->drive, (struct fake_fault){action, false, -1, skip, count, value});
+}
+
+static void submit_writes(struct fixture *f, struct spate_nvme_queue *queue, struct outcome *outcomes, unsigned count,
+                          uint64_t first_lba) {
+  for (unsigned i = 0; i < count; i++)
+    assert_int_equal(fixture_submit_to(queue, &outcomes[i], write_of(f, first_lba + i, 1)), SPATE_OK);
+}
+
+static void expect_all(const struct outcome *outcomes, unsigned count, enum spate_error error) {
+  for (unsigned i = 0; i < count; i++) {
+    assert_int_equal(outcomes[i].calls, 1);
+    assert_int_equal(outcomes[i].io.error, error);
+  }
+}
+
+/* Some commands on each queue, all of them done. */
+static void traffic(struct fixture *f, unsigned count) {
+  struct outcome outcomes[2][DEPTH];
+  for (unsigned i = 0; i < 2; i++)
+    submit_writes(f, queue_number(f, i), outcomes[i], count, 0);
+  fixture_poll_ms(f, 10);
+  for (unsigned i = 0; i < 2; i++)
+    expect_all(outcomes[i], count, SPATE_OK);
+}
+
+/* ---- time-outs ---- */
+
+/* In either queue, whichever slot and generation the command has: the abort finds it, and no reset is needed. */
+static void test_stall_in_either_queue_is_aborted(void **state) {
+  for (unsigned i = 0; i < 2; i++) {
+    struct fixture *f = opened();
+    struct outcome outcomes[4], beside[4];
+    traffic(f, 5);
+    submit_writes(f, queue_number(f, 1 - i), beside, 4, 100);
+    fixture_poll_ms(f, 1);
+    io_fault(f, FAKE_STALL, 2, 1, 0);
+    submit_writes(f, queue_number(f, i), outcomes, 4, 200);
+    assert_true(fixture_wait(f, &outcomes[2], 12000));
+    expect_all(outcomes, 4, SPATE_OK);
+    expect_all(beside, 4, SPATE_OK);
+    const struct fake_command *stalled = &f->drive.journal[f->drive.journal_count - 1];
+    assert_int_equal(stalled->dwords[10], 202); /* sent again */
+    assert_int_not_equal(stalled->dwords[0] >> 16 & 0xff, 0);
+    assert_int_not_equal(stalled->dwords[0] >> 24, 0);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 1);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->aborts, 1);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 0);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* ---- reset and replay ---- */
+
+/* Counted in 32 bits, the first commands in flight come before the wrap and the others after it. */
+static void test_replay_keeps_the_order_across_the_wrap(void **state) {
+  for (unsigned before = 1; before < DEPTH; before += 3) {
+    struct fixture *f = opened();
+    struct outcome outcomes[2][DEPTH];
+    traffic(f, f->queue.entries - before > DEPTH ? DEPTH : f->queue.entries - before);
+    const unsigned start = f->drive.journal_count;
+    io_fault(f, FAKE_LOSE, 0, 2 * DEPTH, 0);
+    for (unsigned i = 0; i < 2; i++)
+      submit_writes(f, queue_number(f, i), outcomes[i], DEPTH, 100 * (i + 1));
+    fixture_poll_ms(f, 20000);
+    for (unsigned i = 0; i < 2; i++)
+      expect_all(outcomes[i], DEPTH, SPATE_OK);
+    assert_int_equal(f->drive.journal_count, start + 4 * DEPTH);
+    uint32_t next_lba[2] = {100, 200};
+    for (unsigned i = start + 2 * DEPTH; i < f->drive.journal_count; i++) {
+      const struct fake_command *command = &f->drive.journal[i];
+      assert_int_equal(command->dwords[10], next_lba[command->queue - 1]++);
+    }
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 2 * DEPTH);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->commands, f->drive.journal_count);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* What completed on any queue before the reset, and was not looked at, is not sent again. */
+static void test_completed_on_either_queue_is_not_replayed(void **state) {
+  struct fixture *f = opened();
+  struct outcome completed[2][3];
+  traffic(f, 4);
+  const unsigned start = f->drive.journal_count;
+  for (unsigned i = 0; i < 2; i++) {
+    submit_writes(f, queue_number(f, i), completed[i], 3, 10 * i);
+    spate_block_kick(&queue_number(f, i)->block);
+  }
+  fake_nvme_advance(&f->drive, 1000);
+  f->drive.csts |= 2;
+  while (f->drive.enables < 2)
+    (void)spate_block_poll(&f->queue.block, 0);
+  fixture_poll_ms(f, 100);
+  for (unsigned i = 0; i < 2; i++)
+    expect_all(completed[i], 3, SPATE_OK);
+  assert_int_equal(f->drive.journal_count, start + 6);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 0);
+  fixture_free(f);
+  (void)state;
+}
+
+/* No queue takes a request, and none rings, until the controller runs again. */
+static void test_every_queue_waits_for_the_recovery(void **state) {
+  struct fixture *f = opened();
+  struct outcome caught[2], refused;
+  traffic(f, 4);
+  fixture_poll_ms(f, 1);
+  f->drive.csts |= 2;
+  for (unsigned i = 0; i < 2; i++)
+    submit_writes(f, queue_number(f, i), &caught[i], 1, 40 + i); /* and not yet rung */
+  const unsigned start = f->drive.journal_count;
+  fake_nvme_advance(&f->drive, FAKE_TICKS_PER_SECOND);
+  (void)spate_block_poll(&f->queue.block, 8);
+  unsigned refusals = 0;
+  while (f->nvme.state != SPATE_NVME_RUNNING) {
+    for (unsigned i = 0; i < 2; i++) {
+      assert_int_equal(fixture_submit_to(queue_number(f, i), &refused, write_of(f, 0, 1)), SPATE_E_FULL);
+      spate_block_kick(&queue_number(f, i)->block);
+    }
+    assert_int_equal(f->drive.journal_count, start);
+    refusals++;
+    (void)spate_block_poll(&f->queue.block, 8);
+  }
+  assert_true(refusals > 5);
+  fixture_poll_ms(f, 10);
+  expect_all(caught, 2, SPATE_OK);
+  assert_int_equal(f->drive.journal_count, start + 2);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 2);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_every_queue_hears_of_a_power_cut(void **state) {
+  struct fixture *f = opened();
+  struct outcome outcomes[2][4];
+  traffic(f, 4);
+  io_fault(f, FAKE_POWER_CUT, 2, 1, 0);
+  for (unsigned i = 0; i < 2; i++)
+    submit_writes(f, queue_number(f, i), outcomes[i], 4, 10 * i);
+  fixture_poll_ms(f, 3000);
+  for (unsigned i = 0; i < 2; i++) {
+    expect_all(outcomes[i], 4, SPATE_OK);
+    assert_int_equal(queue_number(f, i)->block.power_losses, 1);
+  }
+  fixture_free(f);
+  (void)state;
+}
+
+/* The drive forgets it at a reset, and would say no delays any more. */
+static void test_retry_delays_are_enabled_again(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcome;
+  spate_put16(f->drive.controller_page + 128, 5);
+  fixture_open_two(f, DEPTH);
+  assert_true(f->drive.behavior_acre);
+  io_fault(f, FAKE_FATAL, 0, 1, 0);
+  assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
+  assert_true(fixture_wait(f, &outcome, 1000));
+  assert_int_equal(f->drive.enables, 2);
+  assert_true(f->drive.behavior_acre);
+  fixture_free(f);
+  (void)state;
+}
+
+/* ---- what a command says, each time it is sent ---- */
+
+static void expect_fua(const struct fixture *f, unsigned first, unsigned count) {
+  assert_int_equal(f->drive.journal_count, first + count);
+  for (unsigned i = first; i < first + count; i++) {
+    assert_int_equal(OPCODE(f->drive.journal[i].dwords[0]), 1);
+    assert_int_equal(f->drive.journal[i].dwords[12] & FUA_BIT, FUA_BIT);
+  }
+}
+
+static void test_each_part_and_each_retry_has_fua(void **state) {
+  const struct {
+    enum fake_action action;
+    uint32_t value;
+    unsigned times; /* that each of the three parts is sent */
+  } troubles[] = {{FAKE_DELAY, 0, 1}, {FAKE_STATUS, 0x006, 2}, {FAKE_STALL, 0, 2}, {FAKE_LOSE, 0, 2}};
+
+  for (unsigned i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
+    struct fixture *f = opened();
+    struct outcome outcome;
+    struct spate_io io = write_of(f, 0, 768);
+    io.flags = SPATE_IO_FUA;
+    traffic(f, 4);
+    const unsigned start = f->drive.journal_count;
+    io_fault(f, troubles[i].action, 0, 3, troubles[i].value);
+    assert_int_equal(fixture_submit_to(&f->second, &outcome, io), SPATE_OK);
+    assert_true(fixture_wait(f, &outcome, 60000));
+    assert_int_equal(outcome.io.error, SPATE_OK);
+    expect_fua(f, start, 3 * troubles[i].times);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->commands, f->drive.journal_count);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* ---- the end ---- */
+
+static void test_shutdown_waits_for_both_queues(void **state) {
+  for (unsigned slow = 0; slow < 2; slow++) {
+    struct fixture *f = opened();
+    struct outcome outcomes[3], beside[3];
+    traffic(f, 4);
+    io_fault(f, FAKE_DELAY, 0, 3, 200000);
+    submit_writes(f, queue_number(f, slow), outcomes, 3, 10);
+    spate_block_kick(&queue_number(f, slow)->block);
+    submit_writes(f, queue_number(f, 1 - slow), beside, 3, 20);
+    assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+    expect_all(outcomes, 3, SPATE_OK);
+    expect_all(beside, 3, SPATE_OK);
+    assert_false(f->drive.hot_shutdown);
+    assert_int_equal(f->drive.admin_count[0x00], 2);
+    assert_int_equal(f->drive.admin_count[0x04], 2);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_stall_in_either_queue_is_aborted),
+      cmocka_unit_test(test_replay_keeps_the_order_across_the_wrap),
+      cmocka_unit_test(test_completed_on_either_queue_is_not_replayed),
+      cmocka_unit_test(test_every_queue_waits_for_the_recovery),
+      cmocka_unit_test(test_every_queue_hears_of_a_power_cut),
+      cmocka_unit_test(test_retry_delays_are_enabled_again),
+      cmocka_unit_test(test_each_part_and_each_retry_has_fua),
+      cmocka_unit_test(test_shutdown_waits_for_both_queues),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
