@@ -19,7 +19,7 @@ help: ## This text
 	@echo '  make demo     boots the firmware on an emulated board, records two clips, proves them with tools not ours'
 	@echo '  make test     builds everything and runs all tests'
 	@echo
-	@echo 'Each installs what it needs first (setup/debian-12.txt, setup/python.txt). All commands:'
+	@echo 'Each installs what it needs first (setup/debian-12.txt, python.txt, sources.txt). All commands:'
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /  \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
 	@echo
@@ -37,7 +37,7 @@ build-%: setup
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-test: ## Everything: format, lint, all builds, unit, fuzz and system tests (about 15 minutes)
+test: ## Everything: format, lint, all builds, unit, fuzz and system tests (about 10 minutes on two cores)
 	@echo '== test 1/6: setup';                   $(MAKE) --no-print-directory setup
 	@echo '== test 2/6: format and lint';         $(MAKE) --no-print-directory format-check lint
 	@echo '== test 3/6: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
