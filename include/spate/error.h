@@ -69,8 +69,7 @@ enum spate_error {
   SPATE_E_FRAGMENTED, /* enough free clusters, but no run that long; or a file in more pieces than there is room for */
 
   /* recorder */
-  SPATE_E_STATE,   /* not in this state of the clip */
-  SPATE_E_OVERRUN, /* the source reported bytes that had no room in the ring */
+  SPATE_E_STATE, /* not in this state of the clip */
 
   SPATE_E_COUNT
 };

@@ -75,8 +75,6 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_FRAGMENTED] = {"FRAGMENTED",
                             "There is enough free space, but not in one piece: reserve less, or delete files."},
     [SPATE_E_STATE] = {"STATE", "The stream is not in a state that allows this: see recorder.h."},
-    [SPATE_E_OVERRUN] =
-        {"OVERRUN", "The source had no room in the ring and lost data: a larger ring, a lower rate or a faster drive."},
 };
 
 static const struct text *text_of(enum spate_error error) {
