@@ -27,7 +27,10 @@ enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool 
   /* Turning it off does not say what becomes of what it holds: while it counts as on, it is flushed. */
   for (struct spate_nvme_queue *queue = controller->queues; !on && queue != NULL; queue = queue->next) {
     const enum spate_error flush_error = spate_block_flush(&queue->block);
-    if (flush_error != SPATE_OK) return flush_error;
+    if (flush_error != SPATE_OK) {
+      controller->cache_choice = 2; /* a reset must not find it off and take that for empty */
+      return flush_error;
+    }
   }
   controller->cache_choice = on ? 2 : 1;
   spate_nvme_write_cache_take(controller, on);

@@ -519,6 +519,23 @@ static void test_another_drive_in_its_place_is_not_written(void **state) {
   (void)state;
 }
 
+/* The cache was turned off, but what it holds could not be flushed: no reset may make it count as durable. */
+static void test_cache_that_could_not_be_flushed_stays_volatile(void **state) {
+  struct fixture *f = opened(4);
+  struct outcome outcome;
+  io_fault(f, FAKE_STATUS, 0, 1, DNR | 0x006);
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_E_COMMAND);
+  assert_true(f->queue.block.volatile_cache);
+  io_fault(f, FAKE_FATAL, 0, 1, 0);
+  assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
+  spate_block_kick(&f->queue.block);
+  assert_true(fixture_wait(f, &outcome, 1000));
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  assert_true(f->queue.block.volatile_cache);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_drive_that_is_gone_ends_every_request(void **state) {
   struct fixture *f = opened(8);
   struct outcome outcomes[8], late;
@@ -682,6 +699,7 @@ int main(void) {
       cmocka_unit_test(test_either_counter_tells_of_a_power_cut),
       cmocka_unit_test(test_unreadable_health_counts_as_power_loss),
       cmocka_unit_test(test_another_drive_in_its_place_is_not_written),
+      cmocka_unit_test(test_cache_that_could_not_be_flushed_stays_volatile),
       cmocka_unit_test(test_drive_that_is_gone_ends_every_request),
       cmocka_unit_test(test_recovery_is_tried_again),
       cmocka_unit_test(test_recoveries_end),
