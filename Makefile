@@ -37,7 +37,7 @@ build-%: setup
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-test: ## Everything: format, lint, all builds, unit, fuzz and system tests (about 10 minutes on two cores)
+test: ## Everything: format, lint, all builds, unit, fuzz and system tests (about 7 minutes on two cores)
 	@echo '== test 1/6: setup';                   $(MAKE) --no-print-directory setup
 	@echo '== test 2/6: format and lint';         $(MAKE) --no-print-directory format-check lint
 	@echo '== test 3/6: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
@@ -45,12 +45,12 @@ test: ## Everything: format, lint, all builds, unit, fuzz and system tests (abou
 	@echo '== test 5/6: unit tests';              for preset in $(HOST); do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
 	@echo '== test 6/6: system tests';            $(PYTHON) -m pytest
 
-speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (3 minutes)
+speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-instructions speedtest ## All figures of the README (5 minutes)
+bench: bench-size bench-instructions speedtest ## All figures of the README (1 minute)
 
-bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and completion, exact (1 minute)
+bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and completion, exact (10 s)
 	$(PYTHON) bench/instructions.py
 
 bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
