@@ -26,7 +26,11 @@ def sizes_of_objects(archive) -> dict[str, tuple[int, int, int]]:
 def module_of_source() -> dict[str, str]:
     """Object name → module, from the one list of sources."""
     text = (qemu.ROOT / "src" / "CMakeLists.txt").read_text()
-    return {f"{name}.c.obj": f"{module}/{name}" for module, name in re.findall(r"^\s+(\w+)/(\w+)\.c", text, re.M)}
+    sources = re.findall(r"^\s+(\w+)/(\w+)\.c", text, re.M)
+    modules = {f"{name}.c.obj": f"{module}/{name}" for module, name in sources}
+    if len(modules) != len(sources):
+        figures.die("telling the modules apart", "two sources of src/ have the same name, which is all the linker says")
+    return modules
 
 
 def linked_symbols(elf) -> dict[str, int]:

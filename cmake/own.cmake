@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is built only when Spate is the project itself: warnings as errors, tests on the host, applications for a board.
 
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_C_EXTENSIONS OFF)
 
 add_library(spate_warnings INTERFACE)
@@ -16,5 +15,7 @@ if(CMAKE_CROSSCOMPILING)
   add_subdirectory(apps)
 else()
   enable_testing()
+  add_subdirectory(sim)
+  add_subdirectory(lab)
   add_subdirectory(tests)
 endif()

@@ -57,14 +57,22 @@ static void open_pcie(struct drive *drive) {
 
   must("PCIe bridge", board_pcie_open(&drive->host, &perst_released_ticks));
   must("PCIe enumeration", spate_pcie_enumerate(&drive->host, perst_released_ticks));
-  must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &drive->device));
-  print_link(drive->device);
-  struct spate_pcie_device device = *drive->device;
-  enum spate_error error = spate_pcie_link_check(&drive->host, &device);
+  const struct spate_pcie_device *found;
+  must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &found));
+  drive->device = *found;
+  print_link(&drive->device);
+  enum spate_error error = spate_pcie_link_check(&drive->host, &drive->device);
   if (error == SPATE_E_LINK_DEGRADED)
     print("pcie   warning: %s\n", spate_error_help(error));
   else
     must("PCIe link", error);
+}
+
+/* Should the drive fall off the bus: its link and its configuration back, one step a call. */
+static enum spate_error reattach(void *context) {
+  struct drive *drive = context;
+
+  return spate_pcie_restore(&drive->host, &drive->device);
 }
 
 void drive_open(struct drive *drive, unsigned depth) {
@@ -73,9 +81,11 @@ void drive_open(struct drive *drive, unsigned depth) {
   print("board  %s\n", board_name());
   open_pcie(drive);
 
-  struct spate_nvme_config config = {.registers = drive->device->bar0,
-                                     .registers_bytes = drive->device->bar0_bytes,
-                                     .queue_memory = board_queue_memory()};
+  struct spate_nvme_config config = {.registers = drive->device.bar0,
+                                     .registers_bytes = drive->device.bar0_bytes,
+                                     .queue_memory = board_queue_memory(),
+                                     .reattach = reattach,
+                                     .reattach_context = drive};
   must("starting the controller", spate_nvme_open(&drive->controller, &config));
   const struct spate_nvme_identity *identity = spate_nvme_identity(&drive->controller);
   print("nvme   %s, serial %s, firmware %s, NVMe %u.%u, ", identity->model, identity->serial, identity->firmware,
@@ -102,9 +112,10 @@ void drive_print_counters(const struct drive *drive) {
   const struct spate_nvme_counters *counters = spate_nvme_counters(&drive->controller);
 
   if (counters->retries + counters->timeouts + counters->resets + counters->spurious_completions != 0)
-    print("nvme   mended: %u retries, %u time-outs, %u aborts, %u resets, %u commands replayed, %u stray completions\n",
-          counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->replays,
-          counters->spurious_completions);
+    print("nvme   mended: %u retries, %u time-outs, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
+          "%u stray completions\n",
+          counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->reattachments,
+          counters->replays, counters->spurious_completions);
 }
 
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition) {

@@ -9,7 +9,7 @@
 
 struct drive {
   struct spate_pcie_host host;
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device device;
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
   struct spate_region ring; /* the whole of board_ring() */

@@ -76,10 +76,34 @@ static bool produce(struct source *source, uint32_t slot) {
   return true;
 }
 
+static const char *level_name(enum spate_level level) {
+  static const char *const names[] = {[SPATE_LEVEL_CALM] = "calm",
+                                      [SPATE_LEVEL_WATCH] = "watch",
+                                      [SPATE_LEVEL_SLOW] = "slow down",
+                                      [SPATE_LEVEL_CRITICAL] = "critical"};
+
+  return names[level];
+}
+
+static int16_t celsius(uint32_t kelvin) { return (int16_t)(kelvin == 0 ? 0 : (int32_t)kelvin - 273); }
+
 struct progress {
   uint64_t started_ticks, shown_ticks, health_ticks;
   uint32_t lines;
 };
+
+/* What the last health log said goes to the recorder, which tells when it gets too hot; and the next is asked for. */
+static void look_after_health(void) {
+  const struct spate_nvme_identity *identity = spate_nvme_identity(&drive.controller);
+  const struct spate_nvme_health *health = spate_nvme_health(&drive.controller);
+
+  if (health->sequence > 0)
+    spate_recorder_temperature(&recorder, health->temperature_c, celsius(identity->warning_temperature_k),
+                               celsius(identity->critical_temperature_k));
+  /* BUSY only means that the one before is still on its way. */
+  enum spate_error error = spate_nvme_health_start(&drive.controller);
+  if (error != SPATE_E_BUSY) must("asking for the drive's temperature", error);
+}
 
 static void show_progress(struct progress *progress, bool last) {
   const uint64_t second_ticks = spate_port_ticks_per_second();
@@ -89,9 +113,7 @@ static void show_progress(struct progress *progress, bool last) {
   if (!last && now_ticks - progress->shown_ticks < second_ticks >> 2) return;
   progress->shown_ticks = now_ticks;
   if (now_ticks - progress->health_ticks >= second_ticks) {
-    /* BUSY only means that the one before is still on its way. */
-    enum spate_error error = spate_nvme_health_start(&drive.controller);
-    if (error != SPATE_E_BUSY) must("asking for the drive's temperature", error);
+    look_after_health();
     progress->health_ticks = now_ticks;
   }
   uint64_t ms = ms_between(progress->started_ticks, now_ticks);
@@ -114,7 +136,10 @@ static void on_event(void *context, struct spate_stream *from, enum spate_event 
 
   (void)context;
   (void)from;
-  if (event == SPATE_EVENT_ERROR)
+  if (event == SPATE_EVENT_PRESSURE) return; /* this source keeps the ring full on purpose, and waits for room */
+  if (event == SPATE_EVENT_HEAT)
+    print("\r       the drive's heat: %-80s\n", level_name((enum spate_level)value));
+  else if (event == SPATE_EVENT_ERROR)
     print("\r       stream error: %-80s\n", spate_error_name((enum spate_error)value));
   else
     print("\r       %s %llu bytes%-70s\n", texts[event], (unsigned long long)value, "");
@@ -157,6 +182,8 @@ static void record(struct source *sources, unsigned count) {
   print("\nrecord done: %llu data requests, %u checkpoints, %llu flushes, ring never more than %u of %u full\n",
         (unsigned long long)stream.counters.data_requests, stream.counters.checkpoints,
         (unsigned long long)recorder.counters.flushes, stream.counters.pieces_high_water, SLOTS);
+  print("levels ring %s (this source fills it as fast as it can, and waits), heat %s\n",
+        level_name(stream.pressure.level), level_name(recorder.heat.level));
 }
 
 static uint64_t check_slot(const struct source *source, const uint64_t *memory, uint64_t at_bytes, uint32_t bytes) {

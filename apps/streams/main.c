@@ -49,7 +49,9 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
   (void)context;
   switch (event) {
   case SPATE_EVENT_CLIP_CLOSED: print("stream %u: closed a file of %llu bytes\n", number, bytes); break;
-  case SPATE_EVENT_ROLLED_OVER: break;
+  case SPATE_EVENT_ROLLED_OVER:
+  case SPATE_EVENT_PRESSURE: /* these sensors wait for room: their rings are full on purpose */
+  case SPATE_EVENT_HEAT: break;
   case SPATE_EVENT_VOLUME_ENDS: print("stream %u: the volume ends in %llu bytes\n", number, bytes); break;
   case SPATE_EVENT_FRAGMENTED: print("stream %u: the next file has room for %llu bytes\n", number, bytes); break;
   case SPATE_EVENT_OVERRUN:

@@ -78,7 +78,8 @@ struct spate_block {
   uint32_t request_blocks_max; /* the largest READ or WRITE that submit() takes: may need several commands */
 
   /* Rises when the device may have lost what was completed but not flushed (its power was cut while the host's was
-   * not). Whoever promised durability compares it before and after a flush. */
+   * not). That goes for requests in flight, too: of several commands the first may have completed before. Whoever
+   * promised durability compares it before and after a flush, and before and after a request. */
   uint32_t power_losses;
 
   /* The caller's, may be NULL: called in each turn of spate_block_do(), so that streams keep flowing while a

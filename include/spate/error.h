@@ -47,6 +47,10 @@ enum spate_error {
   SPATE_E_MEDIA,        /* the medium failed: spate_io.detail has the status */
   SPATE_E_POWER_LOST,   /* the drive lost power and with it what was not flushed */
 
+  /* stripe */
+  SPATE_E_NO_STRIPE, /* a member without an array's superblock */
+  SPATE_E_STRIPE,    /* members that do not make one array that can be used: wrong, missing, twice, or not RAID 0 */
+
   /* partition */
   SPATE_E_FOREIGN,   /* the drive holds something that may be worth keeping: erase only if told to */
   SPATE_E_NO_TABLE,  /* neither GPT nor MBR */

@@ -36,6 +36,17 @@ struct spate_nvme_config {
   void *host_buffer; /* page aligned, contiguous: lent to a drive that wants a host memory buffer, and the drive's alone
                         from open to shutdown. NULL = none */
   uint64_t host_buffer_bytes;
+  /* May be NULL: a drive that falls off the bus is then gone for good. Called when the registers read all ones, once in
+   * a millisecond until it gives OK: bring the link and the drive's configuration back, usually by
+   * spate_pcie_restore(). Never waits. BUSY: not yet; any other error: give up. After OK the controller is brought up
+   * as after any reset, and requests go on; if it is still not there, or is another drive (by serial number, or the
+   * size, format or identifiers of a namespace in use), this is called again. spate_nvme_shutdown() waits for the
+   * drive as requests do; spate_nvme_open() does not, and ends with GONE. */
+  enum spate_error (*reattach)(void *context);
+  void *reattach_context;
+  /* 0 = 10000. Of one absence, from when it is noticed until requests go on: a link that bounces meanwhile does not
+   * begin it anew. Then the drive is GONE, unless it is just being brought up. */
+  uint32_t reattach_timeout_ms;
 };
 
 /* From the SMART / Health log (5.14.1.2). Counters saturate at 64 bits. */
@@ -70,13 +81,15 @@ struct spate_nvme_namespace {
   uint8_t formats;      /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
   uint8_t format;       /* the one in use */
   uint16_t format_block_bytes[16];
-  bool metadata; /* bytes beside each block, or protection information: not for us */
+  bool metadata;           /* bytes beside each block, or protection information: not for us */
+  uint64_t identifiers[3]; /* NGUID and EUI64 as they are in memory; 0: not stated */
 };
 
 /* What went wrong and was mended: every recovery is counted. */
 struct spate_nvme_counters {
   uint64_t commands, completions, doorbells;
   uint32_t retries, aborts, timeouts, resets, replays;
+  uint32_t reattachments;        /* absences that ended well */
   uint32_t spurious_completions; /* wrong id, generation or queue: ignored */
   uint32_t power_losses;         /* resets after which the drive's power cycle counters had risen */
   uint32_t events;               /* asynchronous events taken */
@@ -84,6 +97,7 @@ struct spate_nvme_counters {
 
 enum spate_nvme_state {
   SPATE_NVME_CLOSED,
+  SPATE_NVME_DETACHED,  /* off the bus, config.reattach is asked to bring it back */
   SPATE_NVME_DISABLING, /* CC.EN = 0 written, waiting for CSTS.RDY = 0 */
   SPATE_NVME_ENABLING,  /* CC.EN = 1 written, waiting for CSTS.RDY = 1 */
   SPATE_NVME_SETUP,     /* admin commands one after the other: see nvme/setup.c */
@@ -123,6 +137,7 @@ enum spate_nvme_state {
 #define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs asked of the drive */
 #define SPATE_NVME_RECOVERIES_MAX 3u  /* failed ones in a row, then the controller is DEAD */
 #define SPATE_NVME_ATTEMPTS_MAX   4u  /* of one command, retries and replays together */
+#define SPATE_NVME_ABSENCES_MAX   16u /* that one command is replayed after: each counts as a quarter of an attempt */
 
 /* Private from here to the functions: shown so that the caller can allocate the objects. */
 
@@ -132,7 +147,7 @@ struct spate_nvme_queue;
 struct spate_nvme_slot {
   uint32_t order;   /* count of commands submitted before it; its low 8 bits are the generation */
   uint8_t part;     /* of the request, from 0 */
-  uint8_t attempts; /* that failed */
+  uint8_t attempts; /* that failed, in parts of SPATE_NVME_ABSENCES_MAX */
   uint16_t age;     /* in service intervals: since it was sent; for a slot that waits, still to wait */
   uint64_t base;    /* first quadword of a read: namespace, slot number, opcode */
   union {
@@ -169,6 +184,7 @@ struct spate_nvme_queue {
   uint64_t *lists;  /* SPATE_NVME_LIST_PAGES pages */
   struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES];
   uint32_t buffer_bytes_max; /* MDTS, for a command without a region */
+  uint64_t identifiers[3];   /* of the namespace */
   uint32_t nsid;
   uint16_t id; /* queue identifier, from 1 */
   struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
@@ -202,7 +218,8 @@ struct spate_nvme {
   uint64_t ticks_per_ms;
   uint64_t interval_ticks; /* between looks at the commands' ages and at CSTS */
   uint64_t serviced_ticks;
-  uint64_t deadline_ticks; /* of the state */
+  uint64_t deadline_ticks; /* of the state; DETACHED: when to ask again */
+  uint64_t back_by_ticks;  /* the end of our patience with an absence; 0: there is none */
   uint32_t doorbell_shift;
   uint16_t age_max; /* of an I/O command, in intervals */
   uint8_t failures; /* recoveries in a row that failed */

@@ -42,6 +42,17 @@ struct spate_pcie_address {
   uint8_t bus, device, function;
 };
 
+/* Private: what enumeration set in a function, in case it forgets. */
+#define SPATE_PCIE_SAVED_REGISTERS 11u
+struct spate_pcie_saved {
+  struct spate_pcie_address at;
+  uint8_t above; /* one more than the place in host->bridges of the bridge above; 0: there is none */
+  uint16_t device_control, link_control; /* offsets of these registers; 0: it has none */
+  bool bridge, link_below;
+  uint32_t id; /* 0: nothing was saved */
+  uint32_t registers[SPATE_PCIE_SAVED_REGISTERS];
+};
+
 struct spate_pcie_device {
   struct spate_pcie_address address;
   uint16_t vendor_id, device_id;
@@ -51,6 +62,11 @@ struct spate_pcie_device {
   struct spate_pcie_link link; /* at this device */
   uint16_t payload_bytes;      /* MPS set along the path */
   uint16_t read_request_bytes; /* MRRS set in the device */
+
+  /* private */
+  struct spate_pcie_saved saved;
+  uint8_t links_settled;  /* while it is restored: of the links on the way to it, from the first bus on */
+  uint64_t link_up_ticks; /* since when the next of them is up; 0: it was down */
 };
 
 struct spate_pcie_host;
@@ -63,6 +79,8 @@ struct spate_pcie_host_ops {
   bool (*may_exist)(struct spate_pcie_host *host, struct spate_pcie_address at);
   /* What the bridge's own PHY registers say; UNSUPPORTED where it has none. */
   enum spate_error (*link)(struct spate_pcie_host *host, struct spate_pcie_link *link);
+  /* Forward memory requests: for a bridge that stops by itself when its link goes down. NULL: it does not. */
+  void (*forward)(struct spate_pcie_host *host);
 };
 
 /* A host bridge. The first group is set by an open function; the rest by spate_pcie_enumerate(). */
@@ -74,6 +92,7 @@ struct spate_pcie_host {
   struct spate_pcie_window prefetchable; /* may lie above 4 GiB; bytes 0 if there is none */
 
   struct spate_pcie_device devices[SPATE_PCIE_DEVICES_MAX]; /* endpoints found */
+  struct spate_pcie_saved bridges[SPATE_PCIE_BRIDGES_MAX];
   uint8_t device_count;
   uint8_t bridge_count;
   struct spate_pcie_address failed_at; /* where enumeration gave up, for the message */
@@ -126,6 +145,16 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_find(const struct spate_pcie_host *
 /* Read the device's link again. OK (also for a device without a link of its own), LINK_DOWN, or LINK_DEGRADED when it
  * is slower or narrower than both ends can do. */
 SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spate_pcie_device *device);
+
+/*
+ * A device lost its configuration, because its link went down and came back, or because it was reset: one step towards
+ * what spate_pcie_enumerate() had set, for it and for the bridges above it: bus numbers, windows, BARs, command
+ * registers, payload sizes. What still is as it was is not written, so that nobody else's traffic is disturbed. Never
+ * waits: call it again while it gives BUSY (a link is down or in training, less than 100 ms up as far as these calls
+ * have seen, or the device asks to be tried again). `device` may be a copy, as long as it is the same in each of these
+ * calls. Errors: NO_DEVICE (something else answers there, or this device was never enumerated).
+ */
+SPATE_MUST_CHECK enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device);
 
 /* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000), 0 if not known. */
 uint32_t spate_pcie_speed_mts(uint8_t speed);

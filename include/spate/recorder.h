@@ -38,12 +38,105 @@ enum spate_event {
   SPATE_EVENT_LOST,        /* value: bytes pushed and not in any file (media error, drive power loss) */
   SPATE_EVENT_OVERRUN,     /* the source had no room; value: bytes it reported */
   SPATE_EVENT_ERROR,       /* something failed and was not lost: see stream->error */
+  SPATE_EVENT_PRESSURE,    /* the level of stream->pressure changed; value: the new one, enum spate_level */
+  SPATE_EVENT_HEAT,        /* the level of recorder->heat changed; value: the new one. To each stream */
+};
+
+/* How soon something has to be done. A level rises at once, and falls when nothing called for it for a while: a second
+ * for a ring, eight for heat. */
+enum spate_level {
+  SPATE_LEVEL_CALM,
+  SPATE_LEVEL_WATCH,    /* it goes the wrong way: the drive is slower than the source, or warms up towards its limit */
+  SPATE_LEVEL_SLOW,     /* slow the source down now, and nothing will be lost */
+  SPATE_LEVEL_CRITICAL, /* data will be lost, or the drive throttles, within the next moments or already */
+};
+
+/*
+ * Of a stream: how long its ring lasts, seen over the last SPATE_WATCH_MS, four times in that.
+ *
+ * A source that is slower than the drive within config.slow_ms of SLOW loses nothing, if its ring has room for
+ * (in - out) × (slow_ms + 100 ms) and an eighth more, and for what comes in during a checkpoint's flush. What fills a
+ * ring of 64 pieces or more slower than in a second, flushes apart, may not be told from the source's and the drive's
+ * own rhythm: SLOW then comes when a quarter of the ring is left at the latest. A ring that was less than an eighth
+ * full at any time of the last SPATE_WATCH_MS is never under pressure, so a source may push in bursts. Nor is the stall
+ * that a checkpoint's flush causes a reason for SLOW, for 125 ms, as long as a quarter of the ring stays free.
+ *
+ * With stream config.retain the ring is what the last checkpoint left of it: memory that waits for a flush is no room.
+ *
+ * A source that has its data already, and pushes until the answer is FULL, keeps the ring full: that is CRITICAL, said
+ * once, and costs it nothing. It need not listen.
+ */
+#define SPATE_WATCH_MS 64u
+#define SPATE_NEVER_MS UINT32_MAX
+struct spate_pressure {
+  enum spate_level level;
+  uint32_t left_ms; /* until the ring overruns, if source and drive go on as they do and the drive flushes once as it
+                       did last; SPATE_NEVER_MS: the ring is not filling up */
+  uint64_t in_bytes_per_s, out_bytes_per_s;  /* pushed; completed */
+  uint32_t room_pieces;                      /* when last looked at; what was least: counters.pieces_high_water */
+  uint64_t latency_ticks, latency_ticks_max; /* of a data request, good to a turn of spate_recorder_work(): mean of the
+                                                last sixteen or so; the longest so far */
+};
+
+/*
+ * Of the drive, from what spate_recorder_temperature() was told. WATCH: the warning temperature is less than three
+ * minutes away; SLOW: less than 30 s, or reached; CRITICAL: the critical temperature is reached. A rise shows from its
+ * second degree on. Drives round to whole degrees: a level that a limit raised stays until two degrees below it.
+ */
+struct spate_heat {
+  enum spate_level level;
+  int16_t celsius, warning_celsius, critical_celsius; /* limits 0: not known */
+  uint32_t left_ms; /* until the warning temperature at the present rise; SPATE_NEVER_MS: it is not rising */
+};
+
+/* What the levels are made from: recorder/watch.c, recorder/heat.c. Private. */
+#define SPATE_WATCH_STEPS 4u
+struct spate_watch_step {
+  uint64_t in_bytes, out_bytes;
+  uint32_t out_pieces, held_pieces_min;
+  int32_t grown_pieces; /* held at the end and not at the beginning */
+};
+struct spate_stream_watch {
+  struct spate_watch_step steps[SPATE_WATCH_STEPS];
+  uint64_t in_bytes, out_bytes, overrun_bytes; /* counters at the last step */
+  uint32_t held_pieces, completed_pieces;      /* then */
+  uint32_t held_pieces_min;                    /* since then */
+  uint32_t retained_pieces;                    /* waiting for the last flush when it completed */
+  uint8_t hold_steps[3];                       /* for so long WATCH, SLOW, CRITICAL still hold */
+  uint8_t told;                                /* level of the last event */
+};
+struct spate_recorder_watch {
+  uint64_t step_ticks, started_ticks;
+  uint64_t flush_ticks, flush_age_ticks; /* what the last flush took; the present one so far */
+  uint32_t step_units[SPATE_WATCH_STEPS];
+  uint32_t units_per_s, ms_per_unit_q16; /* a unit: ticks >> unit_shift, some 30 to 60 µs */
+  uint8_t unit_shift;
+  uint8_t step;       /* to be filled next */
+  uint8_t seen_steps; /* since a flush was last left out, at most SPATE_WATCH_STEPS */
+  bool flushing;      /* in the present step */
+  bool leaving_out;   /* the present flush */
+};
+
+#define SPATE_HEAT_POINTS 5u
+struct spate_heat_watch {
+  struct {
+    uint64_t ticks;
+    int16_t celsius;
+  } points[SPATE_HEAT_POINTS]; /* when a temperature higher than any before it was first seen; newest first */
+  uint64_t sampled_ticks;      /* the last sample that was to show a rise */
+  uint64_t hold_ticks[3];      /* until when WATCH, SLOW, CRITICAL hold */
+  int16_t highest_celsius;
+  uint8_t point_count;
+  uint8_t told; /* level of the last event */
+  bool begun;
 };
 
 struct spate_recorder_config {
   uint32_t checkpoint_ms; /* 0 = 500 */
   uint16_t depth;         /* data requests in flight over all streams, ≥ 1; 0 = what the device has, less 4 */
-  /* May be NULL. Called from spate_recorder_work() only. */
+  uint32_t slow_ms;       /* a source needs this long to slow down: level SLOW comes no later; 0 = 250 */
+  /* May be NULL. Called from spate_recorder_work() only. (stream->pressure is kept up to date while metadata
+   * operations wait, too.) */
   void (*event)(void *context, struct spate_stream *stream, enum spate_event event, uint64_t value);
   /* May be NULL. Called again and again while a metadata operation waits: the place to push what the source filled
    * meanwhile, where pushing is the processor's task. May call spate_stream_push() and spate_stream_overrun() only. */
@@ -56,7 +149,9 @@ struct spate_piece {
   struct spate_io io;
   struct spate_stream *stream;
   struct spate_take *take;
+  uint64_t submitted_ticks;
   uint32_t bytes;
+  uint32_t losses; /* of the device when it was submitted */
   uint8_t state;
 };
 
@@ -108,6 +203,7 @@ struct spate_stream {
   struct spate_stream_config config;
   struct spate_recorder *recorder;
   struct spate_stream_counters counters;
+  struct spate_pressure pressure;
   enum spate_error error; /* the first since spate_stream_arm() */
   /* private */
   struct spate_take takes[2];
@@ -121,6 +217,7 @@ struct spate_stream {
   uint32_t arms;        /* clips armed so far: gives takes their age */
   uint32_t losses_seen; /* of the device, acted upon */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
+  struct spate_stream_watch watch;
 };
 
 struct spate_recorder_counters {
@@ -134,6 +231,7 @@ struct spate_recorder {
   struct spate_exfat *volume;
   struct spate_block *block;
   struct spate_recorder_counters counters;
+  struct spate_heat heat;
   /* private */
   struct spate_stream *streams[SPATE_STREAMS_MAX];
   uint32_t stream_count;
@@ -145,6 +243,8 @@ struct spate_recorder {
   uint64_t period_ticks, checkpoint_started_ticks;
   uint32_t losses_at_flush;
   uint8_t checkpoint;
+  struct spate_recorder_watch watch;
+  struct spate_heat_watch heat_watch;
 };
 
 /* ---- set up ---- */
@@ -192,6 +292,15 @@ SPATE_MUST_CHECK enum spate_error spate_stream_cut(struct spate_stream *stream);
 
 /* Cut, and give up what is armed and unused: its empty file is deleted. work() does the closing. */
 SPATE_MUST_CHECK enum spate_error spate_stream_stop(struct spate_stream *stream);
+
+/*
+ * The drive's temperature, for a stream that lasts: call it when a health log arrives (spate_nvme_health_start(), every
+ * second or so). Limits are the drive's own (spate_nvme_identity), 0 where it states none. Its rise is extrapolated, so
+ * that the levels come before the drive throttles. Where a drive is known to throttle below the warning temperature
+ * that it states, as some do by five degrees, tell that instead.
+ */
+void spate_recorder_temperature(struct spate_recorder *recorder, int16_t celsius, int16_t warning_celsius,
+                                int16_t critical_celsius);
 
 /* Does the stream still have a clip, armed, streaming or closing? */
 bool spate_stream_active(const struct spate_stream *stream);

@@ -48,6 +48,11 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_COMMAND] = {"COMMAND", "The drive refused a command: the status says why."},
     [SPATE_E_MEDIA] = {"MEDIA", "The drive's medium failed: copy what can be read and replace the drive."},
     [SPATE_E_POWER_LOST] = {"POWER_LOST", "The drive lost power, and with it what it had not yet flushed."},
+    [SPATE_E_NO_STRIPE] = {"NO_STRIPE",
+                           "A drive of the array carries no array's superblock: is it the right one, and erased?"},
+    [SPATE_E_STRIPE] = {"STRIPE",
+                        "The drives do not make one usable array: one is missing, twice, or of another array, "
+                        "or it is not RAID 0 with all members of one size."},
     [SPATE_E_FOREIGN] = {"FOREIGN",
                          "The drive holds data or a partition table already: erase it only if that is not needed."},
     [SPATE_E_NO_TABLE] = {"NO_TABLE", "The drive has neither a GPT, an MBR nor an exFAT volume: format it first."},

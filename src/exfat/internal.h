@@ -119,7 +119,7 @@ static inline enum spate_error exfat_corrupt(struct spate_exfat *volume) {
 
 void exfat_cache_open(struct spate_exfat *volume);
 /* The block at `lba`, valid until the next call for another block. */
-enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
+enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found);
 /* The same for changing it: no write of it is under way. Change its data and commit, with no wait between. */
 enum spate_error exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
 /* Write it with FUA, and wait. */

@@ -149,6 +149,11 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
   error = measure(&reader, &bytes);
   if (error != SPATE_OK || bytes == published_bytes) return error;
   *gained_bytes = bytes - published_bytes;
+  /* Where only the host stopped and the drive did not, the chunks were read from its cache, and may never have reached
+   * the medium. */
+  volume->unflushed = true;
+  error = exfat_barrier(volume);
+  if (error != SPATE_OK) return error;
   exfat_set_lengths(set.raw, record->clusters.first_cluster, bytes, true);
   exfat_set_seal(set.raw, set.place.entries);
   return exfat_entries_write(volume, &set.place, set.raw);

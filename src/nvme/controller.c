@@ -3,8 +3,10 @@
  * The controller's state machine. Opening it and mending it go the same way:
  *
  *   DISABLING -> ENABLING -> SETUP -> RUNNING <-> ABORTING
- *       ^____________|_________|_________|____________|      an error: again, at most SPATE_NVME_RECOVERIES_MAX in a
- * row
+ *       ^____________|_________|_________|____________|
+ *       |   an error: again, at most SPATE_NVME_RECOVERIES_MAX in a row
+ *   DETACHED, first, where the error is that the drive fell off the bus and somebody can bring it back: as often as it
+ *   takes, within one deadline for all of the way from RUNNING to RUNNING
  *
  * Each step is one look at a register or at the admin ring; waiting is the caller's next poll.
  */
@@ -16,6 +18,8 @@
 #define CAP_NVM_COMMAND_SET      (UINT64_C(1) << 37)
 #define CAP_PAGE_SIZE_MIN(cap)   ((uint32_t)((cap) >> 48) & 0xfu)
 #define COMMAND_TIMEOUT_MS       10000u
+#define REATTACH_TIMEOUT_MS      10000u
+#define REATTACH_INTERVAL_MS     1u
 #define READY_SLACK_MS           500u /* CAP.TO is in steps of this, and may be 0 */
 
 static uint32_t control_read(const struct spate_nvme *controller) {
@@ -51,16 +55,55 @@ void spate_nvme_disable(struct spate_nvme *controller) {
   spate_nvme_enter(controller, SPATE_NVME_DISABLING, ready_timeout_ms(controller));
 }
 
-/* This bring-up did not work out. */
-void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error) {
+static bool can_reattach(const struct spate_nvme *controller) { return controller->config.reattach != NULL; }
+
+static void give_up(struct spate_nvme *controller, enum spate_error error) {
+  spate_port_log("nvme: controller given up, error", error);
+  spate_nvme_admin_cancel(controller);
+  controller->error = error;
+  controller->state = SPATE_NVME_DEAD;
+}
+
+/* It is (still, or again) away: ask in a while, if there is time left. */
+static void detach(struct spate_nvme *controller) {
+  const uint32_t timeout_ms = controller->config.reattach_timeout_ms;
+  const uint64_t now = spate_port_ticks();
+
+  if (controller->back_by_ticks == 0)
+    controller->back_by_ticks = now + spate_nvme_ticks(controller, timeout_ms == 0 ? REATTACH_TIMEOUT_MS : timeout_ms);
+  if (now >= controller->back_by_ticks)
+    give_up(controller, SPATE_E_GONE);
+  else
+    spate_nvme_enter(controller, SPATE_NVME_DETACHED, REATTACH_INTERVAL_MS);
+}
+
+void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error) {
   controller->error = error;
   spate_nvme_admin_cancel(controller);
-  if (++controller->failures < SPATE_NVME_RECOVERIES_MAX) {
+  if (error == SPATE_E_GONE && can_reattach(controller))
+    detach(controller);
+  else
     spate_nvme_disable(controller);
-    return;
-  }
-  spate_port_log("nvme: controller given up, error", error);
-  controller->state = SPATE_NVME_DEAD;
+}
+
+/* This bring-up did not work out. Absences have their own limit. */
+void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error) {
+  if ((error == SPATE_E_GONE && can_reattach(controller)) || ++controller->failures < SPATE_NVME_RECOVERIES_MAX)
+    spate_nvme_begin(controller, error);
+  else
+    give_up(controller, error);
+}
+
+static void poll_detached(struct spate_nvme *controller) {
+  if (!deadline_passed(controller)) return;
+  const enum spate_error error = controller->config.reattach(controller->config.reattach_context);
+
+  if (error == SPATE_OK)
+    spate_nvme_disable(controller);
+  else if (error == SPATE_E_BUSY)
+    detach(controller);
+  else
+    give_up(controller, SPATE_E_GONE);
 }
 
 /* EN may be cleared only when RDY is set (3.1.5, Enable), so a controller found half-way up is let finish first; not
@@ -69,6 +112,10 @@ static void poll_disabling(struct spate_nvme *controller) {
   const uint32_t control = control_read(controller);
   const uint32_t status = status_read(controller);
 
+  if (status == NVME_ALL_ONES) { /* wait for it, as for one that is detached where somebody can help */
+    if (can_reattach(controller) || deadline_passed(controller)) spate_nvme_failed(controller, SPATE_E_GONE);
+    return;
+  }
   if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
     if ((status & (NVME_CSTS_READY | NVME_CSTS_FATAL)) == 0 && !deadline_passed(controller)) return;
     spate_port_write32(controller->config.registers + NVME_CC, control & ~NVME_CC_ENABLE);
@@ -83,7 +130,7 @@ static void poll_disabling(struct spate_nvme *controller) {
     spate_port_write32(controller->config.registers + NVME_CC, NVME_CC_START);
     spate_nvme_enter(controller, SPATE_NVME_ENABLING, ready_timeout_ms(controller));
   } else if (deadline_passed(controller)) {
-    spate_nvme_failed(controller, status == NVME_ALL_ONES ? SPATE_E_GONE : SPATE_E_TIMEOUT);
+    spate_nvme_failed(controller, SPATE_E_TIMEOUT);
   }
 }
 
@@ -101,13 +148,19 @@ static void poll_enabling(struct spate_nvme *controller) {
 }
 
 static void poll_setup(struct spate_nvme *controller) {
+  const uint64_t now = spate_port_ticks();
+  enum spate_error error = SPATE_OK;
+
   spate_nvme_admin_reap(controller);
-  if (spate_nvme_admin_expired(controller)) {
-    const enum spate_error error = spate_nvme_status_check(controller);
-    spate_nvme_failed(controller, error == SPATE_OK ? SPATE_E_TIMEOUT : error);
-    return;
+  if (now - controller->serviced_ticks >= controller->interval_ticks) {
+    controller->serviced_ticks = now;
+    error = spate_nvme_status_check(controller);
   }
-  spate_nvme_setup_advance(controller);
+  if (error == SPATE_OK && spate_nvme_admin_expired(controller)) error = SPATE_E_TIMEOUT;
+  if (error == SPATE_OK)
+    spate_nvme_setup_advance(controller);
+  else
+    spate_nvme_failed(controller, error);
 }
 
 static void poll_stopping(struct spate_nvme *controller) {
@@ -124,6 +177,7 @@ static void poll_stopping(struct spate_nvme *controller) {
 
 void spate_nvme_service(struct spate_nvme *controller) {
   switch (controller->state) {
+  case SPATE_NVME_DETACHED: poll_detached(controller); break;
   case SPATE_NVME_DISABLING: poll_disabling(controller); break;
   case SPATE_NVME_ENABLING: poll_enabling(controller); break;
   case SPATE_NVME_SETUP: poll_setup(controller); break;
@@ -190,6 +244,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
 
   *controller = (struct spate_nvme){.state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
   controller->config = *config;
+  controller->config.reattach = NULL; /* until it runs */
   /* A little more than a thousandth, without the division that some processors lack. */
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
   controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
@@ -205,6 +260,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* the first failure is the answer */
   spate_nvme_disable(controller);
   spate_nvme_wait_for_running(controller);
+  controller->config.reattach = config->reattach;
   return spate_nvme_is_running(controller) ? SPATE_OK : controller->error;
 }
 

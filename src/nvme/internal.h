@@ -21,7 +21,6 @@ enum {
 };
 
 #define NVME_CC_ENABLE          UINT32_C(1)
-#define NVME_CC_SHUTDOWN_MASK   (UINT32_C(3) << 14)
 #define NVME_CC_SHUTDOWN_NORMAL (UINT32_C(1) << 14)
 /* 64-byte submission and 16-byte completion entries, 4 KiB pages, round robin, NVM command set. */
 #define NVME_CC_START (UINT32_C(4) << 20 | UINT32_C(6) << 16 | NVME_CC_ENABLE)
@@ -80,6 +79,10 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define SLOT_GENERATION UINT64_C(0xff000000) /* in the command identifier */
 #define CQ_PHASE        (UINT64_C(1) << 48)  /* in the second quadword of a completion entry */
 
+/* In slot->attempts. An absence costs 1. */
+#define ATTEMPTS_BUDGET SPATE_NVME_ABSENCES_MAX
+#define ATTEMPT_COST    (ATTEMPTS_BUDGET / SPATE_NVME_ATTEMPTS_MAX)
+
 #define INTERVAL_MS      100u /* of service; the unit of the drive's retry delays, too */
 #define ADMIN_TIMEOUT_MS 5000u
 #define ABORT_TIMEOUT_MS 1000u
@@ -111,6 +114,8 @@ void spate_nvme_service(struct spate_nvme *controller);
 /* Service, then poll the queue, or end its requests. */
 unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max);
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
+/* Bring-up from the start, once the drive is on the bus, because of this error. */
+void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
 void spate_nvme_wait_for_running(struct spate_nvme *controller);
@@ -124,6 +129,8 @@ void spate_nvme_setup_advance(struct spate_nvme *controller);
 
 /* identify.c */
 enum spate_error spate_nvme_identity_take(struct spate_nvme *controller);
+/* Is what Identify Namespace gave the namespace that the queue was opened for? */
+bool spate_nvme_namespace_is_same(const struct spate_nvme_queue *queue);
 
 /* open.c */
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue);

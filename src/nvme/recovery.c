@@ -9,14 +9,12 @@
  * looks at the state. */
 void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
   spate_port_log("nvme: controller reset, error", error);
-  controller->error = error;
   controller->counters.resets++;
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     queue->plain_bytes = 0;
     queue->sq_rung = queue->sq_tail; /* a disabled controller's doorbells are not rung; what waits is replayed */
   }
-  spate_nvme_admin_cancel(controller);
-  spate_nvme_disable(controller);
+  spate_nvme_begin(controller, error);
 }
 
 /* The controller is disabled and writes no more: take what it completed before, then give every queue empty rings. */
@@ -46,13 +44,15 @@ static struct spate_nvme_slot *oldest_caught(struct spate_nvme_queue *queue) {
   return oldest;
 }
 
-/* A command that was there at each of several failures may well be their cause: it ends with their error. */
-static void replay(struct spate_nvme_queue *queue) {
+/* A command that was there at each of several failures may well be their cause: it ends with their error. Of absences
+ * it outlives more, as a connector that shakes is more likely; but not any number, as each could be within its time. */
+static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
   struct spate_nvme *controller = queue->controller;
   struct spate_nvme_slot *slot;
 
   while ((slot = oldest_caught(queue)) != NULL) {
-    if (++slot->attempts >= SPATE_NVME_ATTEMPTS_MAX) {
+    slot->attempts = (uint8_t)(slot->attempts + cost);
+    if (slot->attempts >= ATTEMPTS_BUDGET) {
       spate_nvme_finish(queue, slot, controller->error, 0);
       continue;
     }
@@ -64,10 +64,14 @@ static void replay(struct spate_nvme_queue *queue) {
 
 /* Bring-up is over. */
 void spate_nvme_running(struct spate_nvme *controller) {
+  const bool was_away = controller->back_by_ticks != 0;
+
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
-    replay(queue);
+    replay(queue, was_away ? 1u : ATTEMPT_COST);
     queue->plain_bytes = queue->block.command_bytes_max;
   }
+  controller->counters.reattachments += was_away;
+  controller->back_by_ticks = 0;
   controller->failures = 0;
   controller->serviced_ticks = spate_port_ticks();
   controller->state = SPATE_NVME_RUNNING;
@@ -106,6 +110,10 @@ static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue) {
 static void age_commands(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     struct spate_nvme_slot *slot = age_queue(queue);
+    if (queue->waiting) { /* this may be another queue's poll, and its own finds no interval passed */
+      spate_nvme_issue_waiting(queue);
+      spate_nvme_queue_kick(queue);
+    }
     if (slot == NULL || controller->state != SPATE_NVME_RUNNING) continue;
     /* Perhaps the drive has answered, and it is us who did not look. */
     const uint64_t sent = slot->sent;

@@ -256,13 +256,13 @@ static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slo
   struct spate_nvme *controller = queue->controller;
   const unsigned delay = NVME_STATUS_DELAY(status);
 
-  if (is_final(status) || slot->attempts + 1u >= SPATE_NVME_ATTEMPTS_MAX) {
+  if (is_final(status) || slot->attempts + ATTEMPT_COST >= ATTEMPTS_BUDGET) {
     spate_nvme_finish(queue, slot, NVME_STATUS_TYPE(status) == NVME_STATUS_MEDIA ? SPATE_E_MEDIA : SPATE_E_COMMAND,
                       status);
     return;
   }
   controller->counters.retries++;
-  slot->attempts++;
+  slot->attempts = (uint8_t)(slot->attempts + ATTEMPT_COST);
   slot->sent |= SLOT_IDLE;
   slot->age = delay == 0 ? 0 : controller->retry_delay[delay - 1u];
   queue->waiting = true;

@@ -14,7 +14,8 @@ enum step {
   STEP_WRITE_CACHE,
   STEP_EVENTS,
   STEP_HEALTH,
-  STEP_CQ, /* these two once for each open queue */
+  STEP_NAMESPACE, /* these three once for each open queue */
+  STEP_CQ,
   STEP_SQ,
   STEPS
 };
@@ -68,12 +69,19 @@ static bool make(struct spate_nvme *controller, struct nvme_command *command) {
     return controller->identity.volatile_cache;
   case STEP_EVENTS: set_feature(command, NVME_FEATURE_EVENTS, EVENTS_HEALTH); return true;
   case STEP_HEALTH: spate_nvme_log_command(command, NVME_LOG_HEALTH, controller->data); return true;
-  default:
-    if (controller->setup_queue == NULL) return false;
+  default: break;
+  }
+  if (controller->setup_queue == NULL) return false;
+  if (controller->setup_step == STEP_NAMESPACE) {
+    command->opcode = NVME_IDENTIFY;
+    command->nsid = controller->setup_queue->nsid;
+    command->dword10 = NVME_IDENTIFY_NAMESPACE;
+    command->data = controller->data;
+  } else {
     spate_nvme_create(controller->setup_queue, controller->setup_step == STEP_CQ ? NVME_CREATE_CQ : NVME_CREATE_SQ,
                       command);
-    return true;
   }
+  return true;
 }
 
 static void take_queue_count(struct spate_nvme *controller, uint32_t result) {
@@ -104,6 +112,8 @@ static enum spate_error take(struct spate_nvme *controller, uint16_t status, uin
     else if (controller->queues != NULL)
       spate_nvme_power_lost(controller);
     return SPATE_OK;
+  case STEP_NAMESPACE: /* as with another serial number */
+    return status == 0 && spate_nvme_namespace_is_same(controller->setup_queue) ? SPATE_OK : SPATE_E_GONE;
   default: break;
   }
   if (status != 0) return SPATE_E_COMMAND;
@@ -133,7 +143,7 @@ void spate_nvme_setup_advance(struct spate_nvme *controller) {
     controller->setup_step++;
     if (controller->setup_step == STEPS) {
       controller->setup_queue = controller->setup_queue->next;
-      controller->setup_step = STEP_CQ;
+      controller->setup_step = STEP_NAMESPACE;
     }
   }
   for (; controller->setup_step < STEPS; controller->setup_step++) {

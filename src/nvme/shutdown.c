@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#define REQUESTS_TIMEOUT_MS 30000u /* for requests in flight: a time-out, an abort and a reset fit in */
+#define REQUESTS_TIMEOUT_MS 30000u /* for requests in the drive's hands: a time-out and an abort fit in */
 
 static bool any_request(const struct spate_nvme *controller) {
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
@@ -10,11 +10,13 @@ static bool any_request(const struct spate_nvme *controller) {
   return false;
 }
 
-/* Let what is in flight end, each request by its own rules, but not for ever. */
+/* Let what is in flight end, each request by its own rules, but not for ever. Recovery has its own deadlines, and what
+ * it sends again has all its time again. */
 static void drain(struct spate_nvme *controller) {
-  const uint64_t start = spate_port_ticks();
+  uint64_t start = spate_port_ticks();
 
   while (any_request(controller) && spate_port_ticks() - start < spate_nvme_ticks(controller, REQUESTS_TIMEOUT_MS)) {
+    if (!spate_nvme_is_running(controller)) start = spate_port_ticks();
     for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
       (void)spate_block_poll(&queue->block, queue->block.depth);
     spate_port_relax();
@@ -45,9 +47,8 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   if (spate_nvme_is_running(controller)) give_back(controller);
   if (controller->state == SPATE_NVME_DEAD) return controller->error;
 
-  const uintptr_t control = controller->config.registers + NVME_CC;
   controller->error = SPATE_OK;
-  spate_port_write32(control, (spate_port_read32(control) & ~NVME_CC_SHUTDOWN_MASK) | NVME_CC_SHUTDOWN_NORMAL);
+  spate_port_write32(controller->config.registers + NVME_CC, NVME_CC_START | NVME_CC_SHUTDOWN_NORMAL);
   spate_nvme_enter(controller, SPATE_NVME_STOPPING, controller->shutdown_ms);
   while (controller->state == SPATE_NVME_STOPPING) {
     spate_nvme_service(controller);

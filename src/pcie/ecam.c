@@ -25,7 +25,7 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
   return SPATE_E_UNSUPPORTED; /* the ports' own capabilities tell */
 }
 
-static const struct spate_pcie_host_ops ops = {pcie_ecam_read, pcie_ecam_write, may_exist, read_link};
+static const struct spate_pcie_host_ops ops = {pcie_ecam_read, pcie_ecam_write, may_exist, read_link, NULL};
 
 enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct spate_pcie_ecam_config *config) {
   if (config->config_base % PCIE_MIB || config->last_bus < config->first_bus) return SPATE_E_INVALID;

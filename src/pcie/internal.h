@@ -86,6 +86,7 @@ struct pcie_function {
   uint8_t payload_code;  /* Max_Payload_Size Supported: 128 << code bytes; then what is set */
   uint8_t payload_least; /* on the first bus: the least that any function from there down supports */
   uint16_t express;      /* offset of the PCI Express capability; 0: none */
+  uint8_t saved;         /* a bridge: one more than its place in host->bridges */
 };
 
 enum pcie_window { PCIE_MEMORY, PCIE_PREFETCH, PCIE_NO_PLACE };
@@ -118,7 +119,9 @@ uint32_t pcie_read(const struct pcie_function *function, unsigned offset);
 void pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value);
 /* Change bits of a register whose upper half is status: those bits clear when written 1, so they are written 0. */
 void pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set);
-/* Wait until 100 ms after `since_ticks`, a reset or a link that came up: no request before that (6.6.1). */
+uint64_t pcie_ticks_of_ms(uint32_t ms);
+#define PCIE_SETTLE_MS 100u /* no request within this time of a reset, or of a link that came up (6.6.1) */
+/* Wait until 100 ms after `since_ticks`, a reset or a link that came up. */
 void pcie_settle(uint64_t since_ticks);
 /* Enumeration gives up here. Returns `error`. */
 enum spate_error pcie_fail(const struct pcie_function *function, enum spate_error error);
@@ -127,6 +130,9 @@ uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address 
 void pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value);
 /* scan.c: offset of the PCI Express capability, 0 if there is none. */
 uint16_t pcie_find_express(const struct pcie_function *function);
+
+/* scan.c: is there a link below it, with one device at its other end? */
+bool pcie_has_link_below(const struct pcie_function *function);
 
 /* scan.c: number the buses and list the functions. */
 enum spate_error pcie_scan(struct pcie_tree *tree);
@@ -140,6 +146,8 @@ const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *h
 /* link.c: payload and read request sizes, power management off; then what a device's link came to. */
 void pcie_match_payload(struct pcie_tree *tree);
 void pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link);
+/* restore.c: keep what enumeration set in a function. */
+void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved);
 /* pcie.c: are these windows such as the library can use? */
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
 

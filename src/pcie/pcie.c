@@ -2,8 +2,7 @@
 /* From a bridge to a list of endpoints that are ready for DMA. */
 #include "internal.h"
 
-#define SETTLE_MS 100u  /* base specification 6.6.1 */
-#define READY_MS  1000u /* the same: how long a device may answer "retry" */
+#define READY_MS 1000u /* base specification 6.6.1: how long a device may answer "retry" */
 
 uint32_t pcie_read(const struct pcie_function *function, unsigned offset) {
   return function->host->ops->config_read(function->host, function->at, (uint16_t)offset);
@@ -35,10 +34,10 @@ bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spa
   return memory->bytes != 0 && memory->bus_address + memory->bytes <= UINT64_C(1) << 32;
 }
 
-static uint64_t ticks_of_ms(uint32_t ms) { return spate_port_ticks_per_second() / 1000 * ms; }
+uint64_t pcie_ticks_of_ms(uint32_t ms) { return spate_port_ticks_per_second() / 1000 * ms; }
 
 void pcie_settle(uint64_t since_ticks) {
-  while (spate_port_ticks() < since_ticks + ticks_of_ms(SETTLE_MS))
+  while (spate_port_ticks() < since_ticks + pcie_ticks_of_ms(PCIE_SETTLE_MS))
     spate_port_relax();
 }
 
@@ -54,6 +53,7 @@ static void list_endpoint(const struct pcie_tree *tree, const struct pcie_functi
       .payload_bytes = (uint16_t)(128u << function->payload_code),
       .read_request_bytes = PCIE_READ_REQUEST_BYTES,
   };
+  pcie_save(function, &device->saved);
   pcie_read_link(function, &device->link);
   for (unsigned i = 0; i < tree->resource_count; i++) {
     const struct pcie_resource *resource = &tree->resources[i];
@@ -84,7 +84,7 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
 
   struct pcie_tree tree;
   tree.host = host;
-  tree.deadline_ticks = spate_port_ticks() + ticks_of_ms(READY_MS);
+  tree.deadline_ticks = spate_port_ticks() + pcie_ticks_of_ms(READY_MS);
   tree.function_count = tree.resource_count = tree.endpoint_count = tree.bridge_count = 0;
   tree.last_bus = host->first_bus;
   tree.host_link_is_up = !error;
@@ -98,10 +98,15 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   error = pcie_place(&tree);
   if (error) return error;
   pcie_match_payload(&tree);
-  host->bridge_count = tree.bridge_count;
   for (unsigned i = 0; i < tree.function_count; i++) {
-    enable(&tree.functions[i]);
-    if (!tree.functions[i].bridge) list_endpoint(&tree, &tree.functions[i]);
+    struct pcie_function *function = &tree.functions[i];
+    enable(function);
+    if (function->bridge) {
+      pcie_save(function, &host->bridges[host->bridge_count]);
+      function->saved = ++host->bridge_count;
+    } else {
+      list_endpoint(&tree, function);
+    }
   }
   return SPATE_OK;
 }

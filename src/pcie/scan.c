@@ -91,13 +91,12 @@ static enum spate_error scan_device(struct pcie_tree *tree, struct pcie_function
 }
 
 /* A link has one device at its other end, number 0; ports exist that answer for all 32 with that one (7.3.1). */
-static bool is_link_above(const struct pcie_function *parent) {
-  return parent != NULL &&
-         (parent->express_type == EXPRESS_ROOT_PORT || parent->express_type == EXPRESS_DOWNSTREAM_PORT);
+bool pcie_has_link_below(const struct pcie_function *function) {
+  return function->express_type == EXPRESS_ROOT_PORT || function->express_type == EXPRESS_DOWNSTREAM_PORT;
 }
 
 static enum spate_error scan_bus(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus) {
-  unsigned devices = is_link_above(parent) ? 1 : 32;
+  unsigned devices = parent != NULL && pcie_has_link_below(parent) ? 1 : 32;
   for (unsigned device = 0; device < devices; device++) {
     enum spate_error error = scan_device(tree, parent, bus, (uint8_t)device);
     if (error) return error;
@@ -143,7 +142,7 @@ static void set_buses(const struct pcie_function *bridge, uint8_t last_bus) {
 
 static enum spate_error open_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
   bridge->opened = true;
-  if (is_link_above(bridge) && !link_comes_up(tree, bridge)) return SPATE_OK;
+  if (pcie_has_link_below(bridge) && !link_comes_up(tree, bridge)) return SPATE_OK;
   if (bridge->express_type == EXPRESS_ROOT_PORT) make_retry_visible(bridge);
   if (tree->last_bus == tree->host->last_bus) return pcie_fail(bridge, SPATE_E_TOPOLOGY);
   bridge->secondary = ++tree->last_bus;

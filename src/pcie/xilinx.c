@@ -8,7 +8,8 @@
  *   0x13c  interrupt mask       both; 0: none reaches the CPU
  *   0x144  PHY status/control   both: 0 rate 5 GT/s, 2:1 width as a power of two, 11 link up.
  *                               PG194 adds 12 rate 8 GT/s (then bit 0 has no meaning) and 13 width 16
- *   0x148  root port status     both: 0 bridge enable. Memory requests end in a slave error until it is set
+ *   0x148  root port status     both: 0 bridge enable. Memory requests end in a slave error until it is set, and again
+ *                               after the link went down
  *   0x154  root port error FIFO both: bit 18 an entry is valid; any write takes it out
  *   0x158  interrupt FIFO       PG055 and PG194 up to UltraScale: bit 31 an entry is valid; any write takes it out.
  *                               UltraScale+ decodes MSIs at 0x160–0x17c instead and reads 0 here, which is "empty"
@@ -96,7 +97,13 @@ static void drain(struct spate_pcie_host *host, uint16_t fifo, uint32_t valid) {
     pcie_ecam_write(host, root_port, fifo, UINT32_MAX);
 }
 
-static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link};
+/* Bridge Enable, which the bridge clears when its link goes down (PG194, Root Port Status/Control). */
+static void forward(struct spate_pcie_host *host) {
+  uint32_t control = pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT);
+  pcie_ecam_write(host, root_port, BRIDGE_ROOT_PORT, control | ROOT_PORT_ENABLE);
+}
+
+static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link, forward};
 
 enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const struct spate_pcie_xilinx_config *config) {
   if (config->control_base % PCIE_MIB || config->last_bus == 0) return SPATE_E_INVALID;
@@ -116,7 +123,6 @@ enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const stru
   drain(host, BRIDGE_ERROR_FIFO, ERROR_FIFO_VALID);
   drain(host, BRIDGE_INTERRUPT_FIFO, INTERRUPT_FIFO_VALID);
   pcie_ecam_write(host, root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
-  pcie_ecam_write(host, root_port, BRIDGE_ROOT_PORT,
-                  pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT) | ROOT_PORT_ENABLE);
+  forward(host);
   return SPATE_OK;
 }

@@ -39,6 +39,13 @@ void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin);
 void spate_take_arm_next(struct spate_stream *stream);
 void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *take);
 
+/* watch.c: the rings' levels; spate_watch_turn() once a turn. heat.c measures time with it. */
+void spate_watch_open(struct spate_recorder *recorder);
+void spate_watch_stream(struct spate_stream *stream);
+void spate_watch_turn(struct spate_recorder *recorder);
+uint32_t spate_watch_ms(const struct spate_recorder *recorder, uint64_t ticks);
+uint32_t spate_watch_quotient(uint64_t dividend, uint32_t divisor); /* the dividend is taken as at most 2^32 - 1 */
+
 /* recorder.c */
 void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value);
 

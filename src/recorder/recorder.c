@@ -4,6 +4,7 @@
 
 #define POLL_BATCH            32u
 #define CHECKPOINT_MS_DEFAULT 500u
+#define SLOW_MS_DEFAULT       250u
 #define METADATA_DEPTH        4u /* left for checkpoints and metadata when the caller names no depth */
 
 void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value) {
@@ -14,11 +15,11 @@ void spate_recorder_event(struct spate_stream *stream, enum spate_event event, u
 
 /* Everything that never waits. */
 static void pump(struct spate_recorder *recorder) {
-  recorder->now_ticks = spate_port_ticks();
   /* A length counted before a power loss is dealt with must not be published. */
   bool may_begin = spate_transfer_check_power(recorder);
   spate_checkpoint_step(recorder, may_begin);
   spate_transfer_submit(recorder);
+  spate_watch_turn(recorder);
 }
 
 /* Called by the device while a metadata operation waits. */
@@ -26,6 +27,7 @@ static void while_waiting(void *context) {
   struct spate_recorder *recorder = context;
 
   if (recorder->config.while_waiting != NULL) recorder->config.while_waiting(recorder->config.context);
+  recorder->now_ticks = spate_port_ticks();
   pump(recorder);
 }
 
@@ -35,11 +37,13 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
 
   *recorder = (struct spate_recorder){.config = *config, .volume = volume, .block = block};
   if (recorder->config.checkpoint_ms == 0) recorder->config.checkpoint_ms = CHECKPOINT_MS_DEFAULT;
+  if (recorder->config.slow_ms == 0) recorder->config.slow_ms = SLOW_MS_DEFAULT;
   if (recorder->config.depth == 0)
     recorder->config.depth = (uint16_t)(block->depth > METADATA_DEPTH ? block->depth - METADATA_DEPTH : 1u);
   recorder->period_ticks = spate_port_ticks_per_second() / 1000u * recorder->config.checkpoint_ms;
   recorder->now_ticks = spate_port_ticks();
   recorder->checkpoint_started_ticks = recorder->now_ticks;
+  spate_watch_open(recorder);
   block->while_waiting = while_waiting;
   block->while_waiting_context = recorder;
   return SPATE_OK;
@@ -69,6 +73,7 @@ enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate
       (struct spate_stream){.config = *config, .recorder = recorder, .losses_seen = recorder->block->power_losses};
   stream->takes[0].stream = stream;
   stream->takes[1].stream = stream;
+  spate_watch_stream(stream);
   recorder->streams[recorder->stream_count++] = stream;
   return SPATE_OK;
 }
@@ -85,9 +90,23 @@ static void report(struct spate_stream *stream) {
     spate_recorder_event(stream, SPATE_EVENT_OVERRUN, overrun_bytes - stream->event_overrun_bytes);
     stream->event_overrun_bytes = overrun_bytes;
   }
+  if (stream->pressure.level != stream->watch.told) {
+    stream->watch.told = (uint8_t)stream->pressure.level;
+    spate_recorder_event(stream, SPATE_EVENT_PRESSURE, stream->pressure.level);
+  }
+}
+
+static void report_heat(struct spate_recorder *recorder) {
+  const enum spate_level level = recorder->heat.level;
+
+  if (level == recorder->heat_watch.told) return;
+  recorder->heat_watch.told = (uint8_t)level;
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    spate_recorder_event(recorder->streams[i], SPATE_EVENT_HEAT, level);
 }
 
 enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
+  recorder->now_ticks = spate_port_ticks();
   spate_block_poll(recorder->block, POLL_BATCH);
   pump(recorder);
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
@@ -97,6 +116,7 @@ enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
     spate_take_arm_next(stream);
     report(stream);
   }
+  report_heat(recorder);
   enum spate_error error = recorder->error;
   recorder->error = SPATE_OK;
   return error;

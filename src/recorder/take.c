@@ -181,8 +181,10 @@ static bool may_close(struct spate_take *take) {
   const struct spate_take *other = other_take(take);
   /* In order of age: a closing clip's flush then covers every piece before its end. */
   bool older = other->state == TAKE_ENDING && (int32_t)(other->order - take->order) < 0;
+  /* Power lost while the other one was closing: its pieces may be gone, and that is not yet acted upon. */
+  bool lost = take->stream->losses_seen != take->stream->recorder->block->power_losses;
 
-  return take->state == TAKE_ENDING && take->outstanding == 0 && !take->clip.publishing && !older;
+  return take->state == TAKE_ENDING && take->outstanding == 0 && !take->clip.publishing && !older && !lost;
 }
 
 static void closed(struct spate_take *take, uint64_t bytes) {

@@ -9,6 +9,8 @@
 #include "internal.h"
 #include <spate/port.h>
 
+#define LATENCY_SHIFT 4u /* its mean moves by a sixteenth of the difference */
+
 uint32_t spate_stream_released(const struct spate_stream *stream) {
   return stream->config.retain ? stream->flushed : stream->completed;
 }
@@ -23,7 +25,9 @@ void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes) { stream-
 void spate_transfer_flushed(struct spate_stream *stream, uint32_t index) {
   uint32_t ahead = index - stream->flushed;
 
-  if (ahead <= stream->completed - stream->flushed) stream->flushed = index;
+  if (ahead > stream->completed - stream->flushed) return;
+  stream->watch.retained_pieces = stream->completed - stream->flushed;
+  stream->flushed = index;
 }
 
 /* What is completed stays in the file; what is pushed and not, is lost, and counted as its pieces come back. */
@@ -52,6 +56,12 @@ static void advance(struct spate_stream *stream) {
   }
 }
 
+static void note_latency(struct spate_pressure *pressure, uint64_t ticks) {
+  if (pressure->latency_ticks == 0) pressure->latency_ticks = ticks;
+  pressure->latency_ticks += (ticks >> LATENCY_SHIFT) - (pressure->latency_ticks >> LATENCY_SHIFT);
+  if (ticks > pressure->latency_ticks_max) pressure->latency_ticks_max = ticks;
+}
+
 static void piece_done(struct spate_io *io) {
   struct spate_piece *piece = io->context;
   struct spate_stream *stream = piece->stream;
@@ -59,8 +69,15 @@ static void piece_done(struct spate_io *io) {
   uint64_t gap_ticks = recorder->now_ticks - stream->last_completion_ticks;
 
   if (gap_ticks > stream->counters.gap_ticks_max) stream->counters.gap_ticks_max = gap_ticks;
+  note_latency(&stream->pressure, recorder->now_ticks - piece->submitted_ticks);
   stream->last_completion_ticks = recorder->now_ticks;
   recorder->in_flight--;
+  /* Some of its commands may have completed before. One that failed has failed: it may be what cuts the power. */
+  if (piece->io.error == SPATE_OK && piece->losses != recorder->block->power_losses) {
+    piece->state = PIECE_QUEUED;
+    stream->next = stream->completed;
+    return;
+  }
   piece->state = PIECE_DONE;
   advance(stream);
 }
@@ -169,6 +186,8 @@ void spate_transfer_submit(struct spate_recorder *recorder) {
       stream->counters.data_requests++;
       if (error == SPATE_OK) {
         piece->state = PIECE_IN_FLIGHT;
+        piece->losses = recorder->block->power_losses;
+        piece->submitted_ticks = recorder->now_ticks;
         recorder->in_flight++;
       } else { /* refused for good: as if it had failed */
         piece->io.error = error;

@@ -155,6 +155,8 @@ uint32_t small_add(uint8_t *image, const char *name, uint16_t attributes, uint32
   set[0] = 0x85;
   set[1] = (uint8_t)(entries - 1);
   spate_put16(set + 4, attributes);
+  for (uint32_t time = 8; time < 20; time += 4)
+    spate_put32(set + time, UINT32_C(0x00210000)); /* 1980-01-01: The Sleuth Kit wants a day that exists */
   set[32] = 0xc0;
   set[33] = contiguous ? 3 : 1;
   set[35] = (uint8_t)count;

@@ -81,11 +81,12 @@ struct directory {
 
 static const uint8_t *entry_at(const struct oracle *oracle, const struct directory *directory, uint64_t offset) {
   uint32_t cluster = directory->first;
-  for (uint64_t i = 0; i < offset / oracle->cluster_bytes; i++) {
-    cluster = next_of(oracle, cluster, directory->contiguous);
-    if (!valid(oracle, cluster)) return NULL;
-  }
-  return cluster_at(oracle, cluster) + offset % oracle->cluster_bytes;
+  uint32_t index = (uint32_t)(offset >> oracle->cluster_shift);
+  if (directory->contiguous) cluster += index;
+  for (; index > 0 && !directory->contiguous && valid(oracle, cluster); index--)
+    cluster = next_of(oracle, cluster, false);
+  if (!valid(oracle, cluster)) return NULL;
+  return cluster_at(oracle, cluster) + (offset & (oracle->cluster_bytes - 1));
 }
 
 static void read_name(const uint8_t *set, char *name) {
@@ -152,6 +153,7 @@ static void read_system(struct oracle *oracle, const uint8_t *entry) {
 }
 
 static void walk(struct oracle *oracle, const struct directory *directory, int depth) {
+  static const uint8_t zeros[512]; /* no cluster is smaller, and most of a directory is this */
   bool ended = false;
   for (uint64_t at = 0; at < directory->bytes && oracle->fault[0] == '\0'; at += 32) {
     const uint8_t *entry = entry_at(oracle, directory, at);
@@ -165,6 +167,10 @@ static void walk(struct oracle *oracle, const struct directory *directory, int d
     else if (ended && (entry[0] & 0x80) != 0)
       fault(oracle, "%s: entry behind the end", directory->path);
     if (entry[0] == 0) ended = true;
+    if (ended && at % sizeof zeros == 0 && memcmp(entry, zeros, sizeof zeros) == 0) {
+      at += sizeof zeros - 32;
+      continue;
+    }
     if (ended || (entry[0] & 0x80) == 0) continue;
     if (entry[0] == 0x81 || entry[0] == 0x82) read_system(oracle, entry);
     if (entry[0] >= 0xc0) oracle->strays++;
@@ -221,7 +227,8 @@ bool oracle_read(struct oracle *oracle, const uint8_t *image, uint64_t bytes) {
   oracle->cluster_count = get(boot + 92, 4);
   oracle->root = get(boot + 96, 4);
   oracle->dirty = (boot[106] & 2) != 0;
-  oracle->cluster_bytes = oracle->block_bytes << boot[109];
+  oracle->cluster_shift = shift + boot[109];
+  oracle->cluster_bytes = UINT32_C(1) << oracle->cluster_shift;
   if (oracle->heap + (uint64_t)oracle->cluster_count * oracle->cluster_bytes > bytes) fault(oracle, "geometry");
   oracle->owners = calloc(oracle->cluster_count, 1);
   if (oracle->owners == NULL) abort();

@@ -23,7 +23,7 @@ struct oracle_file {
 
 struct oracle {
   const uint8_t *image; /* the volume's start */
-  uint32_t block_bytes, cluster_bytes, cluster_count, root;
+  uint32_t block_bytes, cluster_bytes, cluster_shift, cluster_count, root;
   uint64_t fat, heap, bitmap; /* byte offsets */
   bool dirty;
   bool boot_torn;            /* a main boot sector of exFAT in a region that is not whole */

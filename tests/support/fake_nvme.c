@@ -573,6 +573,13 @@ bool fake_nvme_event(struct fake_nvme *drive, uint32_t result) {
   return true;
 }
 
+void fake_nvme_return(struct fake_nvme *drive) {
+  drive->gone = false;
+  forget(drive);
+  drive->cc = 0;
+  drive->csts = 0;
+}
+
 void fake_nvme_power_cut(struct fake_nvme *drive) {
   forget(drive);
   drive->cc = 0;

@@ -135,6 +135,8 @@ void fake_nvme_fault(struct fake_nvme *drive, struct fake_fault fault);
 bool fake_nvme_event(struct fake_nvme *drive, uint32_t result);
 /* A cut of the drive's power alone. */
 void fake_nvme_power_cut(struct fake_nvme *drive);
+/* A drive that was gone is there again, reset by that; its power was on all the time. */
+void fake_nvme_return(struct fake_nvme *drive);
 
 uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address);
 void fake_nvme_write32(struct fake_nvme *drive, uint64_t address, uint32_t value);

@@ -138,6 +138,7 @@ static enum spate_error ram_submit(struct spate_block *block, struct spate_io *i
   size_t log_index = ram->keep_log ? ram->log_count - 1 : SIZE_MAX;
   ram->pending[ram->pending_count++] = (struct ram_pending){io, log_index, UINT64_MAX};
   if (ram->pending_count > ram->pending_max) ram->pending_max = ram->pending_count;
+  if (ram->observer != NULL) ram->observer->taken(ram->observer->context, ram, io);
   return SPATE_OK;
 }
 
@@ -210,6 +211,7 @@ static void complete(struct ram_block *ram, unsigned index) {
         memcmp(entry->data, ram->memory + (io->lba << ram->block.block_shift), data_bytes(ram, io)) != 0)
       die("the data of a write changed while it was in flight");
   }
+  if (ram->observer != NULL) ram->observer->over(ram->observer->context, ram, io);
   io->done(io);
 }
 
@@ -283,4 +285,11 @@ void ram_block_clear_log(struct ram_block *ram) {
   ram->pending_max = ram->pending_count;
 }
 
-void ram_block_drop_pending(struct ram_block *ram) { ram->pending_count = 0; }
+void ram_block_data(const struct ram_block *ram, const struct spate_io *io, uint8_t *to) {
+  move_data(io, to, data_bytes(ram, io), FROM_CALLER);
+}
+
+void ram_block_drop_pending(struct ram_block *ram) {
+  ram->pending_count = 0;
+  if (ram->observer != NULL) ram->observer->dropped(ram->observer->context, ram);
+}

@@ -49,6 +49,16 @@ struct ram_log_entry {
   uint8_t *data; /* WRITE, if keep_data: as submitted */
 };
 
+struct ram_block;
+
+/* Looks on without a part in it: at each request once it was taken, and once it has its answer, before `done`. */
+struct ram_observer {
+  void (*taken)(void *context, struct ram_block *ram, const struct spate_io *io);
+  void (*over)(void *context, struct ram_block *ram, const struct spate_io *io);
+  void (*dropped)(void *context, struct ram_block *ram); /* all that was pending */
+  void *context;
+};
+
 struct ram_pending {
   struct spate_io *io;
   size_t log_index;       /* SIZE_MAX: not logged */
@@ -68,6 +78,7 @@ struct ram_block {
   int trim_fill;        /* what trimmed blocks read as: a byte, or −1 for what they held */
   bool keep_log;
   bool keep_data;
+  const struct ram_observer *observer; /* may be NULL */
 
   /* what happened */
   uint64_t count[RAM_OPS]; /* accepted requests by enum spate_op */
@@ -94,6 +105,9 @@ void ram_block_close(struct ram_block *ram);
 void ram_block_fault(struct ram_block *ram, struct ram_fault fault);
 void ram_block_clear_faults(struct ram_block *ram);
 void ram_block_clear_log(struct ram_block *ram); /* and the counts */
+
+/* The data of a READ or WRITE, from wherever its caller has them. */
+void ram_block_data(const struct ram_block *ram, const struct spate_io *io, uint8_t *to);
 
 /* Pending requests vanish without `done`, as when the machine lost power. The medium keeps what had completed. */
 void ram_block_drop_pending(struct ram_block *ram);

@@ -30,9 +30,10 @@
 /* ---- the port: time passes only when the library or the test looks at it ---- */
 
 static uint64_t clock_ns;
+static uint64_t clock_hz = 1000000000;
 
 uint64_t host_ticks(void) { return clock_ns += 100; }
-uint64_t host_ticks_per_second(void) { return 1000000000; }
+uint64_t host_ticks_per_second(void) { return clock_hz; }
 void host_relax(void) { clock_ns += 1000; }
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
@@ -81,7 +82,7 @@ struct world {
   struct spate_exfat_config config;
   struct spate_recorder recorder;
   struct source sources[STREAMS];
-  uint64_t events[8], values[8]; /* by enum spate_event: how often, last value */
+  uint64_t events[SPATE_EVENT_HEAT + 1], values[SPATE_EVENT_HEAT + 1]; /* by enum spate_event: how often, last value */
   struct source *push_while_waiting;
   int cut_power_at; /* cut it in this turn of waiting for metadata; −1: not */
   int turns;        /* of waiting so far */

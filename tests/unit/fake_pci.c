@@ -162,6 +162,7 @@ void host_write32(uintptr_t address, uint32_t value) {
   unsigned offset;
   struct fake_function *function = access_at(address, &offset);
   if (!function || fake.now_ticks < function->ready_ticks || fake.now_ticks < function->silent_ticks) return;
+  function->writes++;
   if (value & function->status[offset / 4]) fake.status_offences++;
   if (offset >= 0x10 && offset < (is_bridge(function) ? 0x18 : 0x28) && (function->config[0x04 / 4] & 3))
     fake.decoding_offences++;
@@ -198,6 +199,18 @@ static bool is_below(const struct fake_function *function, const struct fake_fun
   for (function = function->parent; function; function = function->parent)
     if (function == bridge) return true;
   return false;
+}
+
+void fake_link_drop(struct fake_function *port, uint64_t up_ticks) {
+  port->link_ticks = up_ticks;
+  for (unsigned i = 0; i < fake.count; i++) {
+    struct fake_function *function = &fake.functions[i];
+    if (!is_below(function, port)) continue;
+    for (unsigned at = 0; at < 1024; at++)
+      function->config[at] &= ~function->writable[at];
+    *fake_express_register(function, 0x08) |= 0x2810u;
+    *fake_express_register(function, 0x10) |= 3u; /* ASPM on */
+  }
 }
 
 struct fake_function *fake_decode(uint64_t bus_address, unsigned *bar) {

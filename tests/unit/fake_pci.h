@@ -33,6 +33,7 @@ struct fake_function {
   uint64_t link_ticks;   /* a port: when its link comes up */
   bool removed;          /* nothing answers any more */
   bool answers_all;      /* a port that answers for every device number with device 0 */
+  unsigned writes;       /* to its configuration space */
   unsigned fifo_left[2]; /* entries in the Xilinx bridge's FIFOs at 0x154 and 0x158 */
 };
 
@@ -71,6 +72,10 @@ uint32_t *fake_express_register(struct fake_function *function, unsigned offset)
 
 /* Which BAR does a memory access at this bus address reach? NULL: none. Two is a failure of the test. */
 struct fake_function *fake_decode(uint64_t bus_address, unsigned *bar);
+
+/* The link below a port goes down until `up_ticks`. Everything below it is reset: what was written is forgotten, and
+ * some of it comes up as it must not stay. */
+void fake_link_drop(struct fake_function *port, uint64_t up_ticks);
 
 /* Where a function's BAR was placed; 0: nowhere. */
 uint64_t fake_bar_address(const struct fake_function *function, unsigned index);

@@ -193,6 +193,22 @@ static void test_retry_delays_are_enabled_again(void **state) {
 
 /* ---- what a command says, each time it is sent ---- */
 
+/* Whichever queue's poll it is that finds an interval passed: delays pass for both. */
+static void test_delayed_retry_on_either_queue_is_sent(void **state) {
+  for (unsigned i = 0; i < 2; i++) {
+    struct fixture *f = fixture_make(9);
+    struct outcome outcome;
+    spate_put16(f->drive.controller_page + 128, 3);
+    fixture_open_two(f, DEPTH);
+    io_fault(f, FAKE_STATUS, 0, 1, 1u << 11 | 0x006);
+    submit_writes(f, queue_number(f, i), &outcome, 1, 0);
+    assert_true(fixture_wait(f, &outcome, 600));
+    assert_int_equal(outcome.io.error, SPATE_OK);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 static void expect_fua(const struct fixture *f, unsigned first, unsigned count) {
   assert_int_equal(f->drive.journal_count, first + count);
   for (unsigned i = first; i < first + count; i++) {
@@ -256,6 +272,7 @@ int main(void) {
       cmocka_unit_test(test_every_queue_waits_for_the_recovery),
       cmocka_unit_test(test_every_queue_hears_of_a_power_cut),
       cmocka_unit_test(test_retry_delays_are_enabled_again),
+      cmocka_unit_test(test_delayed_retry_on_either_queue_is_sent),
       cmocka_unit_test(test_each_part_and_each_retry_has_fua),
       cmocka_unit_test(test_shutdown_waits_for_both_queues),
   };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recorder does from day to day; when things go wrong: test_recorder_faults.c. */
+/* What a recorder does from day to day. When writes fail or power goes: test_recorder_losses.c; at the worst moment:
+ * test_recorder_faults.c. */
 #include "recorder_fixture.h"
-
-/* ---- tests ---- */
 
 static void one_clip(uint32_t block_bytes, enum ram_order order) {
   struct world *world = open_world(block_bytes, VOLUME_MIB);
@@ -294,155 +293,6 @@ static void a_full_volume_is_announced_ahead(void **state) {
   close_world(world);
 }
 
-static void a_failed_write_ends_the_clip_at_its_last_good_byte(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  world->ram.order = RAM_RANDOM;
-  open_source(world, source, 3, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  uint64_t bad_lba = source->stream.takes[0].clip.first_lba + 20 * PIECE / 512 + 3;
-  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
-                                                  .first_lba = bad_lba,
-                                                  .last_lba = bad_lba,
-                                                  .times = RAM_ALWAYS,
-                                                  .error = SPATE_E_MEDIA,
-                                                  .detail = 0x280});
-  enum spate_error error = SPATE_OK;
-  for (unsigned i = 0; i < 1000 && (error == SPATE_OK || error == SPATE_E_FULL); i++) {
-    error = push(source, PIECE);
-    work(world);
-  }
-  assert_int_equal(error, SPATE_E_MEDIA);
-  assert_int_equal(source->stream.error, SPATE_E_MEDIA);
-  OK(spate_stream_stop(&source->stream));
-  close_clips(world, source);
-  file_holds(world, "A.RAW", source->sent, 20 * PIECE);
-  assert_int_equal(source->stream.counters.lost_bytes, source->sent_bytes - 20 * PIECE);
-  assert_true(world->events[SPATE_EVENT_LOST] > 0);
-  OK(spate_stream_arm(&source->stream, "B.RAW", MIB)); /* the stream can go on in another file */
-  uint64_t start = source->sent_bytes;
-  stream_pieces(world, source, 4);
-  OK(spate_stream_stop(&source->stream));
-  close_clips(world, source);
-  file_holds(world, "B.RAW", source->sent + start, 4 * PIECE);
-  close_world(world);
-}
-
-/* Stream with the drive losing power in the middle, `held` requests in flight. */
-static void lose_power(struct world *world, struct source *source) {
-  world->ram.keep_log = true;
-  world->ram.order = RAM_RANDOM;
-  stream_pieces(world, source, 9);
-  drain(world, source);
-  clock_ns += 600000000; /* a checkpoint of these nine */
-  for (int i = 0; i < 20; i++)
-    work(world);
-  assert_int_equal(source->stream.takes[0].clip.published_bytes, 9 * PIECE);
-  stream_pieces(world, source, 4);
-  drain(world, source); /* completed, not flushed */
-  OK(push(source, PIECE));
-  OK(push(source, PIECE));
-  world->ram.delay_polls = 50;
-  work(world); /* in flight */
-  cut_the_drives_power(world);
-  world->ram.delay_polls = 0;
-}
-
-static void a_retaining_stream_loses_nothing_when_the_drive_loses_power(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  open_source(world, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  lose_power(world, source);
-  for (unsigned pieces = 0; pieces < 30;) {
-    if (push(source, PIECE) == SPATE_OK) pieces++;
-    work(world);
-    clock_ns += 20000000;
-  }
-  OK(spate_stream_stop(&source->stream));
-  close_clips(world, source);
-  file_holds(world, "A.RAW", source->sent, source->sent_bytes);
-  assert_int_equal(source->stream.counters.lost_bytes, 0);
-  close_world(world);
-}
-
-static void a_power_loss_caps_a_clip_whose_memory_was_released(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  open_source(world, source, 3, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  lose_power(world, source);
-  for (int i = 0; i < 100; i++)
-    work(world);
-  GIVES(SPATE_E_POWER_LOST, push(source, PIECE));
-  OK(spate_stream_stop(&source->stream));
-  close_clips(world, source);
-  file_holds(world, "A.RAW", source->sent, 9 * PIECE);
-  assert_int_equal(source->stream.counters.lost_bytes, 6 * PIECE);
-  assert_int_equal(source->stream.error, SPATE_E_POWER_LOST);
-  close_world(world);
-}
-
-/* The flush of a checkpoint completes, but only after the loss: it proves nothing about what came before. */
-static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  open_source(world, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  world->ram.keep_log = true;
-  stream_pieces(world, source, 5);
-  drain(world, source);
-  world->ram.held_ops = RAM_OP(SPATE_FLUSH);
-  clock_ns += 600000000;
-  work(world);
-  work(world);
-  assert_int_equal(world->recorder.counters.flushes, 1);
-  cut_the_drives_power(world);
-  world->ram.held_ops = RAM_OP(SPATE_WRITE); /* what is written again does not complete yet */
-  for (int i = 0; i < 10; i++)
-    work(world);
-  assert_int_equal(source->stream.takes[0].durable_bytes, 0);
-  world->ram.held_ops = 0;
-  OK(spate_stream_stop(&source->stream));
-  close_clips(world, source);
-  file_holds(world, "A.RAW", source->sent, 5 * PIECE);
-  close_world(world);
-}
-
-/* A closed clip's chunks are released, though no checkpoint came after them, and are never written again. */
-static void a_closed_clip_lets_go_of_the_ring(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  open_source(world, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  world->ram.keep_log = true;
-  for (unsigned i = 0; i < PIECES; i++)
-    OK(push(source, PIECE));
-  OK(spate_stream_stop(&source->stream));
-  close_clips(world, source);
-  assert_int_equal(spate_stream_room(&source->stream), PIECES);
-  OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
-  uint64_t requests = source->stream.counters.data_requests;
-  OK(push(source, PIECE));
-  drain(world, source);
-  cut_the_drives_power(world);
-  OK(spate_recorder_finish(&world->recorder));
-  assert_int_equal(source->stream.counters.data_requests, requests + 2); /* B's one piece, twice */
-  file_holds(world, "A.RAW", source->sent, PIECES * PIECE);
-  file_holds(world, "B.RAW", source->sent + PIECES * PIECE, PIECE);
-  close_world(world);
-}
-
 static void without_a_length_the_streams_share_the_longest_run(void **state) {
   (void)state;
   struct world *world = open_world(512, VOLUME_MIB);
@@ -509,32 +359,6 @@ static void bad_pieces_are_refused(void **state) {
   close_world(world);
 }
 
-static void a_failed_flush_is_reported_and_tried_again(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  open_source(world, source, 3, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  stream_pieces(world, source, 5);
-  drain(world, source);
-  ram_block_fault(
-      &world->ram,
-      (struct ram_fault){.ops = RAM_OP(SPATE_FLUSH), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_COMMAND});
-  clock_ns += 600000000;
-  work(world);
-  GIVES(SPATE_E_COMMAND, spate_recorder_work(&world->recorder));
-  assert_int_equal(source->stream.takes[0].clip.published_bytes, 0);
-  assert_int_equal(world->recorder.counters.checkpoint_failures, 1);
-  clock_ns += 600000000;
-  for (int i = 0; i < 10; i++)
-    work(world);
-  assert_int_equal(source->stream.takes[0].clip.published_bytes, 5 * PIECE);
-  OK(spate_recorder_finish(&world->recorder));
-  file_holds(world, "A.RAW", source->sent, 5 * PIECE);
-  close_world(world);
-}
-
 /* While another stream's arm waits for its flush, this one is submitted, completed and pushed to. */
 static void a_stream_flows_while_another_is_armed(void **state) {
   (void)state;
@@ -555,160 +379,6 @@ static void a_stream_flows_while_another_is_armed(void **state) {
   file_holds(world, "A.RAW", source->sent, source->sent_bytes);
   struct spate_exfat_entry entry;
   GIVES(SPATE_E_NOT_FOUND, spate_exfat_stat(&world->volume, "B.RAW", &entry));
-  close_world(world);
-}
-
-static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  world->ram.block.volatile_cache = false;
-  ram_block_clear_log(&world->ram); /* formatting flushed */
-  open_source(world, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  for (int i = 0; i < 10; i++) {
-    stream_pieces(world, source, 5);
-    clock_ns += 300000000;
-  }
-  world->ram.block.power_losses++; /* nothing is lost: completed is durable */
-  OK(spate_recorder_finish(&world->recorder));
-  file_holds(world, "A.RAW", source->sent, source->sent_bytes);
-  assert_int_equal(world->ram.count[SPATE_FLUSH], 0);
-  assert_true(source->stream.counters.checkpoints >= 4);
-  close_world(world);
-}
-
-static void play(struct world *world, const char *path, const uint8_t *bytes, uint64_t length, uint32_t slot_bytes) {
-  struct source *ring = &world->sources[7];
-  struct spate_slot slots[4];
-  struct spate_player player;
-  struct spate_exfat_file file;
-  struct spate_player_config config = {
-      .region = &ring->region, .slot_bytes = slot_bytes, .slots = slots, .slot_count = 4, .cpu_consumed = true};
-  uint64_t offset_bytes = 0;
-  uint64_t at = 0;
-  uint32_t piece = 0;
-
-  OK(spate_exfat_open(&world->volume, path, &file));
-  OK(spate_player_open(&player, &file, 0, &config));
-  for (int turn = 0; turn < 100000 && !spate_player_ended(&player); turn++) {
-    OK(spate_player_work(&player));
-    if (turn % 3 == 0 && spate_player_take(&player, &offset_bytes, &piece)) {
-      assert_true(at + piece <= length);
-      assert_memory_equal(ring->ring + offset_bytes, bytes + at, piece);
-      at += piece;
-      spate_player_give_back(&player);
-    }
-  }
-  assert_int_equal(at, length);
-}
-
-/* Chunks that prove themselves: a cut costs what was not on the medium, not what was not checkpointed. */
-static void a_stream_of_chunks_survives_up_to_its_last_piece(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-  struct spate_exfat_mounted found;
-
-  open_source(world, source, 3, false, 0);
-  source->stream.config.chunk_bytes = PIECE;
-  memcpy(source->stream.config.chunk_stream, "0123456789abcdef", 16);
-  source->sealed = true;
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  stream_pieces(world, source, 5);
-  OK(spate_stream_cut(&source->stream));
-  close_clips(world, source);
-  uint64_t start = source->sent_bytes;
-  OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB)); /* its chunks are numbered from 5 */
-  stream_pieces(world, source, 20);
-  drain(world, source);
-  assert_int_equal(source->stream.takes[0].clip.published_bytes, 0);
-  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, PIECE + 512));
-
-  world->config.salvage = spate_exfat_salvage;
-  world->ram.block.while_waiting = NULL;
-  OK(spate_exfat_mount(&world->volume, &world->config, &found)); /* as after a cut */
-  assert_int_equal(found.salvaged_bytes, 20 * PIECE);
-  file_holds(world, "A.RAW", source->sent, start);
-  file_holds(world, "B.RAW", source->sent + start, 20 * PIECE);
-  memset(source->stream.takes, 0, sizeof source->stream.takes); /* the recorder died in the cut */
-  close_world(world);
-}
-
-static void a_short_chunk_is_a_clips_last(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  open_source(world, source, 3, false, 0);
-  source->stream.config.chunk_bytes = PIECE;
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  OK(push(source, PIECE));
-  OK(push(source, 4096));
-  GIVES(SPATE_E_STATE, push(source, PIECE));
-  OK(spate_recorder_finish(&world->recorder));
-  file_holds(world, "A.RAW", source->sent, PIECE + 4096);
-  close_world(world);
-}
-
-static void playback_gives_the_file_in_order(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-
-  open_source(world, source, 3, false, 0);
-  open_source(world, &world->sources[7], 4, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  stream_pieces(world, source, 40);
-  drain(world, source);
-  OK(push(source, 777));
-  OK(spate_recorder_finish(&world->recorder));
-  world->ram.order = RAM_RANDOM;
-  world->ram.delay_polls = 1;
-  play(world, "A.RAW", source->sent, source->sent_bytes, PIECE);
-  play(world, "A.RAW", source->sent, source->sent_bytes, 4096);
-  close_world(world);
-}
-
-static void playback_stops_before_a_block_that_cannot_be_read(void **state) {
-  (void)state;
-  struct world *world = open_world(512, VOLUME_MIB);
-  struct source *source = &world->sources[0];
-  struct spate_slot slots[4];
-  struct spate_player player;
-  struct spate_exfat_file file;
-  uint64_t offset_bytes = 0;
-  uint64_t at = 0;
-  uint32_t piece = 0;
-  enum spate_error error = SPATE_OK;
-
-  open_source(world, source, 3, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  uint64_t bad_lba = source->stream.takes[0].clip.first_lba + 6 * PIECE / 512;
-  stream_pieces(world, source, 40);
-  OK(spate_recorder_finish(&world->recorder));
-  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
-                                                  .first_lba = bad_lba,
-                                                  .last_lba = bad_lba,
-                                                  .times = RAM_ALWAYS,
-                                                  .error = SPATE_E_MEDIA});
-  world->ram.order = RAM_REVERSED;
-  struct spate_player_config config = {
-      .region = &source->region, .slot_bytes = PIECE, .slots = slots, .slot_count = 4, .cpu_consumed = true};
-  OK(spate_exfat_open(&world->volume, "A.RAW", &file));
-  OK(spate_player_open(&player, &file, 0, &config));
-  for (int turn = 0; turn < 1000 && !spate_player_ended(&player); turn++) {
-    error = spate_player_work(&player);
-    while (spate_player_take(&player, &offset_bytes, &piece)) {
-      assert_memory_equal(source->ring + offset_bytes, source->sent + at, piece);
-      at += piece;
-      spate_player_give_back(&player);
-    }
-  }
-  assert_int_equal(error, SPATE_E_MEDIA);
-  assert_int_equal(at, 6 * PIECE);
-  ram_block_clear_faults(&world->ram);
   close_world(world);
 }
 
@@ -759,21 +429,10 @@ int main(void) {
       cmocka_unit_test(a_piece_is_never_cut_in_two),
       cmocka_unit_test(eight_streams_at_once),
       cmocka_unit_test(a_full_volume_is_announced_ahead),
-      cmocka_unit_test(a_failed_write_ends_the_clip_at_its_last_good_byte),
-      cmocka_unit_test(a_retaining_stream_loses_nothing_when_the_drive_loses_power),
-      cmocka_unit_test(a_power_loss_caps_a_clip_whose_memory_was_released),
-      cmocka_unit_test(a_flush_that_straddles_a_power_loss_publishes_nothing),
-      cmocka_unit_test(a_closed_clip_lets_go_of_the_ring),
       cmocka_unit_test(without_a_length_the_streams_share_the_longest_run),
       cmocka_unit_test(a_full_ring_pushes_back_and_is_counted),
       cmocka_unit_test(bad_pieces_are_refused),
-      cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
       cmocka_unit_test(a_stream_flows_while_another_is_armed),
-      cmocka_unit_test(no_flush_where_the_drive_has_no_volatile_cache),
-      cmocka_unit_test(a_stream_of_chunks_survives_up_to_its_last_piece),
-      cmocka_unit_test(a_short_chunk_is_a_clips_last),
-      cmocka_unit_test(playback_gives_the_file_in_order),
-      cmocka_unit_test(playback_stops_before_a_block_that_cannot_be_read),
       cmocka_unit_test(random_runs),
   };
 

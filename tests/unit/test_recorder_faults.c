@@ -115,6 +115,36 @@ static void a_clip_is_closed_before_the_one_after_it(void **state) {
   assert_true(turns > 5);
 }
 
+/* A write that takes the drive's power with it, each time, is given up as any write that fails. */
+static void a_write_that_cuts_the_power_is_not_repeated_for_ever(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  uint64_t requests = 0;
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  const uint64_t bad_lba = source->stream.now->clip.first_lba;
+  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                  .first_lba = bad_lba,
+                                                  .last_lba = bad_lba,
+                                                  .times = RAM_ALWAYS,
+                                                  .error = SPATE_E_TIMEOUT});
+  OK(push(source, PIECE));
+  OK(spate_stream_stop(&source->stream));
+  world->ram.delay_polls = 2;
+  for (int i = 0; i < TURNS && spate_stream_active(&source->stream); i++) {
+    work(world);
+    if (source->stream.counters.data_requests != requests) world->ram.block.power_losses++; /* before it is answered */
+    requests = source->stream.counters.data_requests;
+  }
+  assert_false(spate_stream_active(&source->stream));
+  assert_int_equal(source->stream.error, SPATE_E_TIMEOUT);
+  assert_int_equal(source->stream.counters.lost_bytes, PIECE);
+  ram_block_clear_faults(&world->ram);
+  close_world(world);
+}
+
 static void media_error_in_a_retaining_stream(uint64_t next_bytes) {
   struct world *world = open_world(512, VOLUME_MIB);
   struct source *source = &world->sources[0];
@@ -372,6 +402,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_power_loss_at_any_turn_of_closing),
       cmocka_unit_test(a_clip_is_closed_before_the_one_after_it),
+      cmocka_unit_test(a_write_that_cuts_the_power_is_not_repeated_for_ever),
       cmocka_unit_test(a_media_error_does_not_stop_a_retaining_stream),
       cmocka_unit_test(streams_do_not_starve_metadata),
       cmocka_unit_test(a_clip_that_cannot_be_closed_is_said_and_kept),

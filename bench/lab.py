@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab: every test that others published, run by the library on virtual drives, beside their figures.
+Results in build/lab and build/bench/lab.json, the report in build/report/index.html."""
+
+import argparse
+import functools
+import pathlib
+import re
+
+import figures
+from lab import chapters_drive, chapters_files, chapters_overview, gates, page, runner, runs
+
+TITLE = "Spate's lab: what the library does with drives that behave like real ones"
+LEAD = (
+    "Spate records streams of gigabytes a second onto NVMe drives as exFAT files. This page shows what it does with six "
+    "drives and one that is ideal, all of them simulated at the level of registers, page lists and packets, in virtual "
+    "time. Where somebody has measured the same on a real drive, that figure stands beside ours.",
+    "In each picture lines are simulated and markers or dashes are measurements by others: hollow or dashed where a model's "
+    "number was fitted on that point, filled or dash-dotted where the model predicts it.",
+)
+
+
+def chapters(quick: bool):
+    """What is shown, in order. The quick selection has the chapters whose experiments it runs."""
+    depths = runs.DEPTHS_QUICK if quick else runs.DEPTHS
+    always = [chapters_files.aim, chapters_files.peer, chapters_files.warnings]
+    if quick:
+        return [*always, chapters_drive.block_size, functools.partial(chapters_drive.depth, depths=depths),
+                chapters_drive.sustained, chapters_drive.turns, chapters_drive.stripes]
+    return [chapters_overview.figures, *always, chapters_files.whole, chapters_drive.block_size,
+            functools.partial(chapters_drive.depth, depths=depths), chapters_drive.sustained, chapters_drive.trimmed,
+            chapters_drive.kilo, chapters_drive.turns, chapters_drive.generations, chapters_drive.stripes,
+            chapters_files.plan, chapters_overview.models]
+
+
+def report(lab: runner.Lab, folder: pathlib.Path, quick: bool) -> pathlib.Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    made = [chapter(lab, folder) for chapter in chapters(quick)]
+    foot = f"{len(lab.results)} experiments. Made by `make lab{' QUICK=1' if quick else ''}`; each one's options and " \
+           "results are in build/lab."
+    page.write(folder / "index.html", TITLE, list(LEAD), made, foot)
+    return folder / "index.html"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="the same kinds of experiments on fewer bytes")
+    parser.add_argument("--only", metavar="REGEX", help="run these experiments, take the others from build/lab")
+    parser.add_argument("--report-only", action="store_true", help="run none, draw again what is in build/lab")
+    parser.add_argument("--programs", type=pathlib.Path, default=runner.BUILD / "host-release/lab")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    lab = runner.Lab(options.programs, runner.OUT / "quick" if options.quick else runner.OUT)
+    chosen = runs.quick() if options.quick else runs.full()
+    try:
+        wanted = re.compile("$^" if options.report_only else options.only or "")
+        lab.all([run for run in chosen if wanted.search(run.name)], options.jobs)
+        lab.load([run for run in chosen if not wanted.search(run.name)])
+    except runner.Failed as failure:
+        figures.die("an experiment", str(failure))
+    bench = figures.Bench("lab-quick" if options.quick else "lab", "make lab" + (" QUICK=1" if options.quick else ""))
+    gates.collect(lab, bench)
+    bench.show()
+    bench.write()
+    folder = runner.BUILD / ("report/quick" if options.quick else "report")
+    print(f"report {report(lab, folder, options.quick).relative_to(runner.ROOT)}")
+    if any(bench.missed(figure) for figure in bench.figures):
+        figures.die("the figures", "an aim was missed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures that have an aim, for build/bench/lab.json and for the tests."""
+
+from lab import chapters_files, runs
+from lab.runner import Lab
+
+
+def collect(lab: Lab, bench) -> None:
+    """Into `bench`, a figures.Bench."""
+    for profile, (write, read) in chapters_files.aims(lab).items():
+        bench.add(f"files written ÷ raw, {profile}", round(write, 4), "ratio", aim=chapters_files.AIM, aim_is="min")
+        bench.add(f"files read ÷ raw, {profile}", round(read, 4), "ratio", aim=chapters_files.AIM, aim_is="min")
+        files = lab.results[f"aim-{profile}-files"]
+        bench.add(f"wrong pages, {profile}", files["walk"]["wrong_pages"] + files["read"]["wrong_pages"], "pages", aim=0,
+                  aim_is="max")
+    for profile in runs.PROFILES:
+        if f"peer-{profile}-exfat-best-paced" not in lab.results:
+            continue
+        ours, theirs = (lab.result(f"peer-{profile}-{key}-paced") for key in ("ours", "exfat-best"))
+        fast, slow = (lab.rate(f"peer-{profile}-{key}") for key in ("ours", "exfat-best"))
+        bench.add(f"files, {profile}", round(fast / 1e9, 3), "GB/s", peer="FatFs at its best", peer_value=round(slow / 1e9, 3))
+        bench.add(f"longest gap, {profile}", round(ours["gap_ms_max"], 3), "ms", peer="FatFs at its best",
+                  peer_value=round(theirs["gap_ms_max"], 3))
+        bench.add(f"ring that the stream needed, {profile}", ours["ring_bytes_max"] >> 20, "MiB", peer="FatFs at its best",
+                  peer_value=theirs["ring_bytes_max"] >> 20)
+    for name in chapters_files.WARNED:
+        if f"warned-{name}-deaf" in lab.results:
+            bench.add(f"lost by a source that listens, {name}", lab.result(f"warned-{name}-listens")["overrun_bytes"],
+                      "bytes", aim=0, aim_is="max", peer="one that does not",
+                      peer_value=lab.result(f"warned-{name}-deaf")["overrun_bytes"])
+    if "whole-980pro" in lab.results:
+        bench.add("2 TB recorded: rate", round(lab.rate("whole-980pro") / 1e9, 3), "GB/s", peer="system 3", peer_value=2.0)
+        bench.add("2 TB recorded: wrong pages", lab.results["whole-980pro"]["walk"]["wrong_pages"], "pages", aim=0,
+                  aim_is="max")
+        if "whole-980pro" in lab.seconds:
+            bench.add("2 TB recorded and checked: processor time", round(lab.seconds["whole-980pro"]), "s", aim=120,
+                      aim_is="max")

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every experiment of the lab: what is run. What is made of it is in chapters."""
+
+from lab.runner import Run, run
+
+PROFILES = ("960pro", "970evoplus", "980pro", "990pro", "starblaze", "exascend")
+ALL = (*PROFILES, "ideal")
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+MB, GB = 10**6, 10**9
+
+BLOCKS = tuple(4 * KIB << i for i in range(10))  # 4 KiB … 2 MiB
+DEPTHS_QUICK = (1, 4, 16, 64)
+DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+
+# Hosts. What a host's bridge takes is fitted on one point each, and named in HOSTS; all else about them is the link's
+# own arithmetic. Payload sizes are stated by none of the systems.
+FREE3 = {"gen": 3, "lanes": 4, "mps": 256}
+FREE4 = {"gen": 4, "lanes": 4, "mps": 256}
+BRIDGE = {"gen": 3, "lanes": 4, "mps": 128, "link_percent": 5, "fetch": 2_520_000_000}
+LOGIC = {"gen": 3, "lanes": 4, "mps": 128, "link_percent": 5, "fetch": 2_960_000_000, "host": "none"}
+VERSAL3 = {"gen": 3, "lanes": 4, "mps": 256, "fetch": 2_900_000_000}
+VERSAL4 = {"gen": 4, "lanes": 4, "mps": 256, "fetch": 5_800_000_000}
+
+HOSTS = (  # name, what is assumed, what is fitted and on which point, what follows
+    ("Zynq UltraScale+, AXI-PCIe bridge (systems 1 and 3)", "Gen3 x4, payloads of 128 bytes",
+     "5 % of the link for acknowledge and flow-control packets: system 1's read of 3.15 GB/s. Bridge fetches 2.52 GB/s: "
+     "system 1's write", "block sizes, files, FatFs"),
+    ("pure logic on ZU7EV (system 5)", "the same link",
+     "fetches 2.96 GB/s: its best segment of the 980 PRO", "all its reads; writes of the other drives; turns"),
+    ("Versal (system 4)", "payloads of 256 bytes",
+     "fetches 2.9 GB/s at Gen3: its write there. A command costs the processor 9.1 us under Linux: 110 000 reads a second",
+     "Gen4 by the same share of the link: 5.8 GB/s; block sizes"),
+    ("no host's limit", "payloads of 256 bytes, 2 % of the link for its own packets", "nothing", "what a drive itself does"),
+)
+
+VERSAL = {"gen3": VERSAL3, "gen4": VERSAL4}
+STREAM = {"block": MIB, "depth": 16}
+PACE = 1_800_000_000  # bytes per second of the camera that library and FatFs are compared with
+
+
+def by_block(profile: str, label: str, options: dict, most: int, blocks=BLOCKS) -> list[Run]:
+    """Reads and writes of each block size, enough of each for a steady rate."""
+    runs = []
+    for block in blocks:
+        total = min(most, block * 65536)
+        for op in ("read", "write"):
+            runs.append(run(f"block-{profile}-{label}-{op}-{block // KIB}k", "raw", profile=profile, op=op, block=block,
+                            bytes=total, samples=1, turn=GIB, **options))
+    return runs
+
+
+def sustained(profile: str, total: int, filled: float, label: str, **options) -> Run:
+    return run(f"sustained-{profile}-{label}", "raw", profile=profile, op="write", bytes=total, filled=filled,
+               samples=400, **STREAM, **options)
+
+
+def by_depth(profile: str, most: int, depths=DEPTHS) -> list[Run]:
+    return [run(f"depth-{profile}-{op}-{depth}", "raw", profile=profile, op=op, block=128 * KIB, depth=depth,
+                bytes=most, samples=1, turn=GIB, **LOGIC)
+            for depth in depths for op in ("read", "write")]
+
+
+def kilo(profile: str, total: int) -> list[Run]:
+    """1000 GB in sequence, as system 5 did, one sample a gigabyte."""
+    return [run(f"kilo-{profile}-{op}", "raw", profile=profile, op=op, block=MIB, depth=16, bytes=total,
+                samples=max(1, total // GB), **LOGIC) for op in ("read", "write")]
+
+
+def turns(profile: str, total: int) -> list[Run]:
+    return [run(f"turns-{profile}-{op}", "raw", profile=profile, op=op, block=MIB, depth=16, bytes=total,
+                turn=128 * MIB, samples=50, **LOGIC) for op in ("alternate", "read", "write")]
+
+
+def aim(profile: str, total: int, files: int) -> list[Run]:
+    """The same bytes raw and into files, and read from both: the aim of 99 %."""
+    common = {"profile": profile, "bytes": total, "samples": 200, **STREAM}
+    return [
+        run(f"aim-{profile}-raw-write", "raw", op="write", **common),
+        run(f"aim-{profile}-raw-read", "raw", op="read", **common),
+        run(f"aim-{profile}-files", "files", file=total // files, cluster=MIB, read_back=True, verify=True, **common),
+    ]
+
+
+FATFS = {
+    # label: (what, options)
+    "fat32": ("FAT32, 64 KiB clusters, 1 GiB files", {"format": "fat32", "cluster": 64 * KIB, "file": GIB}),
+    "fat32-best": ("FAT32, 64 KiB clusters, 1 GiB files, f_expand, f_sync",
+                   {"format": "fat32", "cluster": 64 * KIB, "file": GIB, "expand": True, "sync_ms": 500}),
+    "exfat": ("exFAT, 1 MiB clusters", {"format": "exfat", "cluster": MIB}),
+    "exfat-expand": ("exFAT, f_expand", {"format": "exfat", "cluster": MIB, "expand": True}),
+    "exfat-best": ("exFAT, f_expand, f_sync each 500 ms",
+                   {"format": "exfat", "cluster": MIB, "expand": True, "sync_ms": 500}),
+}
+
+
+def peer(profile: str, total: int, file: int, rate: int, labels=tuple(FATFS), **options) -> list[Run]:
+    """FatFs and the library: as fast as the drive takes it, and at a camera's rate."""
+    runs = []
+    common = {"profile": profile, "bytes": total, "samples": 400, **STREAM, **options}
+    for label in labels:
+        theirs = {"file": file, **FATFS[label][1]}
+        # At its best FatFs writes as much in one command as the clusters allow.
+        runs.append(run(f"peer-{profile}-{label}", "record", **{**common, **theirs}))
+        runs.append(run(f"peer-{profile}-{label}-paced", "record", rate=rate, ring=GIB, **{**common, **theirs}))
+    ours = {"file": file, "cluster": MIB}
+    runs.append(run(f"peer-{profile}-ours", "files", **{**common, **ours}))
+    runs.append(run(f"peer-{profile}-ours-paced", "files", rate=rate, ring=GIB, **{**common, **ours}))
+    runs.append(run(f"peer-{profile}-raw", "raw", op="write", **common))
+    return runs
+
+
+def striped(profile: str, total: int, **link) -> list[Run]:
+    runs = []
+    for drives in (1, 2, 4):
+        common = {"profile": profile, "drives": drives, "bytes": total * drives, "block": 2 * MIB, "depth": 16 * drives,
+                  "samples": 50, **link}
+        runs.append(run(f"stripe-{profile}-{drives}-write", "raw", op="write", turn=GIB, **common))
+        runs.append(run(f"stripe-{profile}-{drives}-read", "raw", op="read", turn=GIB, **common))
+        runs.append(run(f"stripe-{profile}-{drives}-files", "files", file=total * drives // 2, cluster=4 * MIB,
+                        ring=512 * MIB, verify=True, **common))
+    return runs
+
+
+def warned(name: str, profile: str, total: int, rate: int, slow_rate: int, ring: int, **options) -> list[Run]:
+    """A source that is faster than the drive will be: one that listens, and one that does not."""
+    common = {"profile": profile, "bytes": total, "rate": rate, "ring": ring, "file": total, "cluster": MIB,
+              "samples": 1500, **STREAM, **options}
+    return [run(f"warned-{name}-deaf", "files", **common),
+            run(f"warned-{name}-listens", "files", slow_rate=slow_rate, **common)]
+
+
+def hot() -> list[Run]:
+    """Boxes without a fan. The second drive slows itself down at 80 C, and states 85."""
+    return (warned("hot", "starblaze", 180 * GB, 2_200_000_000, 1_500_000_000, 2 * GIB, celsius=70, ambient=45, **LOGIC) +
+            warned("late", "970evoplus", 170 * GB, 1_600_000_000, 800_000_000, 2 * GIB, celsius=74, ambient=55, **BRIDGE))
+
+
+PLANS = (  # profile, rate of the stream, bytes, share of the drive that was written
+    ("970evoplus", 1_600_000_000, 400 * GB, 0),
+    ("970evoplus", 2_000_000_000, 100 * GB, 0),
+    ("980pro", 2_000_000_000, 600 * GB, 0),
+    ("980pro", 2_500_000_000, 600 * GB, 0),
+    ("990pro", 2_500_000_000, 600 * GB, 0),
+    ("starblaze", 2_000_000_000, 600 * GB, 0),
+    ("exascend", 2_400_000_000, 600 * GB, 0),
+    ("980pro", 1_900_000_000, 600 * GB, 1),
+)
+
+
+def plans() -> list[Run]:
+    return [run(f"plan-{profile}-{rate // MB}", "plan", profile=profile, rate=f"{rate // MB}MB/s", bytes=f"{total // GB}GB",
+                filled=filled, ring="2GiB", piece="1MiB", generation=3, json=True)
+            for profile, rate, total, filled in PLANS]
+
+
+def full() -> list[Run]:
+    runs = [run("profiles", "profiles")]
+    # The long ones first: two at a time, the short ones fill the gaps.
+    runs.append(run("whole-980pro", "files", profile="980pro", bytes="2T", file=16 * GIB, cluster=MIB, samples=1000,
+                    filled=1, verify=True, **STREAM, **BRIDGE))
+    for profile in ("960pro", "980pro", "starblaze", "exascend"):
+        runs += kilo(profile, 1000 * GB)
+    for profile in PROFILES:
+        runs.append(sustained(profile, 400 * GB, 0, "trimmed", **FREE3))
+        runs.append(sustained(profile, 400 * GB, 1, "full", **FREE3))
+    runs.append(sustained("970evoplus", 120 * GB, 0, "bridge", **BRIDGE))
+    runs.append(sustained("990pro", 400 * GB, 0, "gen4", **FREE4))
+    for profile in ALL:
+        runs += aim(profile, 64 * GIB, 4)
+    runs += peer("970evoplus", 32 * GIB, 16 * GIB, PACE, **BRIDGE)
+    for profile in PROFILES:
+        if profile != "970evoplus":
+            runs += peer(profile, 32 * GIB, 16 * GIB, PACE, labels=("exfat-best",), **BRIDGE)
+    for profile in ("980pro", "exascend"):
+        runs += turns(profile, 32 * GIB)
+    runs += by_block("970evoplus", "bridge", {"depth": 16, **BRIDGE}, 8 * GIB)
+    for generation, link in VERSAL.items():
+        for host in ("a53", "linux"):
+            runs += by_block("990pro", f"{generation}-{host}", {"depth": 32, "host": host, **link}, 8 * GIB)
+    for profile in PROFILES:
+        runs += by_depth(profile, 4 * GIB)
+    runs += striped("980pro", 64 * GIB, **FREE3)
+    runs += warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+    runs += hot()
+    runs += plans()
+    return runs
+
+
+def quick() -> list[Run]:
+    """The same kinds on fewer bytes: for the tests. What needs the SLC edge, goes over it."""
+    runs = [run("profiles", "profiles")]
+    for profile in ALL:
+        runs += aim(profile, 16 * GIB, 2)
+    runs += by_block("970evoplus", "bridge", {"depth": 16, **BRIDGE}, GIB, BLOCKS[::3])
+    runs += by_depth("980pro", GIB, DEPTHS_QUICK)
+    runs += turns("980pro", 4 * GIB)
+    runs.append(sustained("970evoplus", 60 * GB, 0, "bridge", **BRIDGE))
+    runs += peer("970evoplus", 8 * GIB, 4 * GIB, PACE, labels=("exfat-best",), **BRIDGE)
+    runs += striped("980pro", 4 * GIB, **FREE3)
+    runs += warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+    return runs

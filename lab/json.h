@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON, written as it comes: one document, members in the order of the calls. Numbers are integers, or reals with six
+ * significant digits, so that the same run gives the same text.
+ */
+#ifndef SPATE_LAB_JSON_H
+#define SPATE_LAB_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+  FILE *to;
+  unsigned depth;
+  bool comma;
+};
+
+/* `name` is NULL for the document itself and inside arrays. */
+void json_open(struct json *json, const char *name, char bracket);
+void json_close(struct json *json, char bracket); /* '}' or ']'; the document's own ends the line */
+void json_string(struct json *json, const char *name, const char *value);
+void json_integer(struct json *json, const char *name, uint64_t value);
+void json_real(struct json *json, const char *name, double value); /* not finite: null */
+void json_bool(struct json *json, const char *name, bool value);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the drive share: controller.c registers and resets, queue.c doorbells, fetches and completions,
+ * prp.c page lists, transfer.c data over the link, admin.c, feature.c, log.c and identify.c the admin commands, io.c
+ * the I/O commands, filled.c what was there before, cache.c what a power cut may take, fault.c misbehaviour. Section
+ * numbers are those of the NVM Express base specification 1.4.
+ */
+#ifndef SPATE_SIM_DRIVE_INTERNAL_H
+#define SPATE_SIM_DRIVE_INTERNAL_H
+
+#include "internal.h"
+#include <spate/bytes.h>
+
+#define DRIVE_SQ_BYTES       64u
+#define DRIVE_CQ_BYTES       16u
+#define DRIVE_QUEUES_MAX     64u   /* I/O queue pairs */
+#define DRIVE_COMMANDS_MAX   1088u /* that it works on at once; more stay in their queues */
+#define DRIVE_ADMIN_RESERVED 64u   /* of them are for the admin queue alone */
+#define DRIVE_FETCHES_MAX    4u    /* on the link at once */
+#define DRIVE_FETCH_ENTRIES  8u
+#define DRIVE_CHUNK_BYTES    32768u /* in which a command's data cross the link, commands taking turns */
+#define DRIVE_WINDOW_BYTES   65536u /* of data given to the link and not yet arrived, each way */
+#define DRIVE_EVENTS_MAX     4u     /* asynchronous event requests (AERL + 1), and events that wait for one */
+#define DRIVE_FAULTS_MAX     32u
+#define DRIVE_NAMESPACES_MAX 8u
+#define DRIVE_ERRORS_MAX     4u                     /* in the error log */
+#define DRIVE_FUA            (UINT32_C(1) << 30)    /* dword 12 of Write */
+#define DRIVE_DISABLE_PS     (100u * SIM_PS_PER_US) /* CC.EN to 0, until CSTS.RDY follows */
+
+/* Status fields without the phase bit (4.6.1), DNR where a real drive sets it. */
+enum {
+  STATUS_OK = 0,
+  STATUS_OPCODE = 0x4001,
+  STATUS_FIELD = 0x4002,
+  STATUS_TRANSFER = 0x0004,
+  STATUS_ABORTED = 0x0007,
+  STATUS_SEQUENCE = 0x400c,
+  STATUS_NAMESPACE = 0x400b,
+  STATUS_PRP_OFFSET = 0x4013,
+  STATUS_LBA = 0x4080,
+  STATUS_CQ_INVALID = 0x4100,
+  STATUS_QUEUE_ID = 0x4101,
+  STATUS_QUEUE_SIZE = 0x4102,
+  STATUS_EVENT_LIMIT = 0x0105,
+  STATUS_VECTOR = 0x4108,
+  STATUS_LOG_PAGE = 0x4109,
+  STATUS_FORMAT = 0x410a,
+  STATUS_QUEUE_DELETION = 0x010c,
+  STATUS_NOT_SAVEABLE = 0x410d,
+  STATUS_NOT_OF_NAMESPACE = 0x410f,
+  STATUS_PENDING = 0xffff, /* no status: the command goes on by itself */
+};
+
+enum { ADMIN_DELETE_SQ, ADMIN_CREATE_SQ, ADMIN_GET_LOG, ADMIN_DELETE_CQ = 4, ADMIN_CREATE_CQ, ADMIN_IDENTIFY };
+enum { ADMIN_ABORT = 8, ADMIN_SET_FEATURES, ADMIN_GET_FEATURES, ADMIN_EVENT = 0x0c, ADMIN_FORMAT = 0x80 };
+enum { IO_FLUSH, IO_WRITE, IO_READ, IO_WRITE_ZEROES = 8, IO_DATASET };
+
+struct drive_sq {
+  uint64_t address;
+  uint32_t entries; /* 0: it is not there */
+  uint32_t tail;    /* of the doorbell */
+  uint32_t asked;   /* the next entry to fetch */
+  uint32_t head;    /* the next entry to arrive: what completions tell the host */
+  uint32_t told;    /* the head in the last completion: up to there entries are the host's again */
+  uint16_t cq;
+};
+
+struct drive_cq {
+  uint64_t address;
+  uint32_t entries;
+  uint32_t head, tail;
+  bool phase;
+};
+
+struct drive_fetch {
+  uint16_t queue;
+  uint32_t first, count;
+};
+
+struct drive_command;
+typedef void drive_step(struct sim_drive *drive, struct drive_command *command);
+
+struct drive_command {
+  uint64_t generation; /* of this use of the slot; 0: free. Events name it, so that one from before a reset is void */
+  uint32_t dwords[16];
+  uint16_t queue, id;
+  uint16_t status;
+  uint32_t result;
+  uint64_t fetched;   /* sequence number */
+  drive_step *listed; /* after its PRPs are known */
+  drive_step *moved_all;
+  bool up;      /* direction of its data: to the host */
+  bool fails;   /* the rest of its data is not moved */
+  bool stalled; /* until an Abort takes it */
+  bool blocked; /* its completion queue is full */
+  bool fault;   /* fault_action is for this command */
+  enum sim_action fault_action;
+  uint32_t fault_value;
+  uint32_t held; /* later commands that must complete before it */
+  bool holding;  /* and it is itself done */
+
+  uint64_t bytes, asked, moved;           /* of data: in all, given to the link, arrived */
+  uint64_t at;                            /* where on the medium, in bytes */
+  uint64_t ready_first_ps, ready_last_ps; /* reads: when the medium has the first and the last chunk */
+  uint64_t taken_ps;                      /* writes: when the buffer has it all */
+  uint64_t post_ps;                       /* reads: when the completion behind the last chunk arrives; 0: not sent */
+  uint8_t *buffer;                        /* a page, where the data are not the medium's */
+  bool buffered;
+
+  uint64_t *pages; /* page_count of them, room for page_room; kept when the slot is free */
+  uint32_t page_count, page_room, pages_needed;
+  uint64_t list; /* where the next part of the PRP list is */
+  struct drive_change *change;
+};
+
+/* One direction of the link, and the commands that want to move data there: they take turns. */
+struct drive_pipe {
+  uint16_t waiting[DRIVE_COMMANDS_MAX];
+  uint32_t first, count;
+  uint64_t outstanding_bytes;
+};
+
+struct blob;
+
+/* Something that is done to the medium: cache.c. It is the command's until all of it arrived, and then in the list. */
+struct drive_change {
+  struct drive_change *next;
+  struct drive_change *sibling; /* another one of the same command: TRIM has several ranges */
+  enum sim_journal_op op;
+  uint8_t shift;
+  bool fua;
+  bool durable;
+  bool done; /* not in flight any more: `completed` holds */
+  uint64_t lba;
+  uint32_t blocks, arrived;
+  uint64_t arrived_bytes;
+  uint64_t completed; /* sequence number */
+  struct blob *data;  /* NULL: the blocks hold nothing afterwards */
+  uint64_t journal;   /* its entry, counted from the first there ever was */
+};
+
+struct drive_cache {
+  struct drive_change *first, **end;
+  struct sim_store *durable; /* what the medium holds for certain */
+  struct sim_journal_entry *journal;
+  size_t journal_count, journal_room;
+  uint64_t journal_first; /* entries that were cleared */
+};
+
+struct drive_registers {
+  uint64_t cap, asq, acq;
+  uint32_t cc, csts, aqa, intms;
+};
+
+struct drive_features {
+  uint32_t values[256]; /* dword 11, as set */
+  uint32_t over_k, under_k;
+  bool acre;
+  uint32_t host_buffer[5]; /* dwords 11 … 15 */
+  uint64_t host_buffer_descriptor[2];
+};
+
+struct drive_events {
+  uint16_t ids[DRIVE_EVENTS_MAX]; /* of the requests that wait */
+  uint32_t requests;
+  uint32_t waiting[DRIVE_EVENTS_MAX]; /* events that wait for a request */
+  uint32_t count;
+  uint8_t masked; /* types reported, whose log page was not read yet */
+  bool hot;       /* above a threshold, and reported */
+};
+
+struct sim_drive {
+  struct sim *sim;
+  unsigned index;
+  struct sim_profile profile;
+  struct sim_drive_options options;
+  struct sim_link link;
+  struct sim_media media;
+  struct sim_store *store;
+  uint8_t *filled; /* filled.c */
+  uint8_t identify_controller[4096], identify_namespace[4096], smart[512];
+  uint32_t namespaces[DRIVE_NAMESPACES_MAX + 1]; /* active ones, ascending, then 0; the first is the one there is */
+  uint64_t blocks;
+  uint8_t block_shift;
+
+  struct drive_registers registers;
+  uint32_t epoch; /* rises when everything in flight is forgotten */
+  bool never_ready, never_disabled, fatal_on_enable;
+  bool link_down;
+  bool surprised; /* it reset itself, and the host cannot know: until it writes CC */
+  bool shut_down; /* cleanly, since the last enable */
+  struct drive_sq sq[DRIVE_QUEUES_MAX + 1];
+  struct drive_cq cq[DRIVE_QUEUES_MAX + 1];
+  struct drive_fetch fetches[DRIVE_FETCHES_MAX];
+  uint32_t fetch_first, fetch_count;
+  uint16_t fetch_turn; /* the queue that is looked at first */
+  uint32_t promised;   /* slots for entries on their way */
+  uint64_t front_free_ps;
+  uint64_t last_data_ps;
+
+  struct drive_command *commands; /* DRIVE_COMMANDS_MAX */
+  uint16_t free_slots[DRIVE_COMMANDS_MAX];
+  uint32_t free_count;
+  uint64_t generations;
+  uint32_t blocked, held; /* commands that wait with their completions */
+  struct drive_pipe down, up;
+
+  struct drive_features features;
+  struct drive_events events;
+  struct drive_cache cache;
+  struct sim_fault faults[DRIVE_FAULTS_MAX];
+  unsigned fault_count;
+  uint64_t media_errors, error_entries;
+  uint8_t errors[DRIVE_ERRORS_MAX][64]; /* the log: the newest first */
+  uint64_t read_units_512, written_units_512, read_commands, write_commands;
+  struct sim_drive_counters counters;
+  uint8_t *bounce; /* a chunk */
+  struct sim_command *log;
+  size_t log_count, log_room;
+};
+
+static inline uint64_t drive_number(const struct sim_drive *drive, const struct drive_command *command) {
+  return command->generation << 16 | (uint64_t)(command - drive->commands);
+}
+
+/* The command that an event names; NULL: it is no more. */
+static inline struct drive_command *drive_command_of(struct sim_drive *drive, uint64_t number) {
+  struct drive_command *command = &drive->commands[number & 0xffffu];
+  return command->generation == number >> 16 ? command : NULL;
+}
+
+static inline uint64_t drive_qword(const struct drive_command *command, unsigned dword) {
+  return (uint64_t)command->dwords[dword + 1u] << 32 | command->dwords[dword];
+}
+
+static inline bool drive_running(const struct sim_drive *drive) { return (drive->registers.csts & 3u) == 1u; }
+
+/* ---- controller.c ---- */
+/* Everything in flight is forgotten, queues are gone. Contents stay. */
+void drive_forget(struct sim_drive *drive);
+void drive_fatal(struct sim_drive *drive);
+bool drive_may_master(struct sim_drive *drive);
+
+/* ---- queue.c ---- */
+void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value);
+void drive_fetch_more(struct sim_drive *drive);
+/* A command is over, at `at_ps`. Everything after this is faults and the completion's way to the host. */
+void drive_complete_at(struct sim_drive *drive, struct drive_command *command, uint64_t at_ps);
+void drive_complete(struct sim_drive *drive, struct drive_command *command, uint16_t status);
+/* Post it now. */
+void drive_post(struct sim_drive *drive, struct drive_command *command);
+void drive_free(struct sim_drive *drive, struct drive_command *command);
+struct drive_command *drive_find(struct sim_drive *drive, uint16_t queue, uint16_t id);
+/* Of a completion queue that is about to be used. */
+void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq);
+void drive_drop_queue(struct sim_drive *drive, uint16_t queue);
+/* A completion without a command in a slot: of an asynchronous event request, or a fault's. */
+void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t entry[4], bool wrong_phase);
+
+/* ---- prp.c ---- */
+/* Learn where `bytes` of data are, then call `listed`; or complete the command with what is wrong. */
+void drive_list(struct sim_drive *drive, struct drive_command *command, uint64_t bytes, drive_step *listed);
+uint64_t drive_piece(const struct drive_command *command, uint64_t position, uint64_t *bytes);
+
+/* ---- transfer.c ---- */
+/* Move command->bytes between the host's memory and the buffer or the medium, then call `moved_all`. */
+void drive_move(struct sim_drive *drive, struct drive_command *command, bool up, drive_step *moved_all);
+/* The same for a page (or less) of the command's own, to or from PRP1 and PRP2. */
+void drive_send_page(struct sim_drive *drive, struct drive_command *command, uint64_t bytes);
+void drive_take_page(struct sim_drive *drive, struct drive_command *command, uint64_t bytes, drive_step *moved_all);
+uint8_t *drive_page(struct drive_command *command);
+
+/* ---- admin.c, feature.c, log.c, identify.c ---- */
+uint16_t drive_admin(struct sim_drive *drive, struct drive_command *command);
+uint16_t drive_set_feature(struct sim_drive *drive, struct drive_command *command);
+uint16_t drive_get_feature(struct sim_drive *drive, struct drive_command *command);
+void drive_features_reset(struct sim_drive *drive);
+uint16_t drive_get_log(struct sim_drive *drive, struct drive_command *command);
+uint16_t drive_event_request(struct sim_drive *drive, struct drive_command *command);
+void drive_error_taken(struct sim_drive *drive, const struct drive_command *command);
+void drive_raise_event(struct sim_drive *drive, uint32_t event);
+void drive_check_heat(struct sim_drive *drive);
+void drive_identify_init(struct sim_drive *drive);
+void drive_geometry(struct sim_drive *drive, uint8_t block_shift);
+uint16_t drive_identify(struct sim_drive *drive, struct drive_command *command);
+
+/* ---- io.c ---- */
+uint16_t drive_io(struct sim_drive *drive, struct drive_command *command);
+bool drive_cache_on(const struct sim_drive *drive);
+
+/* ---- filled.c ---- */
+void drive_filled_init(struct sim_drive *drive);
+uint64_t drive_really_fresh(const struct sim_drive *drive, uint64_t at, uint64_t bytes, uint64_t fresh);
+uint64_t drive_discard(struct sim_drive *drive, uint64_t at, uint64_t bytes);
+
+/* ---- cache.c ---- */
+void drive_cache_init(struct sim_drive *drive);
+void drive_cache_free(struct sim_drive *drive);
+/* With options.journal; otherwise these do nothing. */
+void drive_change_begin(struct sim_drive *drive, struct drive_command *command, enum sim_journal_op op, uint64_t lba,
+                        uint32_t blocks);
+void drive_change_arrived(struct sim_drive *drive, struct drive_command *command, const uint8_t *data, uint64_t bytes);
+void drive_change_completed(struct sim_drive *drive, struct drive_command *command);
+/* Not told to the host, and never will be. */
+void drive_change_lost(struct sim_drive *drive, struct drive_command *command);
+void drive_flushed(struct sim_drive *drive, uint64_t fetched);
+/* What was in flight will not be completed. */
+void drive_changes_orphaned(struct sim_drive *drive);
+void drive_changes_cut(struct sim_drive *drive);
+void drive_changes_formatted(struct sim_drive *drive);
+
+/* ---- fault.c ---- */
+/* Choose a fault for a command that was just fetched. True: it happened, and the command is not carried out. */
+bool drive_fault_before(struct sim_drive *drive, struct drive_command *command);
+/* What a fault does to the completion that is about to be posted. False: it is not posted. */
+bool drive_fault_after(struct sim_drive *drive, struct drive_command *command);
+
+#endif

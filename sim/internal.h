@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who calls whom inside the simulator. sim.c has the clock and the events, memory.c the two views, port.c what the
+ * library calls, pcie.c configuration space; the drive is controller.c (registers), admin.c, io.c and what they share.
+ *
+ *        library
+ *           |  port.c: spends the processor's time, then
+ *        pcie.c ------ configuration accesses, and which drive an address belongs to
+ *           |
+ *      controller.c -- registers and doorbells of one drive, after the link's time
+ *        /     \
+ *    admin.c   io.c -- commands
+ *                |
+ *     link.c  media.c  store.c     when, and what
+ */
+#ifndef SPATE_SIM_INTERNAL_H
+#define SPATE_SIM_INTERNAL_H
+
+#include "drive.h"
+#include "memory.h"
+
+struct sim_memory;
+struct sim_pcie;
+struct sim_port;
+
+/* ---- sim.c ---- */
+struct sim_memory *sim_memory_of(struct sim *sim);
+struct sim_pcie *sim_pcie_of(struct sim *sim);
+struct sim_port *sim_port_of(struct sim *sim);
+const struct sim_config *sim_config_of(const struct sim *sim);
+/* A new drive, from sim_drive_add(): the machine keeps it (sim_drive_at()) and frees it. Returns its number; ends the
+ * program when there are SIM_DRIVES_MAX already. */
+unsigned sim_attach(struct sim *sim, struct sim_drive *drive);
+uint64_t sim_next_sequence(struct sim *sim); /* for journals: rises over all drives */
+/* How long so many instructions take. */
+uint64_t sim_instructions_ps(const struct sim *sim, uint64_t instructions);
+/* The processor worked for so long: as sim_spend(), and counted as busy. */
+void sim_work(struct sim *sim, uint64_t ps);
+/* Something happened that the processor may find when it looks: it does not idle at its next looks. Events and register
+ * writes count as such by themselves. Reads do not: whoever reads a register again and again polls, too. */
+void sim_active(struct sim *sim);
+/* A completion entry can be seen now: the processor's next look at the clock is work. */
+void sim_completion_seen(struct sim *sim);
+/* The processor looks at the clock, or relaxes. */
+void sim_look(struct sim *sim);
+/* Tells whoever traces (sim_trace()). */
+void sim_tell(struct sim *sim, enum sim_access_kind kind, uint64_t address, const void *data, uint64_t bytes);
+
+/* ---- memory.c ---- */
+struct sim_memory *sim_memory_new(struct sim *sim);
+void sim_memory_free(struct sim_memory *memory);
+
+/* ---- port.c ---- */
+struct sim_port *sim_port_new(void);
+void sim_port_free(struct sim_port *way);
+
+/* ---- pcie.c: a host bridge with a root port for each drive ---- */
+struct sim_pcie *sim_pcie_new(struct sim *sim);
+void sim_pcie_free(struct sim_pcie *pcie);
+bool sim_pcie_is_config(uint64_t address);
+/* The drive whose configuration space an address is in, if its link is up: the access goes over it. */
+struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address);
+uint32_t sim_pcie_config_read(struct sim *sim, uint64_t address);
+void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value);
+/* The drive whose BAR 0 a CPU address reaches, through the root port's window and the command registers of both, while
+ * the link is up. NULL: none, such a read gives all ones and a write is dropped. */
+struct sim_drive *sim_pcie_route(struct sim *sim, uint64_t address, uint32_t *offset);
+/* After a link drop: the drive's configuration space is as after reset; the port's link status follows. */
+void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up);
+/* May this drive access memory? (Bus master enable of the drive and of its port.) */
+bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index);
+
+/* ---- controller.c ---- */
+#define SIM_BAR_BYTES UINT64_C(0x4000)
+void sim_drive_free(struct sim_drive *drive);
+unsigned sim_drive_index(const struct sim_drive *drive);
+/* At the drive, after the link's time. */
+uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset);
+void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t value);
+/* For port.c: entries that a doorbell write would hand over if it arrived now, so that the processor's work for them is
+ * charged: new submission entries, or completions given back; 0 for other registers. Looks, changes nothing. */
+uint32_t sim_drive_doorbell_entries(const struct sim_drive *drive, uint32_t offset, uint32_t value, bool *completion);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host bridge: ECAM, and for each drive a root port on bus 0 with the drive as device 0 of the bus below it.
+ * Configuration space is 256 bytes as registers and the bits of them that can be written; what a write then means
+ * (windows, BARs, payload sizes) is read from the registers when it matters. Section numbers are those of the PCI
+ * Express base specification 4.0.
+ */
+#include "internal.h"
+#include <stdlib.h>
+
+enum {
+  ID = 0x00,
+  COMMAND = 0x04,
+  CLASS = 0x08,
+  HEADER = 0x0c,
+  BAR0 = 0x10,
+  BUS_NUMBERS = 0x18,
+  MEMORY_WINDOW = 0x20,
+  PREFETCH_WINDOW = 0x24,
+  PREFETCH_BASE_UPPER = 0x28,
+  PREFETCH_LIMIT_UPPER = 0x2c,
+  CAPABILITIES = 0x34,
+  EXPRESS = 0x40, /* the capability, and its registers */
+  DEVICE_CAPABILITIES = EXPRESS + 0x04,
+  DEVICE_CONTROL = EXPRESS + 0x08,
+  LINK_CAPABILITIES = EXPRESS + 0x0c,
+  LINK_CONTROL = EXPRESS + 0x10,
+  SLOT_CONTROL = EXPRESS + 0x18,
+  ROOT_CONTROL = EXPRESS + 0x1c,
+  CONFIG_BYTES = 0x100,
+};
+
+#define COMMAND_MEMORY       UINT32_C(0x0002)
+#define COMMAND_MASTER       UINT32_C(0x0004)
+#define COMMAND_WRITABLE     UINT32_C(0x0547) /* I/O, memory, master, parity, SERR#, no INTx */
+#define STATUS_CAPABILITIES  UINT32_C(0x00100000)
+#define EXPRESS_ROOT_PORT    UINT32_C(0x01420010) /* version 2, a slot; the capability's id and no next one */
+#define EXPRESS_ENDPOINT     UINT32_C(0x00020010)
+#define DEVICE_CONTROL_RESET UINT32_C(0x00002810) /* 7.5.3.4: relaxed order, no snoop, MPS 128, MRRS 512 */
+#define PAYLOAD_SHIFT        5u
+#define READ_REQUEST_SHIFT   12u
+#define SIZE_CODE_MAX        5u /* 128 << 5 = 4096 bytes; 6 and 7 are reserved */
+#define PAYLOAD              "Max_Payload_Size"
+#define LINK_REPORTING       UINT32_C(0x00100000) /* data link layer link active reporting capable */
+#define LINK_ACTIVE          UINT32_C(0x20000000)
+#define SLOT_PRESENCE        UINT32_C(0x00400000)
+#define ROOT_RETRY_VISIBLE   UINT32_C(0x00000010)
+#define ROOT_RETRY_CAPABLE   UINT32_C(0x00010000)
+
+#define ALL_ONES UINT32_MAX
+#define RETRY    UINT32_C(0xffff0001) /* 2.3.2: the answer to a read of the id, where it is made visible */
+
+/* Ids of devices that are nobody's product. */
+#define ID_PORT  UINT32_C(0x000c1b36)
+#define ID_DRIVE UINT32_C(0x00101b36)
+
+/* A drive takes payloads of 512 bytes, whatever the port can do: what current ones state. */
+#define DRIVE_PAYLOAD_BYTES 512u
+/* After its link came up a drive answers "retry" for so long. Assumed; the specification allows a second (6.6.1). */
+#define RETRY_PS (150 * SIM_PS_PER_MS)
+/* And for so long nothing may be asked of it at all. */
+#define SILENCE_PS (100 * SIM_PS_PER_MS)
+
+struct config_space {
+  uint32_t value[CONFIG_BYTES / 4], writable[CONFIG_BYTES / 4];
+};
+
+struct root_port {
+  struct config_space port, drive;
+  uint16_t payload_bytes; /* the most that the port can do: what the link was made with */
+  bool present;           /* set up: there is a drive */
+  bool down;
+  bool came_up; /* the link did, after it had been down: at up_ps */
+  uint64_t up_ps;
+};
+
+struct sim_pcie {
+  struct sim *sim;
+  struct root_port ports[SIM_DRIVES_MAX];
+};
+
+struct sim_pcie *sim_pcie_new(struct sim *sim) {
+  struct sim_pcie *pcie = calloc(1, sizeof *pcie);
+
+  if (pcie == NULL) abort();
+  pcie->sim = sim;
+  return pcie;
+}
+
+void sim_pcie_free(struct sim_pcie *pcie) { free(pcie); }
+
+static uint32_t get(const struct config_space *space, unsigned offset) { return space->value[offset / 4]; }
+
+static void define(struct config_space *space, unsigned offset, uint32_t value, uint32_t writable) {
+  space->value[offset / 4] = value;
+  space->writable[offset / 4] = writable;
+}
+
+/* 128 << code bytes, as both payload and read request sizes are written. */
+static uint32_t size_code(uint32_t bytes) {
+  uint32_t code = 0;
+
+  while (code < SIZE_CODE_MAX && 128u << code < bytes)
+    code++;
+  return code;
+}
+
+/* ---- what is there after reset ---- */
+
+static void reset_port(struct root_port *port, const struct sim_link_config *link) {
+  struct config_space *space = &port->port;
+
+  *space = (struct config_space){0};
+  define(space, ID, ID_PORT, 0);
+  define(space, COMMAND, STATUS_CAPABILITIES, COMMAND_WRITABLE);
+  define(space, CLASS, 0x06040000, 0);
+  define(space, HEADER, 0x00010000, 0);
+  define(space, BUS_NUMBERS, 0, 0x00ffffff);
+  define(space, MEMORY_WINDOW, 0, 0xfff0fff0);
+  define(space, PREFETCH_WINDOW, 0x00010001, 0xfff0fff0);
+  define(space, PREFETCH_BASE_UPPER, 0, UINT32_MAX);
+  define(space, PREFETCH_LIMIT_UPPER, 0, UINT32_MAX);
+  define(space, CAPABILITIES, EXPRESS, 0);
+  define(space, EXPRESS, EXPRESS_ROOT_PORT, 0);
+  define(space, DEVICE_CAPABILITIES, size_code(port->payload_bytes), 0);
+  define(space, DEVICE_CONTROL, DEVICE_CONTROL_RESET, 0x00007fff);
+  define(space, LINK_CAPABILITIES, LINK_REPORTING | (uint32_t)link->lanes << 4 | link->generation, 0);
+  define(space, LINK_CONTROL, (uint32_t)link->lanes << 20 | (uint32_t)link->generation << 16 | LINK_ACTIVE, 0x0fff);
+  define(space, SLOT_CONTROL, SLOT_PRESENCE, 0x1fff);
+  define(space, ROOT_CONTROL, ROOT_RETRY_CAPABLE, 0x1f);
+}
+
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+static void reset_drive(struct root_port *port, struct sim_drive *drive) {
+  const struct sim_link_config *link = &sim_drive_link(drive)->config;
+  const struct sim_profile *profile = sim_drive_media(drive)->profile;
+  const uint32_t generation = larger(profile->generation, link->generation);
+  const uint32_t lanes = larger(profile->lanes, link->lanes);
+  struct config_space *space = &port->drive;
+
+  *space = (struct config_space){0};
+  define(space, ID, ID_DRIVE, 0);
+  define(space, COMMAND, STATUS_CAPABILITIES, COMMAND_WRITABLE);
+  define(space, CLASS, 0x01080200, 0);
+  define(space, BAR0, 0x4, (uint32_t) ~(SIM_BAR_BYTES - 1)); /* 64 bits, not prefetchable */
+  define(space, BAR0 + 4, 0, UINT32_MAX);
+  define(space, CAPABILITIES, EXPRESS, 0);
+  define(space, EXPRESS, EXPRESS_ENDPOINT, 0);
+  define(space, DEVICE_CAPABILITIES, size_code(DRIVE_PAYLOAD_BYTES), 0);
+  define(space, DEVICE_CONTROL, DEVICE_CONTROL_RESET, 0x00007fff);
+  define(space, LINK_CAPABILITIES, lanes << 4 | generation, 0);
+  define(space, LINK_CONTROL, (uint32_t)link->lanes << 20 | (uint32_t)link->generation << 16, 0x0fff);
+}
+
+/* The size that a Device Control register says, if its function can do it. */
+static uint16_t size_of(struct sim *sim, const struct config_space *space, unsigned shift, uint32_t code_max,
+                        const char *what) {
+  const uint32_t code = get(space, DEVICE_CONTROL) >> shift & 7u;
+
+  if (code > code_max)
+    sim_violate(sim, "%s is set to %u bytes, and at most %u are supported", what, 128u << code, 128u << code_max);
+  return (uint16_t)(128u << (code < code_max ? code : code_max));
+}
+
+/* The link carries packets of the sizes that the drive's Device Control register says, and no larger than the port was
+ * told to take. What is under way goes on. */
+static void set_packet_sizes(struct sim *sim, const struct root_port *port, struct sim_drive *drive) {
+  struct sim_link *link = sim_drive_link(drive);
+  const struct sim_link before = *link;
+  const uint16_t up = size_of(sim, &port->drive, PAYLOAD_SHIFT, get(&port->drive, DEVICE_CAPABILITIES), PAYLOAD);
+  const uint16_t down = size_of(sim, &port->port, PAYLOAD_SHIFT, get(&port->port, DEVICE_CAPABILITIES), PAYLOAD);
+  struct sim_link_config config = link->config;
+
+  config.payload_bytes = up < down ? up : down;
+  config.read_request_bytes = size_of(sim, &port->drive, READ_REQUEST_SHIFT, SIZE_CODE_MAX, "Max_Read_Request_Size");
+  sim_link_init(link, &config);
+  link->down_free_ps = before.down_free_ps;
+  link->up_free_ps = before.up_free_ps;
+  link->down_bytes = before.down_bytes;
+  link->up_bytes = before.up_bytes;
+}
+
+/* The port of a drive, set up when it is first looked at; NULL: there is none. */
+static struct root_port *port_at(struct sim *sim, unsigned index) {
+  struct sim_drive *drive = sim_drive_at(sim, index);
+
+  if (drive == NULL) return NULL;
+  struct root_port *port = &sim_pcie_of(sim)->ports[index];
+  if (port->present) return port;
+  port->present = true;
+  port->payload_bytes = sim_drive_link(drive)->config.payload_bytes;
+  reset_port(port, &sim_drive_link(drive)->config);
+  reset_drive(port, drive);
+  set_packet_sizes(sim, port, drive);
+  return port;
+}
+
+void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up) {
+  struct root_port *port = port_at(sim, drive_index);
+
+  if (port == NULL) return;
+  port->down = !up;
+  port->came_up = up;
+  port->up_ps = sim_now_ps(sim);
+  if (up)
+    port->port.value[LINK_CONTROL / 4] |= LINK_ACTIVE;
+  else
+    port->port.value[LINK_CONTROL / 4] &= ~LINK_ACTIVE;
+  reset_drive(port, sim_drive_at(sim, drive_index));
+  set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
+}
+
+bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index) {
+  const struct root_port *port = &sim_pcie_of(sim)->ports[drive_index];
+
+  return port->present && !port->down && (get(&port->port, COMMAND) & get(&port->drive, COMMAND) & COMMAND_MASTER) != 0;
+}
+
+/* ---- configuration accesses ---- */
+
+struct target {
+  unsigned index;
+  bool is_drive;
+  uint16_t offset;
+};
+
+bool sim_pcie_is_config(uint64_t address) { return address - SIM_ECAM < (uint64_t)SIM_ECAM_BUSES << 20; }
+
+/* Type 1 requests go down the port whose buses they are for; each bus below has one device, number 0. */
+static bool find(struct sim *sim, uint64_t address, struct target *target) {
+  const uint64_t at = address - SIM_ECAM;
+  const uint32_t bus = (uint32_t)(at >> 20), function = (uint32_t)(at >> 12) & 0xffu;
+
+  target->offset = (uint16_t)(at & 0xffcu);
+  target->is_drive = bus != 0;
+  target->index = function >> 3;
+  if ((function & 7u) != 0) return false;
+  if (bus == 0) return port_at(sim, target->index) != NULL;
+  if (function != 0) return false;
+  for (target->index = 0; target->index < SIM_DRIVES_MAX; target->index++) {
+    const struct root_port *port = port_at(sim, target->index);
+    if (port != NULL && (get(&port->port, BUS_NUMBERS) >> 8 & 0xffu) == bus) return true;
+  }
+  return false;
+}
+
+/* Does the drive answer? Within the first 100 ms after its link came up nobody may ask (6.6.1). */
+static bool answers(struct sim *sim, const struct root_port *port, unsigned index) {
+  const uint64_t up_ps = sim_now_ps(sim) - port->up_ps;
+
+  if (port->down) return false;
+  if (!port->came_up) return true;
+  if (up_ps < SILENCE_PS)
+    sim_violate(sim, "drive %u: a configuration request %u ms after its link came up, before 100 ms", index,
+                (unsigned)(up_ps / SIM_PS_PER_MS));
+  return up_ps >= RETRY_PS;
+}
+
+struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address) {
+  struct target target;
+
+  if (!sim_pcie_is_config(address) || !find(sim, address, &target) || !target.is_drive) return NULL;
+  return port_at(sim, target.index)->down ? NULL : sim_drive_at(sim, target.index);
+}
+
+uint32_t sim_pcie_config_read(struct sim *sim, uint64_t address) {
+  struct target target;
+
+  if (!find(sim, address, &target)) return ALL_ONES;
+  const struct root_port *port = port_at(sim, target.index);
+  if (target.is_drive && !answers(sim, port, target.index)) {
+    const bool visible = (get(&port->port, ROOT_CONTROL) & ROOT_RETRY_VISIBLE) != 0;
+    return !port->down && visible && target.offset == ID ? RETRY : ALL_ONES;
+  }
+  return target.offset < CONFIG_BYTES ? get(target.is_drive ? &port->drive : &port->port, target.offset) : 0;
+}
+
+void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value) {
+  struct target target;
+
+  if (!find(sim, address, &target)) return;
+  struct root_port *port = port_at(sim, target.index);
+  if (target.is_drive && !answers(sim, port, target.index)) return;
+  if (target.offset >= CONFIG_BYTES) return;
+  struct config_space *space = target.is_drive ? &port->drive : &port->port;
+  const uint32_t writable = space->writable[target.offset / 4];
+  space->value[target.offset / 4] = (get(space, target.offset) & ~writable) | (value & writable);
+  if (target.offset == DEVICE_CONTROL) set_packet_sizes(sim, port, sim_drive_at(sim, target.index));
+}
+
+/* ---- memory accesses ---- */
+
+/* Base and limit of a window count in MiB; its upper halves are zero for the one that has none. */
+static bool is_in(uint64_t address, uint32_t window, uint32_t base_upper, uint32_t limit_upper) {
+  const uint64_t base = (uint64_t)base_upper << 32 | (uint64_t)(window & 0xfff0u) << 16;
+  const uint64_t limit = (uint64_t)limit_upper << 32 | (window & 0xfff00000u) | 0xfffffu;
+
+  return base <= address && address <= limit;
+}
+
+static bool forwards(const struct config_space *port, uint64_t address) {
+  if ((get(port, COMMAND) & COMMAND_MEMORY) == 0) return false;
+  return is_in(address, get(port, MEMORY_WINDOW), 0, 0) ||
+         is_in(address, get(port, PREFETCH_WINDOW), get(port, PREFETCH_BASE_UPPER), get(port, PREFETCH_LIMIT_UPPER));
+}
+
+struct sim_drive *sim_pcie_route(struct sim *sim, uint64_t address, uint32_t *offset) {
+  if (address - SIM_WINDOW >= SIM_WINDOW_BYTES) return NULL;
+  for (unsigned i = 0; i < SIM_DRIVES_MAX; i++) {
+    const struct root_port *port = port_at(sim, i);
+    if (port == NULL) break;
+    if (port->down || !forwards(&port->port, address) || (get(&port->drive, COMMAND) & COMMAND_MEMORY) == 0) continue;
+    const uint64_t bar = (uint64_t)get(&port->drive, BAR0 + 4) << 32 | (get(&port->drive, BAR0) & ~UINT32_C(0xf));
+    if (address - bar >= SIM_BAR_BYTES) continue;
+    *offset = (uint32_t)(address - bar);
+    return sim_drive_at(sim, i);
+  }
+  return NULL;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hosted port (ports/host/spate_board.h) on the machine given to sim_use(). Each access costs the processor its
+ * time, goes over the link, and what happens meanwhile happens first.
+ */
+#include "internal.h"
+#include <inttypes.h>
+#include <spate/port.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKS_PER_SECOND UINT64_C(1000000000)
+#define REGISTER_BYTES   4u
+
+static struct sim *port; /* the library has no handle to pass: its functions are those of the one board there is */
+
+void sim_use(struct sim *sim) { port = sim; }
+
+static struct sim *machine(void) {
+  if (port != NULL) return port;
+  (void)fputs("sim: the port is used before sim_use()\n", stderr);
+  abort();
+}
+
+static const struct sim_host *host_of(const struct sim *sim) { return &sim_config_of(sim)->host; }
+
+/* ---- registers ---- */
+
+/*
+ * A request that waits for its answer: over the link, behind all writes that were posted before it. When it is there,
+ * this returns, and after `*back_ps` more the processor has the answer.
+ */
+static void ask(struct sim *sim, struct sim_drive *drive, uint64_t *back_ps) {
+  struct sim_link *link = sim_drive_link(drive);
+  const uint64_t whole_ps = sim_link_host_read(link, sim_now_ps(sim), REGISTER_BYTES) - sim_now_ps(sim);
+
+  *back_ps = link->config.latency_ns * SIM_PS_PER_NS;
+  if (*back_ps > whole_ps) *back_ps = whole_ps;
+  sim_spend(sim, whole_ps - *back_ps);
+}
+
+/* The drive is looked for again when the request is there: its link may have gone meanwhile. */
+static uint32_t drive_read(struct sim *sim, uint64_t address, struct sim_drive *drive) {
+  uint64_t back_ps;
+  uint32_t offset;
+
+  ask(sim, drive, &back_ps);
+  drive = sim_pcie_route(sim, address, &offset);
+  const uint32_t value = drive == NULL ? UINT32_MAX : sim_drive_register_read(drive, offset);
+  sim_spend(sim, back_ps);
+  return value;
+}
+
+/* Configuration requests are answered, writes too; those to a root port have no link to cross. */
+static uint32_t config_access(struct sim *sim, uint64_t address, const uint32_t *written) {
+  struct sim_drive *drive = sim_pcie_config_drive(sim, address);
+  uint64_t back_ps = 0;
+  uint32_t value = 0;
+
+  if (drive != NULL) ask(sim, drive, &back_ps);
+  if (written != NULL)
+    sim_pcie_config_write(sim, address, *written);
+  else
+    value = sim_pcie_config_read(sim, address);
+  sim_spend(sim, back_ps);
+  return value;
+}
+
+uint32_t host_read32(uintptr_t address) {
+  struct sim *sim = machine();
+  uint32_t offset, value = UINT32_MAX;
+
+  sim_work(sim, host_of(sim)->read_ns * SIM_PS_PER_NS);
+  struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
+  if (sim_pcie_is_config(address))
+    value = config_access(sim, address, NULL);
+  else if (drive != NULL)
+    value = drive_read(sim, address, drive);
+  /* Not sim_active(): who reads the same register again and again is polling, and finds nothing before an event. */
+  sim_tell(sim, SIM_ACCESS_READ, address, &value, sizeof value);
+  return value;
+}
+
+uint64_t host_read64(uintptr_t address) {
+  const uint32_t low = host_read32(address);
+
+  return (uint64_t)host_read32(address + sizeof low) << 32 | low;
+}
+
+/* ---- posted writes ---- */
+
+/* On its way to a drive. */
+struct posted {
+  uint64_t address;
+  uint32_t value;
+};
+
+struct sim_port {
+  struct posted *posted; /* the oldest first; those to one address arrive in their order */
+  size_t count, room;
+};
+
+struct sim_port *sim_port_new(void) {
+  struct sim_port *way = calloc(1, sizeof *way);
+
+  if (way == NULL) abort();
+  return way;
+}
+
+void sim_port_free(struct sim_port *way) {
+  free(way->posted);
+  free(way);
+}
+
+static void leave(struct sim_port *way, uint64_t address, uint32_t value) {
+  if (way->count == way->room) {
+    way->room = way->room == 0 ? 64 : way->room * 2;
+    way->posted = realloc(way->posted, way->room * sizeof *way->posted);
+    if (way->posted == NULL) abort();
+  }
+  way->posted[way->count++] = (struct posted){.address = address, .value = value};
+}
+
+/* It arrives, if the way is still open. */
+static void arrive(void *context, uint64_t address) {
+  struct sim *sim = context;
+  struct sim_port *way = sim_port_of(sim);
+  size_t i = 0;
+
+  while (way->posted[i].address != address)
+    i++;
+  const uint32_t value = way->posted[i].value;
+  way->count--;
+  memmove(way->posted + i, way->posted + i + 1, (way->count - i) * sizeof *way->posted);
+
+  uint32_t offset;
+  struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
+  if (drive != NULL) sim_drive_register_write(drive, offset, value);
+}
+
+/* Entries that a doorbell hands over, besides those that it was told of in writes which are still on their way. */
+static uint32_t new_entries(struct sim *sim, const struct sim_drive *drive, uint64_t address, uint32_t offset,
+                            uint32_t value, bool *completion) {
+  const struct sim_port *way = sim_port_of(sim);
+  const uint32_t entries = sim_drive_doorbell_entries(drive, offset, value, completion);
+
+  for (size_t i = way->count; i-- > 0;) {
+    if (way->posted[i].address != address) continue;
+    const uint32_t told = sim_drive_doorbell_entries(drive, offset, way->posted[i].value, completion);
+    return entries > told ? entries - told : 0;
+  }
+  return entries;
+}
+
+/* The processor's work for the commands or completions that a doorbell hands over is charged when it rings. */
+static void drive_write(struct sim *sim, uint64_t address, uint32_t value, struct sim_drive *drive, uint32_t offset) {
+  const struct sim_host *host = host_of(sim);
+  bool completion = false;
+  const uint32_t entries = new_entries(sim, drive, address, offset, value, &completion);
+  const uint32_t instructions = completion ? host->complete_instructions : host->submit_instructions;
+
+  sim_work(sim, sim_instructions_ps(sim, (uint64_t)entries * instructions));
+  leave(sim_port_of(sim), address, value);
+  sim_at(sim, sim_link_host_write(sim_drive_link(drive), sim_now_ps(sim), REGISTER_BYTES), arrive, sim, address);
+}
+
+void host_write32(uintptr_t address, uint32_t value) {
+  struct sim *sim = machine();
+  uint32_t offset;
+
+  sim_active(sim);
+  sim_work(sim, host_of(sim)->write_ns * SIM_PS_PER_NS);
+  sim_tell(sim, SIM_ACCESS_WRITE, address, &value, sizeof value);
+  if (sim_pcie_is_config(address)) {
+    (void)config_access(sim, address, &value);
+    return;
+  }
+  struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
+  if (drive != NULL) drive_write(sim, address, value, drive, offset);
+}
+
+void host_write64(uintptr_t address, uint64_t value) {
+  host_write32(address, (uint32_t)value);
+  host_write32(address + sizeof(uint32_t), (uint32_t)(value >> 32));
+}
+
+/* ---- memory ---- */
+
+void host_dma_write_barrier(void) { sim_memory_write_barrier(machine()); }
+void host_dma_read_barrier(void) { sim_memory_read_barrier(machine()); }
+void host_cache_clean(const void *start, size_t bytes) { sim_memory_clean(machine(), start, bytes); }
+void host_cache_invalidate(void *start, size_t bytes) { sim_memory_invalidate(machine(), start, bytes); }
+uint64_t host_dma_address(const volatile void *memory) { return sim_memory_address(machine(), memory); }
+
+/* ---- time ---- */
+
+uint64_t host_ticks(void) {
+  struct sim *sim = machine();
+
+  sim_look(sim);
+  return sim_now_ps(sim) / SIM_PS_PER_NS;
+}
+
+uint64_t host_ticks_per_second(void) { return TICKS_PER_SECOND; }
+
+void host_relax(void) { sim_look(machine()); }
+
+/* Silent unless asked: a test that provokes a thousand retries should not print them. */
+void host_log(const char *text, uint64_t value) {
+  if (getenv("SPATE_LOG") == NULL) return;
+  (void)fprintf(stderr, "%12.6f ms  %s %" PRIu64 "\n", (double)sim_now_ps(machine()) / (double)SIM_PS_PER_MS, text,
+                value);
+}

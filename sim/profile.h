@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of a drive, as data: sim/profiles/NAME.profile, one key and value a line, with the unit that the key
+ * asks for and where the number comes from. The files are compiled in, so that a program needs no path.
+ *
+ *   model      "Samsung SSD 980 PRO 2TB"  # data sheet: the name in Identify Controller
+ *   slc_bytes  226 GB                     # data sheet: 10 GB default and 216 GB intelligent TurboWrite
+ *
+ * A source begins with what kind it is: `data sheet`, `report` (what such a drive says of itself), `review`, `seed` (a
+ * published measurement of a recorder like ours, that the figures are compared with), `fitted` (chosen so that a
+ * simulated curve meets a measured point, which it names), `derived` or `assumed`. What a report may call a prediction
+ * are a curve's points that no `fitted` line names. The seeds:
+ *
+ *   1  a 970 EVO Plus on a Zynq UltraScale+, bare metal, raw and FAT32 (2019)
+ *   3  a 980 PRO on the same, exFAT, whole drives (2021)
+ *   4  a 990 PRO on a Versal, Linux, by block size (2024)
+ *   5  a 960 PRO, a 980 PRO, a Starblaze and an Exascend on a ZU7EV, pure logic, 1000 GB raw each
+ *
+ * A profile says what the drive does. What the host's bridge or the link takes away is sim_link_config's.
+ */
+#ifndef SPATE_SIM_PROFILE_H
+#define SPATE_SIM_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_profile {
+  char name[32]; /* as on the command line: "980pro" */
+  char model[41];
+  uint64_t capacity_bytes;
+  uint8_t generation, lanes; /* the fastest link it can do */
+
+  /* controller */
+  uint32_t mdts_pages;       /* largest transfer in 4 KiB pages, a power of two */
+  uint32_t queue_entries;    /* CAP.MQES + 1 */
+  uint32_t command_ns;       /* the front end takes one command after the other: IOPS ≤ 1e9 / this */
+  uint32_t write_latency_ns; /* from the data's arrival to the completion, into the cache */
+  uint32_t read_latency_ns;  /* from the command to the first byte, from the medium */
+  uint32_t ready_ms;         /* CC.EN to CSTS.RDY */
+
+  /* rates of the medium, bytes per second */
+  double read_rate;   /* sequential */
+  double slc_rate;    /* writes while the SLC cache has room */
+  double direct_rate; /* past the SLC cache, straight to TLC or MLC */
+  double fold_rate;   /* host's share while the cache is folded at the same time */
+  double full_rate;   /* on a drive that was written full and not trimmed: garbage collection goes along */
+
+  /* SLC cache */
+  uint64_t slc_bytes;      /* on an empty, trimmed drive */
+  uint64_t slc_full_bytes; /* on a full one: the fixed part */
+  double slc_refill_rate;  /* folded while the drive idles ... */
+  uint32_t slc_rest_ms;    /* ... after nothing was written for so long */
+  uint64_t fold_bytes;     /* host bytes written at fold_rate when the cache has run out, before direct_rate */
+
+  /* volatile cache */
+  bool volatile_cache;
+  uint64_t buffer_bytes; /* written data held before the medium takes it */
+  uint32_t flush_ns;     /* of an empty cache */
+  uint32_t fua_ns;       /* added to a write with FUA */
+
+  /* pauses: every pause_bytes written the medium takes nothing for pause_ms */
+  uint64_t pause_bytes;
+  uint32_t pause_ms;
+
+  /* heat: C dT/dt = P - (T - ambient) / R */
+  double idle_watts, joules_per_byte; /* power = idle_watts + rate * joules_per_byte */
+  double heat_capacity;               /* J/K */
+  double heat_resistance;             /* K/W to the air; a heat sink makes it small */
+  double ambient_c, warning_c, throttle_c, recover_c;
+  double throttle_factor; /* of every rate between throttle_c and recover_c */
+  double critical_c;
+  uint16_t atomic_bytes; /* power-fail atomic write unit; 0: one block */
+};
+
+/* By name; NULL: there is none. */
+const struct sim_profile *sim_profile_find(const char *name);
+/* All of them, in the order of the table; NULL behind the last. */
+const struct sim_profile *sim_profile_at(unsigned index);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues: doorbells, fetching commands round robin, and posting completions. Entries are fetched a few at a time, with
+ * several fetches on the link at once, as long as there are slots for what they bring.
+ */
+#include "drive_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define SHUFFLE_PS (100u * SIM_PS_PER_US) /* options.shuffle: a completion is late by up to so much */
+
+enum { EVENT_BAD_DOORBELL = 0, EVENT_BAD_VALUE = 1 }; /* of type 0, error: figure 147 */
+#define LOG_ERRORS 1u
+
+/* ---- doorbells ---- */
+
+struct doorbell {
+  uint32_t queue;
+  bool completion;
+};
+
+static bool decode(const struct sim_drive *drive, uint32_t offset, struct doorbell *doorbell) {
+  const uint32_t shift = 2u + (uint32_t)(drive->registers.cap >> 32 & 0xfu);
+  const uint32_t number = offset >> shift;
+
+  doorbell->queue = number / 2u;
+  doorbell->completion = (number & 1u) != 0;
+  return (offset & ((1u << shift) - 1u)) == 0 && doorbell->queue <= drive->options.queue_pairs;
+}
+
+static uint32_t distance(uint32_t from, uint32_t to, uint32_t entries) {
+  return to >= from ? to - from : to + entries - from;
+}
+
+uint32_t sim_drive_doorbell_entries(const struct sim_drive *drive, uint32_t offset, uint32_t value, bool *completion) {
+  struct doorbell doorbell;
+
+  if (offset < 0x1000u || !decode(drive, offset - 0x1000u, &doorbell)) return 0;
+  const struct drive_sq *sq = &drive->sq[doorbell.queue];
+  const struct drive_cq *cq = &drive->cq[doorbell.queue];
+  *completion = doorbell.completion;
+  if (doorbell.completion) return value < cq->entries ? distance(cq->head, value, cq->entries) : 0;
+  return value < sq->entries ? distance(sq->tail, value, sq->entries) : 0;
+}
+
+static void refuse(struct sim_drive *drive, uint8_t info, const char *why, const struct doorbell *doorbell,
+                   uint32_t value) {
+  sim_violate(drive->sim, "doorbell of %s queue %u, value %u: %s", doorbell->completion ? "completion" : "submission",
+              doorbell->queue, value, why);
+  drive_raise_event(drive, (uint32_t)info << 8 | LOG_ERRORS << 16);
+}
+
+/* The tail moves. Entries are the host's from the head that a completion told it, round to the tail. */
+static void submission(struct sim_drive *drive, const struct doorbell *doorbell, uint32_t value) {
+  struct drive_sq *sq = &drive->sq[doorbell->queue];
+  const uint32_t used = distance(sq->told, sq->tail, sq->entries);
+  const uint32_t fresh = distance(sq->tail, value, sq->entries);
+
+  if (fresh == 0)
+    refuse(drive, EVENT_BAD_VALUE, "the value it had", doorbell, value);
+  else if (used + fresh >= sq->entries)
+    refuse(drive, EVENT_BAD_VALUE, "entries that the drive has not given back are overwritten", doorbell, value);
+  sq->tail = value;
+  drive_fetch_more(drive);
+}
+
+static void post_blocked(struct sim_drive *drive) {
+  for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
+    struct drive_command *command = &drive->commands[i];
+    if (command->generation == 0 || !command->blocked) continue;
+    command->blocked = false;
+    drive->blocked--;
+    drive_post(drive, command);
+  }
+}
+
+static void completion(struct sim_drive *drive, const struct doorbell *doorbell, uint32_t value) {
+  struct drive_cq *cq = &drive->cq[doorbell->queue];
+  const uint32_t given = distance(cq->head, value, cq->entries);
+
+  if (given == 0) refuse(drive, EVENT_BAD_VALUE, "the value it had", doorbell, value);
+  if (given > distance(cq->head, cq->tail, cq->entries)) {
+    refuse(drive, EVENT_BAD_VALUE, "completions that were not posted are given back", doorbell, value);
+    return;
+  }
+  cq->head = value;
+  if (drive->blocked > 0) post_blocked(drive);
+}
+
+void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value) {
+  struct doorbell doorbell;
+
+  drive->counters.doorbells++;
+  if (!drive_running(drive)) {
+    if (!drive->surprised && (drive->registers.csts & 2u) == 0)
+      sim_violate(drive->sim, "doorbell at %x of a controller that is not ready", offset);
+    return;
+  }
+  if ((drive->registers.csts & 0xcu) != 0) {
+    sim_violate(drive->sim, "doorbell at %x after the shutdown notification", offset);
+    return;
+  }
+  if (!decode(drive, offset, &doorbell)) {
+    sim_violate(drive->sim, "write at %x, where no doorbell is", offset);
+    return;
+  }
+  const uint32_t entries = doorbell.completion ? drive->cq[doorbell.queue].entries : drive->sq[doorbell.queue].entries;
+  if (entries == 0)
+    refuse(drive, EVENT_BAD_DOORBELL, "there is no such queue", &doorbell, value);
+  else if (value >= entries)
+    refuse(drive, EVENT_BAD_VALUE, "beyond the end of the queue", &doorbell, value);
+  else if (doorbell.completion)
+    completion(drive, &doorbell, value);
+  else
+    submission(drive, &doorbell, value);
+}
+
+/* ---- fetching ---- */
+
+static void data_gap(struct sim_drive *drive, uint8_t opcode) {
+  const uint64_t now = sim_now_ps(drive->sim);
+
+  if (opcode != IO_READ && opcode != IO_WRITE) return;
+  if (drive->last_data_ps != 0 && now - drive->last_data_ps > drive->counters.data_gap_ps_max)
+    drive->counters.data_gap_ps_max = now - drive->last_data_ps;
+  drive->last_data_ps = now;
+}
+
+static void count_command(struct sim_drive *drive, const struct drive_command *command) {
+  const uint8_t opcode = (uint8_t)command->dwords[0];
+
+  if (command->queue == 0) {
+    drive->counters.admin[opcode]++;
+    return;
+  }
+  drive->counters.io[opcode]++;
+  data_gap(drive, opcode);
+}
+
+/* The front end has got round to it. */
+static void execute(void *context, uint64_t number) {
+  struct sim_drive *drive = context;
+  struct drive_command *command = drive_command_of(drive, number);
+
+  if (command == NULL || drive_fault_before(drive, command)) return;
+  const uint16_t status = command->queue == 0 ? drive_admin(drive, command) : drive_io(drive, command);
+  if (status != STATUS_PENDING) drive_complete(drive, command, status);
+}
+
+static void keep_command(struct sim_drive *drive, const struct drive_command *command) {
+  if (drive->log_count == drive->log_room) {
+    drive->log_room = drive->log_room == 0 ? 64 : 2 * drive->log_room;
+    drive->log = realloc(drive->log, drive->log_room * sizeof *drive->log);
+    if (drive->log == NULL) abort();
+  }
+  struct sim_command *kept = &drive->log[drive->log_count++];
+  *kept = (struct sim_command){.queue = command->queue, .fetched_ps = sim_now_ps(drive->sim)};
+  memcpy(kept->dwords, command->dwords, sizeof kept->dwords);
+}
+
+static void arrive(struct sim_drive *drive, uint16_t queue, const uint8_t *entry) {
+  const uint32_t slot = drive->free_slots[--drive->free_count];
+  struct drive_command *command = &drive->commands[slot];
+  const uint64_t now = sim_now_ps(drive->sim);
+
+  *command = (struct drive_command){.generation = ++drive->generations,
+                                    .queue = queue,
+                                    .fetched = sim_next_sequence(drive->sim),
+                                    .buffer = command->buffer,
+                                    .pages = command->pages,
+                                    .page_room = command->page_room};
+  memcpy(command->dwords, entry, DRIVE_SQ_BYTES);
+  command->id = (uint16_t)(command->dwords[0] >> 16);
+  const uint32_t in_flight = DRIVE_COMMANDS_MAX - drive->free_count;
+  if (in_flight > drive->counters.in_flight_max) drive->counters.in_flight_max = in_flight;
+  count_command(drive, command);
+  if (drive->options.log_commands) keep_command(drive, command);
+  drive->front_free_ps =
+      (drive->front_free_ps > now ? drive->front_free_ps : now) + drive->profile.command_ns * SIM_PS_PER_NS;
+  sim_at(drive->sim, drive->front_free_ps, execute, drive, drive_number(drive, command));
+}
+
+static void fetched(void *context, uint64_t epoch) {
+  struct sim_drive *drive = context;
+
+  if (epoch != drive->epoch) return;
+  const struct drive_fetch fetch = drive->fetches[drive->fetch_first];
+  struct drive_sq *sq = &drive->sq[fetch.queue];
+  drive->fetch_first = (drive->fetch_first + 1u) % DRIVE_FETCHES_MAX;
+  drive->fetch_count--;
+  drive->promised -= fetch.count;
+  if (sq->entries == 0 || !drive_may_master(drive)) return; /* deleted meanwhile, or off the bus */
+  const uint8_t *entries = sim_memory_device(drive->sim, sq->address + (uint64_t)fetch.first * DRIVE_SQ_BYTES,
+                                             (uint64_t)fetch.count * DRIVE_SQ_BYTES);
+  if (entries == NULL) {
+    sim_violate(drive->sim, "submission queue %u is in memory that nobody gave", fetch.queue);
+    drive_fatal(drive);
+    return;
+  }
+  for (uint32_t i = 0; i < fetch.count; i++) {
+    sq->head = sq->head + 1u == sq->entries ? 0 : sq->head + 1u;
+    arrive(drive, fetch.queue, entries + (size_t)i * DRIVE_SQ_BYTES);
+  }
+  drive_fetch_more(drive);
+}
+
+static uint32_t slots_for(const struct sim_drive *drive, uint16_t queue) {
+  const uint32_t kept = drive->promised + (queue == 0 ? 0 : DRIVE_ADMIN_RESERVED);
+
+  return drive->free_count > kept ? drive->free_count - kept : 0;
+}
+
+static bool fetch_from(struct sim_drive *drive, uint16_t queue) {
+  struct drive_sq *sq = &drive->sq[queue];
+  const uint32_t end = sq->tail >= sq->asked ? sq->tail : sq->entries; /* a fetch does not go round the end */
+  uint32_t count = end - sq->asked;
+
+  if (sq->entries == 0 || sq->tail == sq->asked) return false;
+  if (count > DRIVE_FETCH_ENTRIES) count = DRIVE_FETCH_ENTRIES;
+  if (count > slots_for(drive, queue)) count = slots_for(drive, queue);
+  if (count == 0) return false;
+  drive->fetches[(drive->fetch_first + drive->fetch_count++) % DRIVE_FETCHES_MAX] =
+      (struct drive_fetch){.queue = queue, .first = sq->asked, .count = count};
+  drive->promised += count;
+  sq->asked = sq->asked + count == sq->entries ? 0 : sq->asked + count;
+  sim_at(drive->sim, sim_link_drive_read(&drive->link, sim_now_ps(drive->sim), (uint64_t)count * DRIVE_SQ_BYTES),
+         fetched, drive, drive->epoch);
+  return true;
+}
+
+void drive_fetch_more(struct sim_drive *drive) {
+  const uint16_t queues = (uint16_t)(drive->options.queue_pairs + 1u);
+  uint16_t idle = 0; /* queues in a row that had nothing */
+
+  if (drive_running(drive) && !drive_may_master(drive)) {
+    sim_violate(drive->sim, "commands for a drive that may not master the bus");
+    return;
+  }
+  while (drive->fetch_count < DRIVE_FETCHES_MAX && idle < queues) {
+    idle = fetch_from(drive, drive->fetch_turn) ? 0 : (uint16_t)(idle + 1u);
+    drive->fetch_turn = (uint16_t)((drive->fetch_turn + 1u) % queues);
+  }
+}
+
+/* ---- completing ---- */
+
+void drive_free(struct sim_drive *drive, struct drive_command *command) {
+  const bool was_full = slots_for(drive, 1) == 0;
+
+  command->generation = 0;
+  command->change = NULL;
+  drive->free_slots[drive->free_count++] = (uint16_t)(command - drive->commands);
+  if (was_full) drive_fetch_more(drive);
+}
+
+struct drive_command *drive_find(struct sim_drive *drive, uint16_t queue, uint16_t id) {
+  for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
+    struct drive_command *command = &drive->commands[i];
+    if (command->generation != 0 && command->queue == queue && command->id == id) return command;
+  }
+  return NULL;
+}
+
+/* The queue is deleted: its commands end with it (5.6). */
+void drive_drop_queue(struct sim_drive *drive, uint16_t queue) {
+  for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
+    struct drive_command *command = &drive->commands[i];
+    if (command->generation == 0 || command->queue != queue) continue;
+    if (command->held > 0) drive->held--;
+    if (command->blocked || command->stalled || command->holding) {
+      drive->blocked -= command->blocked;
+      drive_free(drive, command);
+      continue;
+    }
+    command->fault = true; /* what it has begun it finishes, and says nothing */
+    command->fault_action = SIM_LOSE;
+    command->queue = UINT16_MAX;
+  }
+}
+
+static bool is_full(const struct drive_cq *cq) { return distance(cq->head, cq->tail, cq->entries) + 1u == cq->entries; }
+
+/* A ring in which a phase tag is 1 already would be taken for full of news (4.6): the host clears it before CC.EN is
+ * set, or the queue is created, and sees to it that the drive can see that. */
+void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq) {
+  const uint8_t *ring = sim_memory_device(drive->sim, cq->address, (uint64_t)cq->entries * DRIVE_CQ_BYTES);
+
+  for (uint32_t i = 0; ring != NULL && i < cq->entries; i++)
+    if ((ring[i * DRIVE_CQ_BYTES + 14] & 1u) != 0) {
+      sim_violate(drive->sim, "entry %u of a new completion queue has its phase tag set", i);
+      return;
+    }
+}
+
+void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t entry[4], bool wrong_phase) {
+  struct drive_sq *sq = &drive->sq[queue];
+  struct drive_cq *cq = &drive->cq[sq->cq];
+  uint8_t bytes[DRIVE_CQ_BYTES];
+
+  if (sq->entries == 0 || !drive_may_master(drive)) return;
+  if (is_full(cq)) { /* there is nothing to wait with */
+    sim_violate(drive->sim, "completion queue %u is full: its head was not told", sq->cq);
+    return;
+  }
+  sq->told = sq->head;
+  spate_put32(bytes, entry[0]);
+  spate_put32(bytes + 4, entry[1]);
+  spate_put32(bytes + 8, (entry[2] & 0xffff0000u) | sq->head);
+  spate_put32(bytes + 12, (entry[3] & ~UINT32_C(0x10000)) | (cq->phase != wrong_phase ? UINT32_C(0x10000) : 0));
+  if (!sim_memory_store_completion(drive->sim, cq->address + (uint64_t)cq->tail * DRIVE_CQ_BYTES, bytes)) {
+    sim_violate(drive->sim, "completion queue %u is in memory that nobody gave", sq->cq);
+    drive_fatal(drive);
+    return;
+  }
+  cq->tail++;
+  if (cq->tail == cq->entries) {
+    cq->tail = 0;
+    cq->phase = !cq->phase;
+  }
+}
+
+/* False: it is not posted, or with it the controller broke down. */
+static bool post_one(struct sim_drive *drive, struct drive_command *command) {
+  const struct drive_cq *cq = &drive->cq[drive->sq[command->queue].cq];
+  const uint32_t entry[4] = {command->result, 0, (uint32_t)command->queue << 16,
+                             (uint32_t)command->status << 17 | command->id};
+  const bool wrong_phase = command->fault && command->fault_action == SIM_WRONG_PHASE;
+  const uint32_t epoch = drive->epoch;
+
+  if (is_full(cq)) {
+    sim_violate(drive->sim, "completion queue %u is full: its head was not told", drive->sq[command->queue].cq);
+    command->blocked = true;
+    drive->blocked++;
+    return false;
+  }
+  if (command->status != 0) drive_error_taken(drive, command);
+  if (wrong_phase)
+    drive_change_lost(drive, command); /* no host sees this */
+  else
+    drive_change_completed(drive, command);
+  drive_post_entry(drive, command->queue, entry, wrong_phase);
+  if (epoch != drive->epoch) return false;
+  drive_free(drive, command);
+  return true;
+}
+
+/* A command of this generation was completed: those before it that are held wait for one less. Returns one that was
+ * held and need wait no more, or NULL. */
+static struct drive_command *held_no_more(struct sim_drive *drive, uint64_t generation) {
+  struct drive_command *released = NULL;
+
+  for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
+    struct drive_command *command = &drive->commands[i];
+    if (command->generation == 0) continue;
+    if (command->held > 0 && command->generation < generation && --command->held == 0) drive->held--;
+    if (command->holding && command->held == 0) released = command;
+  }
+  return released;
+}
+
+void drive_post(struct sim_drive *drive, struct drive_command *command) {
+  while (command != NULL) {
+    const uint64_t generation = command->generation;
+    const bool others_wait = drive->held > 0;
+    command->holding = false;
+    if (!post_one(drive, command)) return;
+    command = others_wait ? held_no_more(drive, generation) : NULL;
+  }
+}
+
+static void posted(void *context, uint64_t number) {
+  struct sim_drive *drive = context;
+  struct drive_command *command = drive_command_of(drive, number);
+
+  if (command == NULL) return;
+  if (command->fault && !drive_fault_after(drive, command)) return;
+  drive_post(drive, command);
+}
+
+static void finished(void *context, uint64_t number) {
+  struct sim_drive *drive = context;
+  struct drive_command *command = drive_command_of(drive, number);
+
+  if (command == NULL) return;
+  sim_at(drive->sim, sim_link_drive_write(&drive->link, sim_now_ps(drive->sim), DRIVE_CQ_BYTES), posted, drive, number);
+}
+
+void drive_complete_at(struct sim_drive *drive, struct drive_command *command, uint64_t at_ps) {
+  const uint64_t number = drive_number(drive, command);
+
+  if (command->post_ps != 0) { /* it is on its way, behind the data */
+    sim_at(drive->sim, command->post_ps, posted, drive, number);
+    return;
+  }
+  if (drive->options.shuffle && command->queue != 0) at_ps += sim_random(drive->sim) % SHUFFLE_PS;
+  if (command->fault && command->fault_action == SIM_LATE) at_ps += command->fault_value * SIM_PS_PER_MS;
+  if (at_ps <= sim_now_ps(drive->sim))
+    finished(drive, number);
+  else
+    sim_at(drive->sim, at_ps, finished, drive, number);
+}
+
+void drive_complete(struct sim_drive *drive, struct drive_command *command, uint16_t status) {
+  if (command->status == 0) command->status = status;
+  drive_complete_at(drive, command, sim_now_ps(drive->sim));
+}

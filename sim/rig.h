@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library brought up on a machine: what each program that uses the simulator begins with. Enumerates, opens each
+ * drive's controller and one queue, and stripes them if there are several.
+ */
+#ifndef SPATE_SIM_RIG_H
+#define SPATE_SIM_RIG_H
+
+#include "drive.h"
+#include "memory.h"
+#include <spate/exfat.h>
+#include <spate/nvme.h>
+#include <spate/pcie.h>
+#include <spate/stripe.h>
+
+#define SIM_RIG_PARTS 1024u /* requests to members of a stripe */
+
+struct sim_rig_config {
+  struct sim_config machine;
+  const char *profile; /* of every drive; NULL: "ideal" */
+  struct sim_drive_options options;
+  unsigned drives;      /* 0: 1 */
+  unsigned depth;       /* of each queue; 0: 64 */
+  uint32_t chunk_bytes; /* of the stripe; 0: 512 KiB */
+  uint32_t command_timeout_ms;
+  uint64_t host_buffer_bytes; /* for each drive that wants a host memory buffer; 0: none */
+};
+
+struct sim_rig_drive {
+  struct sim_rig *rig;
+  struct sim_drive *drive;
+  struct spate_pcie_device *device;
+  struct spate_arena queue_memory;
+  void *host_buffer;
+  struct spate_nvme nvme;
+  struct spate_nvme_queue queue;
+};
+
+struct sim_rig {
+  struct sim_rig_config config;
+  struct sim *sim;
+  struct spate_pcie_host host;
+  struct sim_rig_drive drives[SIM_DRIVES_MAX];
+  struct spate_stripe stripe;
+  struct spate_stripe_part parts[SIM_RIG_PARTS];
+  struct spate_block *block; /* the queue's, or the stripe's */
+  void *scratch;             /* of the stripe */
+  struct sim_rig_region *regions;
+  void *exfat_cache, *exfat_bitmap;
+};
+
+/* Machine and drives, nothing opened yet: faults can be planted, Identify pages spoiled. Free with sim_rig_free(). */
+struct sim_rig *sim_rig_new(const struct sim_rig_config *config);
+
+/* Enumerate, open, stripe (creates the array when the members hold none). The first error that the library gives. */
+enum spate_error sim_rig_open(struct sim_rig *rig);
+
+/* The host restarts: library objects are made anew, drives stay as they are. Then sim_rig_open() again. */
+void sim_rig_restart(struct sim_rig *rig);
+
+/* Shut down each controller. */
+enum spate_error sim_rig_close(struct sim_rig *rig);
+void sim_rig_free(struct sim_rig *rig);
+
+/* A region over fresh memory of this kind; the rig's. Ends the program if there is no memory. It outlives a restart. */
+struct spate_region *sim_rig_region(struct sim_rig *rig, uint64_t bytes, enum sim_memory_kind kind);
+
+/* An exFAT volume over the whole device: config filled in. Its cache and bitmap window are the rig's, and the same each
+ * time: one volume at a time. */
+struct spate_exfat_config sim_rig_exfat(struct sim_rig *rig);
+
+#endif

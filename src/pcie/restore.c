@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What enumeration set, kept and set again: for a device that was reset, alone or with the bridges above it. */
+#include "internal.h"
+
+/* The registers that are kept: what type 0 and type 1 headers have from BAR 0 on, and then, in the order in which they
+ * are written again, the control registers. An endpoint's two beyond its BARs cannot be written, and never differ. */
+#define HEADER_REGISTERS 8u
+#define COMMAND          (SPATE_PCIE_SAVED_REGISTERS - 1u)
+#define LOWER_HALF       UINT32_C(0xffff)
+
+_Static_assert(HEADER_REGISTERS + 3u == SPATE_PCIE_SAVED_REGISTERS, "device control, link control, command");
+
+struct saved_register {
+  uint16_t offset; /* 0: not there */
+  uint32_t mask;   /* an upper half that is status is left alone */
+};
+
+static struct saved_register register_of(const struct spate_pcie_saved *saved, unsigned i) {
+  switch (i) {
+  case HEADER_REGISTERS: return (struct saved_register){saved->device_control, LOWER_HALF};
+  case HEADER_REGISTERS + 1u: return (struct saved_register){saved->link_control, LOWER_HALF};
+  case COMMAND: return (struct saved_register){PCI_COMMAND, LOWER_HALF};
+  default: break;
+  }
+  const uint16_t offset = (uint16_t)(PCI_BAR0 + 4u * i);
+  return (struct saved_register){offset, saved->bridge && offset == PCI_IO_WINDOW ? LOWER_HALF : UINT32_MAX};
+}
+
+void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved) {
+  *saved = (struct spate_pcie_saved){
+      .at = function->at,
+      .above = function->parent == NULL ? 0 : function->parent->saved,
+      .bridge = function->bridge,
+      .link_below = pcie_has_link_below(function),
+      .id = pcie_read(function, PCI_ID),
+  };
+  if (function->express) {
+    saved->device_control = function->express + EXPRESS_DEVICE_CONTROL;
+    if (function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
+      saved->link_control = function->express + EXPRESS_LINK_CONTROL;
+  }
+  for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++) {
+    const struct saved_register at = register_of(saved, i);
+    if (at.offset) saved->registers[i] = pcie_read(function, at.offset) & at.mask;
+  }
+}
+
+/* Is it there, and is it who it was? Then it gets back what it does not have any more. */
+static enum spate_error restore(const struct pcie_function *function, const struct spate_pcie_saved *saved) {
+  const uint32_t id = pcie_read(function, PCI_ID);
+  if (id == PCI_ID_ABSENT || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
+  if (id != saved->id) return SPATE_E_NO_DEVICE;
+  for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++) {
+    const struct saved_register at = register_of(saved, i);
+    if (at.offset && (pcie_read(function, at.offset) & at.mask) != saved->registers[i])
+      pcie_write(function, at.offset, saved->registers[i]);
+  }
+  return SPATE_OK;
+}
+
+/* Is the link below this bridge up? One that cannot tell: it may be. */
+static bool link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
+  const unsigned capabilities = bridge->link_control - EXPRESS_LINK_CONTROL + EXPRESS_LINK_CAPABILITIES;
+  return !(pcie_read(function, capabilities) & EXPRESS_LINK_ACTIVE_REPORTING) ||
+         (pcie_read(function, bridge->link_control) & EXPRESS_LINK_ACTIVE);
+}
+
+/* From this link on everything is begun anew. */
+static enum spate_error link_is_down(struct spate_pcie_device *device, uint8_t link) {
+  device->links_settled = link;
+  device->link_up_ticks = 0;
+  return SPATE_E_BUSY;
+}
+
+/* The links before this one have settled. Has it, too? */
+static bool is_settled(struct spate_pcie_device *device, uint8_t link) {
+  if (link < device->links_settled) return true;
+  const uint64_t now = spate_port_ticks();
+  if (device->link_up_ticks == 0) device->link_up_ticks = now;
+  if (now - device->link_up_ticks < pcie_ticks_of_ms(PCIE_SETTLE_MS)) return false;
+  device->links_settled++;
+  device->link_up_ticks = 0;
+  return true;
+}
+
+/* From the first bus down. OK: the device is as it was. */
+static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_pcie_device *device) {
+  uint8_t path[SPATE_PCIE_BRIDGES_MAX] = {0};
+  uint8_t bridges = 0, links = 0;
+  for (uint8_t above = device->saved.above; above > 0; above = host->bridges[above - 1u].above)
+    path[bridges++] = above;
+  while (bridges-- > 0) {
+    const struct spate_pcie_saved *bridge = &host->bridges[path[bridges] - 1u];
+    const struct pcie_function function = {.host = host, .at = bridge->at};
+    const enum spate_error error = restore(&function, bridge);
+    if (error) return error;
+    if (!bridge->link_below) continue;
+    if (!link_is_up(&function, bridge)) return link_is_down(device, links);
+    if (!is_settled(device, links++)) return SPATE_E_BUSY;
+  }
+  const struct pcie_function function = {.host = host, .at = device->saved.at};
+  return restore(&function, &device->saved);
+}
+
+enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device) {
+  if (device->saved.id == 0) return SPATE_E_NO_DEVICE;
+  struct spate_pcie_link link = {.up = true};
+  enum spate_error error = host->ops->link(host, &link);
+  if (error && error != SPATE_E_UNSUPPORTED) return error;
+  if (!link.up) return link_is_down(device, 0);
+  error = restore_path(host, device);
+  if (error == SPATE_E_BUSY) return error;
+  (void)link_is_down(device, 0); /* as far as the next time is concerned */
+  if (error == SPATE_OK && host->ops->forward != NULL) host->ops->forward(host);
+  return error;
+}

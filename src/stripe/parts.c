@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The data path: requests are cut into parts, parts go to their members or wait in their lines, and the last part that
+ * comes back ends its request. Nothing here waits, allocates or divides.
+ *
+ * `parts_left` of a request counts its parts that are not back, and one more until it is cut to its end.
+ */
+#include "internal.h"
+
+#include <spate/port.h>
+
+static struct spate_stripe *stripe_of(struct spate_block *block) { return (struct spate_stripe *)(void *)block; }
+
+/* ---- where blocks lie ---- */
+
+/* Where an array's block lies: so many blocks into that member's data area. */
+struct place {
+  uint64_t block;
+  uint8_t member;
+};
+
+static struct place place_of(const struct spate_stripe *stripe, uint64_t lba) {
+  const uint32_t chunk = (uint32_t)(lba >> stripe->chunk_shift); /* there are fewer than SPATE_STRIPE_CHUNKS_MAX */
+  const uint64_t within = lba & ((UINT64_C(1) << stripe->chunk_shift) - 1u);
+  const uint32_t row = (uint32_t)((uint64_t)chunk * stripe->reciprocal >> stripe->reciprocal_shift);
+
+  return (struct place){.block = ((uint64_t)row << stripe->chunk_shift) + within,
+                        .member = (uint8_t)(chunk - row * stripe->member_count)};
+}
+
+/* How many of the array's first `blocks` blocks lie on this member: its own first ones. */
+static uint64_t blocks_on(const struct spate_stripe *stripe, uint64_t blocks, uint8_t member) {
+  const struct place end = place_of(stripe, blocks);
+  const uint64_t chunk_blocks = UINT64_C(1) << stripe->chunk_shift;
+  const uint64_t row_start = end.block & ~(chunk_blocks - 1u);
+
+  if (member < end.member) return row_start + chunk_blocks;
+  return member == end.member ? end.block : row_start;
+}
+
+/* ---- the end of parts and requests ---- */
+
+static void refresh(struct spate_stripe *stripe) {
+  struct spate_block *block = &stripe->block;
+  uint32_t power_losses = 0;
+  bool volatile_cache = false;
+
+  for (uint8_t i = 0; i < stripe->member_count; i++) {
+    const struct spate_block *member = stripe->members[i].block;
+    power_losses += member->power_losses;
+    volatile_cache |= member->volatile_cache;
+    block->can_trim &= member->can_trim;
+    block->can_zero &= member->can_zero;
+  }
+  block->power_losses = power_losses;
+  block->volatile_cache = volatile_cache;
+}
+
+static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ || io->op == SPATE_WRITE; }
+
+/* All parts are back. Callers look at power_losses after poll(), and in the answers to their requests. */
+static void end_request(struct spate_stripe *stripe, struct spate_io *io) {
+  refresh(stripe);
+  io->done(io);
+}
+
+/* The part is free again; its request may have ended. */
+static void end_part(struct spate_stripe *stripe, struct spate_stripe_part *part, enum spate_error error,
+                     uint16_t detail) {
+  struct spate_io *io = part->parent;
+
+  if (error != SPATE_OK) {
+    struct spate_stripe_member *member = &stripe->members[part->member];
+    member->errors++;
+    member->error = error;
+    if (io->error == SPATE_OK) {
+      io->error = error;
+      io->detail = detail;
+    }
+  }
+  part->next = stripe->free;
+  stripe->free = part;
+  io->parts_left--;
+}
+
+/* ---- parts on their way ---- */
+
+/* FULL: it is still the stripe's. Any other answer: it is with the member, or at its end. */
+static enum spate_error send(struct spate_stripe *stripe, struct spate_stripe_part *part) {
+  struct spate_stripe_member *member = &stripe->members[part->member];
+  const enum spate_error error = spate_block_submit(member->block, &part->io);
+
+  if (error == SPATE_E_FULL) return error;
+  if (error != SPATE_OK)
+    end_part(stripe, part, error, 0);
+  else if (++member->in_flight > member->in_flight_max)
+    member->in_flight_max = member->in_flight;
+  return error;
+}
+
+static void send_or_wait(struct spate_stripe *stripe, struct spate_stripe_part *part) {
+  struct spate_stripe_member *member = &stripe->members[part->member];
+
+  if (member->waiting == 0) {
+    if (send(stripe, part) != SPATE_E_FULL) return;
+    member->first_waiting = part;
+  } else {
+    member->last_waiting->next = part;
+  }
+  part->next = NULL;
+  member->last_waiting = part;
+  member->waiting++;
+  member->full++;
+}
+
+/* ---- cutting ---- */
+
+/* What one part does. */
+struct piece {
+  uint64_t block;       /* of the member's data area */
+  uint32_t blocks;      /* 0: of a FLUSH */
+  uint32_t first_block; /* of the request's */
+  uint8_t member;
+};
+
+static bool next_chunk(struct spate_stripe *stripe, struct piece *piece) {
+  const struct spate_io *io = stripe->to_cut;
+  const uint32_t first_block = stripe->cut_position;
+  const uint32_t left_blocks = io->blocks - first_block;
+
+  if (left_blocks == 0) return false;
+  const struct place place = place_of(stripe, io->lba + first_block);
+  const uint32_t chunk_blocks = UINT32_C(1) << stripe->chunk_shift;
+  const uint32_t room_blocks = chunk_blocks - ((uint32_t)place.block & (chunk_blocks - 1u));
+  *piece = (struct piece){.block = place.block,
+                          .blocks = left_blocks < room_blocks ? left_blocks : room_blocks,
+                          .first_block = first_block,
+                          .member = place.member};
+  stripe->cut_position += piece->blocks;
+  return true;
+}
+
+/* A TRIM or ZERO: what the array's range covers of a member is one range there, or nothing. */
+static bool next_range(struct spate_stripe *stripe, struct piece *piece) {
+  const struct spate_io *io = stripe->to_cut;
+
+  while (stripe->cut_position < stripe->member_count) {
+    const uint8_t member = (uint8_t)stripe->cut_position++;
+    const uint64_t start = blocks_on(stripe, io->lba, member);
+    const uint64_t end = blocks_on(stripe, io->lba + io->blocks, member);
+    if (start == end) continue;
+    *piece = (struct piece){.block = start, .blocks = (uint32_t)(end - start), .member = member};
+    return true;
+  }
+  return false;
+}
+
+static bool next_member(struct spate_stripe *stripe, struct piece *piece) {
+  if (stripe->cut_position == stripe->member_count) return false;
+  *piece = (struct piece){.member = (uint8_t)stripe->cut_position++};
+  return true;
+}
+
+/* False: all of the request has its parts. */
+static bool next_piece(struct spate_stripe *stripe, struct piece *piece) {
+  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);
+  return stripe->to_cut->op == SPATE_FLUSH ? next_member(stripe, piece) : next_range(stripe, piece);
+}
+
+static void part_done(struct spate_io *io);
+
+static void fill_part(const struct spate_stripe *stripe, struct spate_stripe_part *part, const struct piece *piece) {
+  const struct spate_io *io = stripe->to_cut;
+  const size_t skipped_bytes = (size_t)piece->first_block << stripe->block.block_shift;
+
+  part->parent = stripe->to_cut;
+  part->member = piece->member;
+  part->io = (struct spate_io){.lba = piece->blocks == 0 ? 0 : stripe->members[piece->member].data_lba + piece->block,
+                               .blocks = piece->blocks,
+                               .op = io->op,
+                               .flags = io->flags,
+                               .done = part_done,
+                               .context = part};
+  if (!moves_data(io)) return;
+  part->io.region = io->region;
+  if (io->region != NULL)
+    part->io.offset_bytes = io->offset_bytes + skipped_bytes;
+  else
+    part->io.buffer = (uint8_t *)io->buffer + skipped_bytes;
+}
+
+/*
+ * As far as there are free parts. An error makes the rest of the request pointless. Returns the request when it is cut
+ * to its end and has no part left; otherwise NULL.
+ */
+static struct spate_io *cut(struct spate_stripe *stripe) {
+  struct spate_io *io = stripe->to_cut;
+
+  while (io != NULL && stripe->free != NULL) {
+    struct spate_stripe_part *part = stripe->free;
+    struct piece piece;
+
+    if (io->error != SPATE_OK || !next_piece(stripe, &piece)) {
+      stripe->to_cut = NULL;
+      return --io->parts_left == 0 ? io : NULL;
+    }
+    stripe->free = part->next;
+    fill_part(stripe, part, &piece);
+    io->parts_left++;
+    send_or_wait(stripe, part);
+  }
+  return NULL;
+}
+
+/* After a part of it ended, in poll(). What it left is for the request that is being cut. */
+static void part_ended(struct spate_stripe *stripe, struct spate_io *io) {
+  if (io->parts_left == 0) end_request(stripe, io);
+  io = cut(stripe);
+  if (io != NULL) end_request(stripe, io);
+}
+
+static void part_done(struct spate_io *io) {
+  struct spate_stripe_part *part = io->context;
+  struct spate_stripe *stripe = part->stripe;
+  struct spate_io *parent = part->parent;
+
+  stripe->members[part->member].in_flight--;
+  end_part(stripe, part, io->error, io->detail);
+  part_ended(stripe, parent);
+}
+
+static void send_waiting(struct spate_stripe *stripe, struct spate_stripe_member *member) {
+  while (member->waiting > 0) {
+    struct spate_stripe_part *part = member->first_waiting;
+    struct spate_stripe_part *next = part->next;
+    struct spate_io *io = part->parent;
+    const bool pointless = io->error != SPATE_OK; /* another part of it has failed */
+    const enum spate_error error = pointless ? io->error : send(stripe, part);
+
+    if (error == SPATE_E_FULL) return;
+    if (pointless) end_part(stripe, part, SPATE_OK, 0);
+    member->first_waiting = next;
+    member->waiting--;
+    if (error != SPATE_OK) part_ended(stripe, io);
+  }
+}
+
+/* ---- the block device ---- */
+
+/* What a member would refuse is refused here, before half of the request is on its way. */
+static enum spate_error check_data(const struct spate_block *block, const struct spate_io *io) {
+  const uint64_t bytes = (uint64_t)io->blocks << block->block_shift;
+  const uint8_t *data = io->buffer;
+
+  if (io->blocks > block->request_blocks_max) return SPATE_E_INVALID;
+  if (io->region != NULL) {
+    if ((io->offset_bytes & 3u) != 0 || bytes > io->region->bytes || io->offset_bytes > io->region->bytes - bytes)
+      return SPATE_E_INVALID;
+    data = io->region->start == NULL ? NULL : io->region->start + io->offset_bytes;
+  } else if (io->buffer == NULL || ((uintptr_t)io->buffer & 3u) != 0) {
+    return SPATE_E_INVALID;
+  }
+  if ((io->flags & SPATE_IO_CPU) == 0) return SPATE_OK;
+  return data == NULL || ((uintptr_t)data & (SPATE_DMA_ALIGN - 1u)) != 0 ? SPATE_E_INVALID : SPATE_OK;
+}
+
+static enum spate_error check(const struct spate_block *block, const struct spate_io *io) {
+  if (io->op == SPATE_FLUSH) return io->lba == 0 && io->blocks == 0 ? SPATE_OK : SPATE_E_INVALID;
+  if (io->op > SPATE_ZERO || io->blocks == 0 || io->blocks > block->blocks || io->lba > block->blocks - io->blocks)
+    return SPATE_E_INVALID;
+  if (moves_data(io)) return check_data(block, io);
+  return (io->op == SPATE_TRIM ? block->can_trim : block->can_zero) ? SPATE_OK : SPATE_E_UNSUPPORTED;
+}
+
+static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
+  struct spate_stripe *stripe = stripe_of(block);
+  const enum spate_error error = check(block, io);
+
+  if (error != SPATE_OK) return error;
+  if (stripe->to_cut != NULL || stripe->free == NULL) return SPATE_E_FULL;
+  io->error = SPATE_OK;
+  io->detail = 0;
+  io->parts_left = 1;
+  stripe->to_cut = io;
+  stripe->cut_position = 0;
+  if (cut(stripe) == NULL) return SPATE_OK;
+  refresh(stripe); /* refused by the members, all of it: it may be something that they cannot do any more */
+  return io->error;
+}
+
+static void kick(struct spate_block *block) {
+  struct spate_stripe *stripe = stripe_of(block);
+
+  for (uint8_t i = 0; i < stripe->member_count; i++)
+    spate_block_kick(stripe->members[i].block);
+}
+
+static uint8_t after(const struct spate_stripe *stripe, uint8_t member) {
+  return member + 1u < stripe->member_count ? (uint8_t)(member + 1u) : 0;
+}
+
+/* Each member is polled first in its turn, so that a small `max` is not used up by the same one for ever. */
+static unsigned poll(struct spate_block *block, unsigned max) {
+  struct spate_stripe *stripe = stripe_of(block);
+  uint8_t turn = stripe->turn;
+  unsigned reaped = 0;
+
+  stripe->turn = after(stripe, turn);
+  for (uint8_t i = 0; i < stripe->member_count && reaped < max; i++) {
+    struct spate_stripe_member *member = &stripe->members[turn];
+    reaped += spate_block_poll(member->block, max - reaped);
+    send_waiting(stripe, member);
+    turn = after(stripe, turn);
+  }
+  kick(block);
+  refresh(stripe);
+  return reaped;
+}
+
+static const struct spate_block_ops stripe_ops = {.submit = submit, .kick = kick, .poll = poll};
+
+/* ---- set up ---- */
+
+/*
+ * chunk / N without a division. With k = 31 + ⌈log2 N⌉ and M = ⌈2^k / N⌉, M·N = 2^k + e where e < N ≤ 2^(k−31), and
+ * chunk·M / 2^k = chunk/N + chunk·e / (N·2^k). The second term is less than 1/N while chunk·e < 2^k, which holds for
+ * every chunk < 2^31; a fraction of N-ths is at least 1/N short of the next whole number, so the whole part is the
+ * same. M has 32 bits, the product 63.
+ */
+#define RECIPROCAL(n, log2)                                                                                            \
+  [n] = {.shift = 31u + (log2), .value = (uint32_t)(((UINT64_C(1) << (31u + (log2))) + (n)-1u) / (n))}
+
+static const struct {
+  uint32_t value;
+  uint8_t shift;
+} reciprocals[SPATE_STRIPE_MEMBERS_MAX + 1u] = {
+    RECIPROCAL(2, 1), RECIPROCAL(3, 2), RECIPROCAL(4, 2), RECIPROCAL(5, 3),
+    RECIPROCAL(6, 3), RECIPROCAL(7, 3), RECIPROCAL(8, 3),
+};
+
+static void free_parts(struct spate_stripe *stripe, const struct spate_stripe_config *config) {
+  for (uint16_t i = config->part_count; i-- > 0;) {
+    struct spate_stripe_part *part = &config->parts[i];
+    part->stripe = stripe;
+    part->next = stripe->free;
+    stripe->free = part;
+  }
+}
+
+void stripe_start(struct spate_stripe *stripe, const struct spate_stripe_config *config, uint32_t chunk_bytes,
+                  uint64_t member_blocks) {
+  struct spate_block *block = &stripe->block;
+  uint32_t depth = 0;
+
+  block->ops = &stripe_ops;
+  block->block_shift = stripe->members[0].block->block_shift;
+  block->blocks = member_blocks * stripe->member_count;
+  block->can_trim = block->can_zero = true;
+  block->command_bytes_max = chunk_bytes;
+  block->request_blocks_max = UINT32_MAX;
+  for (uint8_t i = 0; i < stripe->member_count; i++) {
+    const struct spate_block *member = stripe->members[i].block;
+    depth += member->depth;
+    if (member->command_bytes_max < block->command_bytes_max) block->command_bytes_max = member->command_bytes_max;
+    if (member->request_blocks_max < block->request_blocks_max) block->request_blocks_max = member->request_blocks_max;
+  }
+  block->depth = depth < config->part_count ? (uint16_t)depth : config->part_count;
+  refresh(stripe);
+
+  while (UINT32_C(1) << stripe->chunk_shift < chunk_bytes >> block->block_shift)
+    stripe->chunk_shift++;
+  stripe->reciprocal = reciprocals[stripe->member_count].value;
+  stripe->reciprocal_shift = reciprocals[stripe->member_count].shift;
+  free_parts(stripe, config);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "judge.h"
+
+#include "keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE_BLOCKS 16u
+#define WINDOW_BYTES 8192u
+#define PARTS        64u
+
+/* The record's file on volumes of 512-byte clusters: a cut while it is made may leak as much, once. */
+#define RECORD_CLUSTERS (SPATE_EXFAT_CLIPS_MAX + 1u)
+
+/* A host that comes up again after the cut. */
+struct judge_memory {
+  struct ram_block drives[JOURNAL_DRIVES_MAX];
+  struct spate_exfat volume;
+  struct spate_stripe stripe;
+  struct spate_stripe_part parts[PARTS];
+  struct journal journal; /* of the present recovery */
+  _Alignas(64) uint8_t cache[CACHE_BLOCKS * 4096u];
+  _Alignas(64) uint8_t bitmap[WINDOW_BYTES];
+  _Alignas(64) uint8_t scratch[4096];
+};
+
+void judge_open(struct judge *judge) {
+  size_t bytes = (sizeof *judge->memory + 63u) & ~(size_t)63;
+  judge->memory = aligned_alloc(64, bytes);
+  judge->oracle = malloc(sizeof *judge->oracle);
+  if (judge->memory == NULL || judge->oracle == NULL) abort();
+}
+
+void judge_close(struct judge *judge) {
+  free(judge->memory);
+  free(judge->oracle);
+}
+
+/* ---- the host ---- */
+
+static unsigned number_of(const struct judge *judge, const struct ram_block *ram) {
+  return (unsigned)(ram - judge->memory->drives);
+}
+
+static void taken(void *context, struct ram_block *ram, const struct spate_io *io) {
+  struct judge *judge = context;
+  if (io->op == SPATE_READ) return;
+  uint32_t scale = judge->block_bytes / judge->medium->block_bytes;
+  if (io->op != SPATE_FLUSH)
+    medium_keep(judge->medium, number_of(judge, ram) * judge->medium->drive_blocks + io->lba * scale,
+                io->blocks * scale);
+  (void)journal_taken(&judge->memory->journal, number_of(judge, ram), ram, io);
+}
+
+static void over(void *context, struct ram_block *ram, const struct spate_io *io) {
+  struct judge *judge = context;
+  (void)ram;
+  journal_over(&judge->memory->journal, io);
+}
+
+static void dropped(void *context, struct ram_block *ram) {
+  (void)context;
+  (void)ram;
+}
+
+static enum spate_error open_device(struct judge *judge, const struct ram_observer *observer, uint64_t random,
+                                    struct spate_block **block) {
+  struct judge_memory *memory = judge->memory;
+  const struct medium *medium = judge->medium;
+  struct spate_block *members[JOURNAL_DRIVES_MAX] = {NULL};
+  uint64_t bytes = medium->drive_blocks * medium->block_bytes;
+  for (unsigned i = 0; i < medium->drives; i++) {
+    ram_block_open_memory(&memory->drives[i], medium_at(medium, i * medium->drive_blocks), bytes, judge->block_bytes,
+                          medium->fd);
+    memory->drives[i].order = RAM_RANDOM;
+    memory->drives[i].random = random;
+    memory->drives[i].block.volatile_cache = judge->volatile_cache;
+    memory->drives[i].observer = observer;
+    members[i] = &memory->drives[i].block;
+  }
+  *block = members[0];
+  if (!judge->striped) return SPATE_OK;
+  struct spate_stripe_config config = {.members = members,
+                                       .member_count = (uint8_t)medium->drives,
+                                       .parts = memory->parts,
+                                       .part_count = PARTS,
+                                       .scratch = memory->scratch};
+  *block = &memory->stripe.block;
+  return spate_stripe_open(&memory->stripe, &config);
+}
+
+/* The next mount, with a journal of what it does. */
+static void recover(struct judge *judge, uint64_t random) {
+  struct judge_memory *memory = judge->memory;
+  const struct ram_observer observer = {taken, over, dropped, judge};
+  struct spate_block *block;
+  journal_init(&memory->journal, judge->medium->block_bytes, judge->medium->drive_blocks);
+  judge->mounted = open_device(judge, &observer, random, &block);
+  if (judge->mounted != SPATE_OK) return;
+  struct spate_exfat_config config = {.block = block,
+                                      .first_lba = judge->first_lba,
+                                      .blocks = judge->blocks,
+                                      .cache = memory->cache,
+                                      .cache_bytes = CACHE_BLOCKS * judge->block_bytes,
+                                      .bitmap = memory->bitmap,
+                                      .bitmap_bytes = WINDOW_BYTES,
+                                      .salvage = judge->salvage};
+  judge->mounted = spate_exfat_mount(&memory->volume, &config, &judge->found);
+  if (judge->mounted != SPATE_OK) return;
+  judge->serial = memory->volume.serial;
+  judge->mounted = memory->volume.failed;
+}
+
+/* ---- the volume ---- */
+
+static const uint8_t *volume_start(const struct judge *judge) {
+  return judge->medium->view + judge->first_lba * judge->block_bytes;
+}
+
+static uint64_t volume_bytes(const struct judge *judge) { return judge->blocks * judge->block_bytes; }
+
+static void check_structure(struct judge *judge, bool recovered) {
+  const struct oracle *oracle = judge->oracle;
+  struct promises *promises = judge->promises;
+  bool must_be_whole = recovered || !oracle->dirty;
+  uint32_t leaked_max = recovered && oracle_find(oracle, ".spate") == NULL ? RECORD_CLUSTERS : 0;
+  if (oracle->unallocated > 0)
+    promises_broken(promises, "%u owned clusters are free in the bitmap", oracle->unallocated);
+  if (oracle->boot_torn) promises_broken(promises, "the boot sector came before its region");
+  /* With no record, who made the volume dirty cannot be known, so it stays so. */
+  if (recovered && oracle->dirty && !judge->foreign_dirty && judge->found.reservations > 0)
+    promises_broken(promises, "recovered, and marked dirty");
+  if (!must_be_whole) return;
+  if (oracle->cross_linked > 0) promises_broken(promises, "%u cross-linked", oracle->cross_linked);
+  if (oracle->overlong > 0) promises_broken(promises, "%u chains too long", oracle->overlong);
+  if (oracle->strays > 0) promises_broken(promises, "%u stray entries", oracle->strays);
+  if (oracle->leaked > leaked_max) promises_broken(promises, "%u clusters leaked", oracle->leaked);
+}
+
+/* False: it cannot even be read. */
+static bool check_volume(struct judge *judge, uint64_t at, bool recovered) {
+  bool whole = oracle_read(judge->oracle, volume_start(judge), volume_bytes(judge));
+  if (!whole) promises_broken(judge->promises, "fault: %s", judge->oracle->fault);
+  bool kept = judge->keep_folder != NULL && judge->depth == 0 && judge->states % judge->keep_every == 0;
+  if (whole && kept)
+    keep_state(judge->keep_folder, judge->keep_number, judge->states, recovered, judge->oracle, volume_bytes(judge));
+  oracle_free(judge->oracle);
+  if (!whole) return false;
+  check_structure(judge, recovered);
+  promises_check(judge->promises, judge->oracle, at, recovered);
+  return true;
+}
+
+/* ---- cuts in the recovery ---- */
+
+struct again {
+  struct judge *judge;
+  uint64_t at; /* of the first cut: what was promised then */
+};
+
+static bool judge_again(void *context, uint64_t at, uint64_t random) {
+  struct again *again = context;
+  (void)at;
+  return judge_state(again->judge, again->at, random);
+}
+
+static void cut_recovery(struct judge *judge, size_t mark, uint64_t at, uint64_t random) {
+  struct again again = {judge, at};
+  struct journal journal = judge->memory->journal;
+  struct cuts cuts = {.medium = judge->medium,
+                      .journal = &journal,
+                      .seed = random,
+                      .tear_blocks = judge->tear_blocks,
+                      .states_max = judge->again_states,
+                      .taken_back = true,
+                      .judge = judge_again,
+                      .context = &again};
+  judge->memory->journal = (struct journal){0};
+  journal_finish(&journal);
+  medium_undo(judge->medium, mark);
+  judge->depth++;
+  (void)cuts_run(&cuts);
+  judge->depth--;
+  judge->recoveries_cut += cuts.states;
+  journal_free(&journal);
+}
+
+bool judge_state(void *context, uint64_t at, uint64_t random) {
+  struct judge *judge = context;
+  struct promises *promises = judge->promises;
+  size_t mark = medium_mark(judge->medium);
+  const struct promise_loss loss = promises->loss;
+  if (judge->depth == 0) {
+    promises->broken[0] = '\0';
+    promises->short_of = promises->foreign = false;
+    judge->states++;
+  }
+  (void)check_volume(judge, at, false);
+  recover(judge, random);
+  if (judge->mounted != SPATE_OK) promises_broken(promises, "mount: %s", spate_error_name(judge->mounted));
+  bool readable = judge->mounted == SPATE_OK && check_volume(judge, at, true);
+  bool whole = promises->broken[0] == '\0';
+  if (whole && judge->again_every > 0 && random % judge->again_every == 0 && judge->depth < JUDGE_DEPTH_MAX)
+    cut_recovery(judge, mark, at, random);
+  journal_free(&judge->memory->journal);
+  whole = promises->broken[0] == '\0';
+  if (judge->depth > 0) promises->loss = loss; /* a cut is counted once, whatever its recovery goes through */
+  if (judge->tally && judge->depth == 0) {
+    promises->loss.broken_short += promises->short_of;
+    promises->loss.broken_foreign += promises->foreign;
+    promises->loss.broken_volume += !readable || judge->oracle->unallocated > 0 || judge->oracle->cross_linked > 0;
+    promises->loss.unmountable += judge->mounted != SPATE_OK;
+  }
+  return whole || judge->tally;
+}
+
+/* ---- a volume that is being made ---- */
+
+bool judge_format(struct judge *judge, uint64_t at, uint64_t done, uint32_t fresh_serial) {
+  struct promises *promises = judge->promises;
+  const struct oracle *oracle = judge->oracle;
+  promises->broken[0] = '\0';
+  recover(judge, at);
+  journal_free(&judge->memory->journal);
+  if (judge->mounted == SPATE_E_NOT_EXFAT && at < done) return true;
+  if (judge->mounted != SPATE_OK) promises_broken(promises, "mount: %s", spate_error_name(judge->mounted));
+  if (!oracle_read(judge->oracle, volume_start(judge), volume_bytes(judge)))
+    promises_broken(promises, "fault: %s", oracle->fault);
+  oracle_free(judge->oracle);
+  if (promises->broken[0] != '\0') return false;
+  if (oracle->serial != fresh_serial) {
+    if (at >= done) promises_broken(promises, "the new volume is not there");
+    promises_check(promises, oracle, 0, true);
+    return promises->broken[0] == '\0';
+  }
+  if (oracle->serial != judge->serial) promises_broken(promises, "mount took another boot region");
+  if (!oracle->backup_whole) promises_broken(promises, "a new volume without a backup boot region");
+  if (oracle->leaked + oracle->unallocated + oracle->cross_linked + oracle->overlong + oracle->strays > 0)
+    promises_broken(promises, "a new volume that is not clean");
+  if (oracle->file_count != 1 || oracle_find(oracle, ".spate") == NULL)
+    promises_broken(promises, "a new volume that is not empty");
+  return promises->broken[0] == '\0';
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "promises.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cuts tear at blocks of 512 bytes or more, and a source does not repeat itself: so many bytes of each tell which
+ * version of it this is. */
+#define PROOF_BYTES 8u
+#define PROOF_EVERY 512u
+
+static void *grown(void *array, size_t count, size_t *capacity, size_t each) {
+  if (count < *capacity) return array;
+  *capacity = count * 2 + 16;
+  array = realloc(array, *capacity * each);
+  if (array == NULL) abort();
+  return array;
+}
+
+/* ---- content ---- */
+
+void content_put(struct content *content, uint64_t offset, const uint8_t *bytes, uint64_t count) {
+  if (offset + count > content->capacity) {
+    uint64_t capacity = (offset + count) * 2;
+    content->bytes = realloc(content->bytes, capacity);
+    if (content->bytes == NULL) abort();
+    memset(content->bytes + content->capacity, 0, capacity - content->capacity);
+    content->capacity = capacity;
+  }
+  memcpy(content->bytes + offset, bytes, count);
+  if (offset + count > content->size) content->size = offset + count;
+}
+
+void content_step(struct content *content, struct content_step step) {
+  if (content->step_count > 0) {
+    const struct content_step *last = &content->steps[content->step_count - 1];
+    if (last->pushed_bytes == step.pushed_bytes && last->completed_bytes == step.completed_bytes) return;
+  }
+  content->steps = grown(content->steps, content->step_count, &content->step_capacity, sizeof *content->steps);
+  content->steps[content->step_count++] = step;
+}
+
+/* ---- making promises ---- */
+
+void promises_free(struct promises *promises) {
+  for (uint32_t i = 0; i < promises->path_count; i++)
+    free(promises->paths[i].promises);
+  while (promises->contents != NULL) {
+    struct content *content = promises->contents;
+    promises->contents = content->next;
+    free(content->bytes);
+    free(content->steps);
+    free(content);
+  }
+  free(promises->paths);
+  free(promises->ticks);
+  *promises = (struct promises){0};
+}
+
+struct content *promises_content(struct promises *promises) {
+  struct content *content = calloc(1, sizeof *content);
+  if (content == NULL) abort();
+  content->next = promises->contents;
+  promises->contents = content;
+  return content;
+}
+
+static uint32_t path_of(struct promises *promises, const char *path) {
+  while (*path == '/')
+    path++;
+  for (uint32_t i = 0; i < promises->path_count; i++)
+    if (strcmp(promises->paths[i].path, path) == 0) return i;
+  size_t capacity = promises->path_capacity;
+  promises->paths = grown(promises->paths, promises->path_count, &capacity, sizeof *promises->paths);
+  promises->path_capacity = (uint32_t)capacity;
+  struct promised_path *added = &promises->paths[promises->path_count++];
+  *added = (struct promised_path){0};
+  (void)snprintf(added->path, sizeof added->path, "%s", path);
+  return promises->path_count - 1;
+}
+
+static struct promise *last_of(const struct promised_path *path) {
+  return path->count > 0 ? &path->promises[path->count - 1] : NULL;
+}
+
+const struct promise *promises_last(const struct promises *promises, const char *path) {
+  while (*path == '/')
+    path++;
+  for (uint32_t i = 0; i < promises->path_count; i++)
+    if (strcmp(promises->paths[i].path, path) == 0) return last_of(&promises->paths[i]);
+  return NULL;
+}
+
+static void add(struct promises *promises, uint32_t index, struct promise promise) {
+  struct promised_path *path = &promises->paths[index];
+  path->promises = grown(path->promises, path->count, &path->capacity, sizeof *path->promises);
+  path->promises[path->count++] = promise;
+}
+
+void promises_add(struct promises *promises, const char *path, struct promise promise) {
+  add(promises, path_of(promises, path), promise);
+}
+
+/* `from` itself, or what lies below it: its name under `to`. */
+static bool renamed(const char *path, const char *from, const char *to, char *renamed) {
+  size_t length = strlen(from);
+  if (strncmp(path, from, length) != 0 || (path[length] != '\0' && path[length] != '/')) return false;
+  (void)snprintf(renamed, PROMISE_PATH_BYTES_MAX, "%s%s", to, path + length);
+  return true;
+}
+
+static void move_all(struct promises *promises, uint64_t since, const char *from, const char *to, bool done) {
+  uint32_t count = promises->path_count;
+  for (uint32_t i = 0; i < count; i++) {
+    char name[PROMISE_PATH_BYTES_MAX];
+    const struct promise *last = last_of(&promises->paths[i]);
+    bool there = last != NULL && (last->presence == PRESENT || (done && last->twin != UINT32_MAX));
+    if (!there || !renamed(promises->paths[i].path, from, to, name)) continue;
+    struct promise promise = *last;
+    uint32_t other = path_of(promises, name);
+    promise.since = since;
+    promise.presence = done ? ABSENT : EITHER;
+    promise.twin = done ? UINT32_MAX : other;
+    add(promises, i, promise);
+    promise.presence = done ? PRESENT : EITHER;
+    promise.twin = done ? UINT32_MAX : i;
+    add(promises, other, promise);
+  }
+}
+
+void promises_moving(struct promises *promises, uint64_t since, const char *from, const char *to) {
+  move_all(promises, since, from, to, false);
+}
+
+void promises_moved(struct promises *promises, uint64_t since, const char *from, const char *to) {
+  move_all(promises, since, from, to, true);
+}
+
+void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks) {
+  while (promises->tick_count <= event) {
+    promises->ticks = grown(promises->ticks, promises->tick_count, &promises->tick_capacity, sizeof *promises->ticks);
+    promises->ticks[promises->tick_count] = promises->tick_count > 0 ? promises->ticks[promises->tick_count - 1] : 0;
+    promises->tick_count++;
+  }
+  promises->ticks[event] = ticks;
+}
+
+/* ---- holding them against a volume ---- */
+
+void promises_broken(struct promises *promises, const char *format, ...) {
+  if (promises->broken[0] != '\0') return;
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(promises->broken, sizeof promises->broken, format, arguments);
+  va_end(arguments);
+}
+
+static bool proves(const struct oracle *oracle, const struct oracle_file *file, const struct content *content,
+                   uint64_t at) {
+  const uint8_t *data = oracle_at(oracle, file, at);
+  if (data == NULL) return false;
+  if (file->bytes - at >= PROOF_BYTES) return memcmp(data, content->bytes + at, PROOF_BYTES) == 0;
+  return memcmp(data, content->bytes + at, file->bytes - at) == 0;
+}
+
+/* How many bytes from the start are what the source gave. */
+static uint64_t proven_bytes(const struct oracle *oracle, const struct oracle_file *file,
+                             const struct content *content) {
+  uint64_t at = 0;
+  while (at < file->bytes && at < content->size && proves(oracle, file, content, at))
+    at += PROOF_EVERY;
+  if (at > file->bytes) at = file->bytes;
+  return at < content->size ? at : content->size;
+}
+
+static void check_content(struct promises *promises, const struct oracle *oracle, const struct oracle_file *file,
+                          const struct content *content) {
+  uint64_t proven = proven_bytes(oracle, file, content);
+  if (proven == file->bytes) return;
+  promises->foreign = true;
+  promises_broken(promises, "%s: foreign byte at %llu of %llu", file->path, (unsigned long long)proven,
+                  (unsigned long long)file->bytes);
+}
+
+static const struct content_step *step_at(const struct content *content, uint64_t at) {
+  const struct content_step *found = NULL;
+  for (size_t i = 0; i < content->step_count && content->steps[i].since <= at; i++)
+    found = &content->steps[i];
+  return found;
+}
+
+/* The bound: what had completed a checkpoint period and its two commands ago is in the file, whatever the rate. */
+static void check_bound(struct promises *promises, const struct content *content, uint64_t at, const char *path,
+                        uint64_t bytes) {
+  if (promises->window_ticks == UINT64_MAX || promises->tick_count == 0 || content->step_count == 0) return;
+  uint64_t now = promises->ticks[at < promises->tick_count ? at : promises->tick_count - 1];
+  uint64_t least = UINT64_MAX;
+  for (size_t i = content->step_count; i > 0; i--) {
+    const struct content_step *step = &content->steps[i - 1];
+    if (step->since > at) continue;
+    if (step->completed_bytes < least) least = step->completed_bytes;
+    if (step->ticks + promises->window_ticks <= now) break;
+    if (i == 1) least = 0;
+  }
+  if (least == UINT64_MAX || bytes >= least) return;
+  promises_broken(promises, "%s: %llu bytes, of which %llu had completed a checkpoint's time ago", path,
+                  (unsigned long long)bytes, (unsigned long long)least);
+}
+
+static void count_loss(struct promises *promises, const struct content *content, uint64_t at, uint64_t bytes) {
+  const struct content_step *step = step_at(content, at);
+  if (step == NULL) return;
+  uint64_t lost = step->pushed_bytes > bytes ? step->pushed_bytes - bytes : 0;
+  promises->loss.states++;
+  promises->loss.bytes_sum += lost;
+  if (lost > promises->loss.bytes_max) promises->loss.bytes_max = lost;
+}
+
+static void check_there(struct promises *promises, const struct oracle *oracle, const struct promise *promise,
+                        const struct oracle_file *file) {
+  if (file->bytes < promise->bytes_min) {
+    promises->short_of = true;
+    promises_broken(promises, "%s: %llu of %llu bytes", file->path, (unsigned long long)file->bytes,
+                    (unsigned long long)promise->bytes_min);
+  }
+  if (file->bytes > promise->bytes_max)
+    promises_broken(promises, "%s: %llu bytes, where there are %llu", file->path, (unsigned long long)file->bytes,
+                    (unsigned long long)promise->bytes_max);
+  if (!file->directory && promise->content != NULL) check_content(promises, oracle, file, promise->content);
+}
+
+static void check_path(struct promises *promises, const struct oracle *oracle, const struct promised_path *path,
+                       uint64_t at, bool recovered) {
+  const struct promise *promise = NULL;
+  for (size_t i = path->count; i > 0 && promise == NULL; i--)
+    if (path->promises[i - 1].since <= at) promise = &path->promises[i - 1];
+  if (promise == NULL) return;
+  const struct oracle_file *file = oracle_find(oracle, path->path);
+  if (promise->presence == PRESENT && file == NULL) {
+    promises->short_of |= promise->bytes_min > 0;
+    promises_broken(promises, "%s is lost", path->path);
+  }
+  if (promise->presence == ABSENT && file != NULL) promises_broken(promises, "%s is back", path->path);
+  if (promise->twin != UINT32_MAX) {
+    const char *twin = promises->paths[promise->twin].path;
+    const struct oracle_file *other = oracle_find(oracle, twin);
+    if (file == NULL && other == NULL) promises_broken(promises, "%s is neither there nor at %s", path->path, twin);
+    if (recovered && file != NULL && other != NULL)
+      promises_broken(promises, "%s is both there and at %s", path->path, twin);
+  }
+  if (file != NULL) check_there(promises, oracle, promise, file);
+  if (!recovered || promise->presence != PRESENT || promise->content == NULL) return;
+  uint64_t bytes = file != NULL ? proven_bytes(oracle, file, promise->content) : 0;
+  if (bytes < promise->bytes_min) promises->short_of = true;
+  check_bound(promises, promise->content, at, path->path, bytes);
+  count_loss(promises, promise->content, at, bytes);
+}
+
+void promises_check(struct promises *promises, const struct oracle *oracle, uint64_t at, bool recovered) {
+  for (uint32_t i = 0; i < promises->path_count; i++)
+    check_path(promises, oracle, &promises->paths[i], at, recovered);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a volume's user may rely on, from which event on: made from what the library told its caller, kept by path, and
+ * held against a volume as a cut has left it.
+ */
+#ifndef SPATE_TESTS_PROMISES_H
+#define SPATE_TESTS_PROMISES_H
+
+#include "exfat_oracle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROMISE_PATH_BYTES_MAX 600u
+
+enum presence { ABSENT, PRESENT, EITHER };
+
+/* What a file's bytes are: all that its source gave, in order; a file may hold less. */
+struct content {
+  struct content *next;
+  uint8_t *bytes;
+  uint64_t size, capacity;
+  /* How far it had come, after each event that changed that. */
+  struct content_step {
+    uint64_t since, ticks;
+    uint64_t pushed_bytes, completed_bytes;
+  } * steps;
+  size_t step_count, step_capacity;
+};
+
+void content_put(struct content *content, uint64_t offset, const uint8_t *bytes, uint64_t count);
+/* Remembered only if it differs from the last step. */
+void content_step(struct content *content, struct content_step step);
+
+struct promise {
+  uint64_t since; /* from this event on, until the path's next promise */
+  enum presence presence;
+  uint64_t bytes_min, bytes_max;
+  struct content *content; /* NULL: of any content */
+  uint32_t twin;           /* EITHER: exactly one of this path and the twin exists; UINT32_MAX: none */
+};
+
+struct promised_path {
+  char path[PROMISE_PATH_BYTES_MAX];
+  struct promise *promises;
+  size_t count, capacity;
+};
+
+/* What a cut at some event has cost, in bytes pushed and not in the file. */
+struct promise_loss {
+  uint64_t states, bytes_sum, bytes_max;
+  uint64_t broken_short;   /* states with less in a file than was promised, or without the file */
+  uint64_t broken_foreign; /* ... with bytes in a file that its source never gave */
+  uint64_t broken_volume;  /* ... of a volume that contradicts itself */
+  uint64_t unmountable;
+};
+
+struct promises {
+  struct promised_path *paths;
+  uint32_t path_count, path_capacity;
+  struct content *contents;
+  /* A byte that had completed so long before the cut is in the file; UINT64_MAX: not promised. */
+  uint64_t window_ticks;
+  uint64_t *ticks; /* of each event */
+  size_t tick_count, tick_capacity;
+  char broken[512]; /* the first broken promise of the present state; empty: none */
+  struct promise_loss loss;
+  bool short_of, foreign; /* of the present state */
+};
+
+void promises_free(struct promises *promises);
+struct content *promises_content(struct promises *promises);
+
+/* The last promise of a path, or NULL. */
+const struct promise *promises_last(const struct promises *promises, const char *path);
+void promises_add(struct promises *promises, const char *path, struct promise promise);
+/* A file or directory, with all below it, is under one of two names, then under the second. */
+void promises_moving(struct promises *promises, uint64_t since, const char *from, const char *to);
+void promises_moved(struct promises *promises, uint64_t since, const char *from, const char *to);
+void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks);
+
+__attribute__((format(printf, 2, 3))) void promises_broken(struct promises *promises, const char *format, ...);
+
+/* Hold all promises of event `at` against what was read. Before recovery a renamed file may be there twice. */
+void promises_check(struct promises *promises, const struct oracle *oracle, uint64_t at, bool recovered);
+
+#endif

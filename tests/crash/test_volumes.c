@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the exFAT layer does for its callers, one operation after the other: under cuts when SPATE_CUTS is set. */
+#include "witness.h"
+
+#include "exfat_image.h"
+
+#include <spate/bytes.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB         (UINT64_C(1) << 20)
+#define IMAGE_BYTES (16 * MIB)
+#define SMALL_BYTES MIB
+#define CONTENT_OLD 40u
+#define TURNS_MAX   200u /* of waiting, for one operation */
+
+static struct image image;
+static struct oracle oracle;
+static unsigned turns;
+
+#define OK(call) assert_int_equal(call, SPATE_OK)
+
+/* ---- what a recorder does ---- */
+
+static void fill(uint8_t *data, uint64_t bytes, uint32_t content, uint64_t offset) {
+  for (uint64_t i = 0; i < bytes; i += 8)
+    spate_put64(data + i, (uint64_t)content << 40 ^ (offset + i));
+}
+
+static void stream(struct spate_exfat_clip *clip, uint64_t from, uint64_t to, uint32_t content) {
+  static _Alignas(64) uint8_t data[65536];
+  uint32_t shift = image.ram.block.block_shift;
+  for (uint64_t at = from; at < to; at += sizeof data) {
+    uint64_t bytes = to - at < sizeof data ? to - at : sizeof data;
+    fill(data, (bytes + 4095) & ~UINT64_C(4095), content, at);
+    uint32_t blocks = (uint32_t)((bytes + (1u << shift) - 1) >> shift);
+    OK(spate_block_write(&image.ram.block, clip->first_lba + (at >> shift), blocks, data, 0));
+  }
+}
+
+static void flush(void) { OK(spate_block_flush(&image.ram.block)); }
+
+static void published(struct spate_exfat_clip *clip, uint64_t bytes) {
+  while (clip->publishing)
+    spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(clip->published_bytes, bytes);
+}
+
+static void checkpoint(struct spate_exfat_clip *clip, uint64_t from, uint64_t to, uint32_t content) {
+  stream(clip, from, to, content);
+  flush();
+  OK(spate_exfat_publish(clip, to));
+  published(clip, to);
+}
+
+static void arm(struct spate_exfat_clip *clip, const char *path, uint64_t bytes) {
+  OK(spate_exfat_arm(&image.volume, clip, path, bytes));
+}
+
+static void record(const char *path, uint64_t bytes, uint32_t content) {
+  struct spate_exfat_clip clip;
+  arm(&clip, path, bytes);
+  stream(&clip, 0, bytes, content);
+  OK(spate_exfat_close(&clip, bytes));
+}
+
+static void make_directory(const char *path) { OK(spate_exfat_mkdir(&image.volume, path)); }
+static void delete_file(const char *path) { OK(spate_exfat_delete(&image.volume, path)); }
+static void rename_file(const char *from, const char *to) { OK(spate_exfat_rename(&image.volume, from, to)); }
+
+/* ---- volumes ---- */
+
+static void begin(uint64_t bytes, uint32_t block_bytes) {
+  image_open(&image, bytes, block_bytes, 0);
+  image.ram.order = RAM_RANDOM;
+  image.ram.random = witness_seed();
+  image.ram.trim_fill = 0x5a; /* what was on the drive before must not be taken for a clip's own bytes */
+}
+
+static void begin_formatted(uint32_t block_bytes) {
+  begin(IMAGE_BYTES, block_bytes);
+  image_format(&image);
+}
+
+/* As other systems make it: 512-byte blocks, small clusters, and no record of ours. */
+static uint8_t *begin_small(uint64_t bytes, uint32_t cluster_shift) {
+  begin(bytes, 512);
+  small_format(image.ram.memory, bytes, 9, cluster_shift);
+  return image.ram.memory;
+}
+
+static void end(void) {
+  assert_int_equal(image.ram.overlaps, 0);
+  image_close(&image);
+}
+
+/* ---- scenarios ---- */
+
+static void two_clips(uint32_t block_bytes) {
+  struct spate_exfat_clip a;
+  struct spate_exfat_clip b;
+  begin_formatted(block_bytes);
+  arm(&a, "a.mov", 3 * MIB);
+  checkpoint(&a, 0, 100000, 1);
+  arm(&b, "unused.mov", 3 * MIB);
+  OK(spate_exfat_discard(&b));
+  arm(&b, "b.mov", 3 * MIB);
+  checkpoint(&b, 0, 65536, 2);
+  checkpoint(&a, 65536, 200000, 1); /* again from a whole piece */
+  /* both at once: one block, one write in flight, the other length waits */
+  stream(&a, 196608, 300000, 1);
+  stream(&b, 65536, 131072, 2);
+  flush();
+  OK(spate_exfat_publish(&a, 300000));
+  OK(spate_exfat_publish(&b, 131072));
+  published(&a, 300000);
+  published(&b, 131072);
+  OK(spate_exfat_close(&a, 300000)); /* two of three clusters are given back */
+  record("c.mov", 150000, 3);        /* and used again */
+  OK(spate_exfat_close(&b, 131072));
+  delete_file("a.mov");
+  delete_file("c.mov");
+  record("d.mov", 200000, 4);
+  end();
+}
+
+static void test_clips_512(void **state) {
+  (void)state;
+  two_clips(512);
+}
+
+static void test_clips_4096(void **state) {
+  (void)state;
+  two_clips(4096);
+}
+
+/* Every cluster in use, one clip in the last of them, deleted to make room for the next. */
+static void test_full_volume(void **state) {
+  struct spate_exfat_clip clip;
+  struct spate_exfat_info info;
+  (void)state;
+  (void)begin_small(SMALL_BYTES, 12);
+  OK(image_mount(&image));
+  record("first", 40000, 50);
+  OK(spate_exfat_info(&image.volume, &info));
+  arm(&clip, "rest", 0);
+  assert_int_equal(clip.reserved_bytes, info.longest_free_bytes);
+  checkpoint(&clip, 0, clip.reserved_bytes, 51);
+  OK(spate_exfat_close(&clip, clip.reserved_bytes));
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "none", 1), SPATE_E_NO_SPACE);
+  for (unsigned i = 0; i < 4; i++) {
+    delete_file(i % 2 == 0 ? "first" : "next");
+    record(i % 2 == 0 ? "next" : "first", 40000, 52 + i);
+  }
+  end();
+}
+
+static void test_directories(void **state) {
+  (void)state;
+  begin_formatted(512);
+  make_directory("d");
+  make_directory("d/e");
+  record("d/e/f", 3000, 5);
+  rename_file("d/e/f", "d/g");
+  rename_file("d/g", "d/G with a longer name than that");
+  rename_file("d/G with a longer name than that", "d/h");
+  rename_file("d/h", "d/i");
+  record("d/e/j", 2000, 6);
+  rename_file("d/e", "e"); /* with what is in it */
+  delete_file("e/j");
+  delete_file("e");
+  delete_file("d/i");
+  delete_file("d");
+  end();
+}
+
+/* Directories of 16 entries a cluster: grown, linked by the FAT, and sets across blocks. */
+static void test_small_clusters(void **state) {
+  char path[320];
+  (void)state;
+  uint8_t *memory = begin_small(SMALL_BYTES, 9);
+  small_add(memory, "chained", 0x20, small_allocate(memory, 4, 3), 2000, 2000, false);
+  OK(image_mount(&image));
+  make_directory("first");
+  make_directory("d");
+  for (unsigned i = 0; i < 12; i++) {
+    (void)snprintf(path, sizeof path, "%sfile_%u_of_some", i % 2 ? "d/" : "", i);
+    record(path, 700, 10 + i);
+  }
+  memset(path, 'x', sizeof path);
+  path[250] = '\0';
+  make_directory(path);
+  memcpy(path, "d/", 2);
+  rename_file("d/file_1_of_some", path);
+  path[2] = 'z';
+  rename_file("d/file_3_of_some", path);
+  rename_file(path, "back");
+  path[2] = 'x';
+  delete_file(path);
+  delete_file("back");
+  delete_file("chained");
+  end();
+}
+
+/* A directory whose set another system put across two blocks, and that must grow. */
+static void test_straddling(void **state) {
+  char path[64];
+  (void)state;
+  uint8_t *memory = begin_small(SMALL_BYTES, 10);
+  small_add(memory, "a", 0x20, 0, 0, 0, false);
+  small_add(memory, "b", 0x20, 0, 0, 0, false);
+  small_add(memory, "c", 0x20, 0, 0, 0, false);
+  small_add(memory, "d with a long name", 0x20, 0, 0, 0, false);
+  uint32_t at = small_add(memory, "dir", 0x10, small_allocate(memory, 1, 1), 1024, 1024, false);
+  assert_int_equal(at, 512 - 32);
+  OK(image_mount(&image));
+  make_directory("first");
+  for (unsigned i = 0; i < 12; i++) {
+    (void)snprintf(path, sizeof path, "dir/file %u", i);
+    record(path, 700, 30 + i);
+  }
+  assert_true(oracle_read(&oracle, image_start(&image), SMALL_BYTES));
+  oracle_free(&oracle);
+  assert_true((oracle_find(&oracle, "dir")->set_offset + 32) % 512 != 0); /* it did move */
+  end();
+}
+
+/* A stream that always has more to publish must not keep a directory's block from whoever changes it. */
+static void publish_more(void *context) {
+  struct spate_exfat_clip *clip = context;
+  if (++turns > TURNS_MAX) fail_msg("a change waits for ever behind lengths that are published");
+  enum spate_error error = spate_exfat_publish(clip, clip->wanted_bytes + 8);
+  assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+}
+
+static void test_publishing(void **state) {
+  struct spate_exfat_clip clip;
+  struct ram_block *ram = &image.ram;
+  (void)state;
+  begin_formatted(512);
+  arm(&clip, "clip", MIB);
+  stream(&clip, 0, 65536, 6);
+  flush();
+  ram->block.while_waiting = publish_more;
+  ram->block.while_waiting_context = &clip;
+  ram->delay_polls = 2; /* so that each write is in flight for some turns */
+  turns = 0;
+  make_directory("d");
+  ram->block.while_waiting = NULL;
+  ram->delay_polls = 0;
+  while (clip.publishing)
+    spate_block_poll(&ram->block, 1);
+  assert_true(clip.published_bytes > 0);
+  OK(spate_exfat_close(&clip, 65536));
+  end();
+}
+
+/* Over a volume that another system made, nearly full of one file: where the new structures come to lie, too. */
+static void test_format(void **state) {
+  uint64_t bytes = 250 * UINT64_C(65536);
+  (void)state;
+  uint8_t *memory = begin_small(IMAGE_BYTES, 16);
+  uint32_t first = small_allocate(memory, 250, 1);
+  fill(small_cluster(memory, first), bytes, CONTENT_OLD, 0);
+  small_add(memory, "old", 0x20, first, bytes, bytes, true);
+  witness_format(&image.config, IMAGE_SERIAL);
+  image_format(&image);
+  end();
+}
+
+static void test_repair(void **state) {
+  (void)state;
+  begin_formatted(512);
+  OK(spate_exfat_unmount(&image.volume));
+  memset(image.ram.memory, 0, 12 * 512);
+  witness_again();
+  OK(image_mount(&image));
+  assert_true(image.found.backup_boot);
+  make_directory("d");
+  end();
+}
+
+/* The record's file is made first. A deleted file's slots take it, so that nothing but itself makes the volume dirty.
+ */
+static void test_foreign(void **state) {
+  (void)state;
+  uint8_t *memory = begin_small(SMALL_BYTES, 9);
+  uint32_t at = small_add(memory, "deleted", 0x20, 0, 0, 0, false);
+  uint8_t *set = small_cluster(memory, spate_get32(memory + 96)) + at;
+  for (uint32_t i = 0; i < 3; i++)
+    set[32 * i] &= 0x7f;
+  small_add(memory, "chained", 0x20, small_allocate(memory, 4, 3), 2000, 2000, false);
+  OK(image_mount(&image));
+  make_directory("first");
+  record("first/file", 700, 7);
+  end();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_clips_512),   cmocka_unit_test(test_clips_4096),     cmocka_unit_test(test_full_volume),
+      cmocka_unit_test(test_directories), cmocka_unit_test(test_small_clusters), cmocka_unit_test(test_straddling),
+      cmocka_unit_test(test_publishing),  cmocka_unit_test(test_format),         cmocka_unit_test(test_repair),
+      cmocka_unit_test(test_foreign),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

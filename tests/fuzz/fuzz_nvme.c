@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The NVMe driver on a drive whose every answer comes from the input (hostile_device.c). Whatever the drive says:
+ *
+ * - no call and no request takes for ever, in turns or in the drive's time;
+ * - the driver stays within its memory, and names none to the drive but its own and the requests' buffers;
+ * - each accepted request ends exactly once, and not as a success unless the drive said so of each of its commands.
+ *
+ * Input: byte 0 options, byte 1 depth, bytes 2-3 the length of what the host does, then that, then what the drive does.
+ */
+#include "hostile_device.c" /* one program: its host_* stand in for the hosted port's */
+
+#include <spate/nvme.h>
+
+#define RING_BYTES   (UINT32_C(512) << 10)
+#define BUFFER_BYTES (UINT32_C(80) << 10)
+#define REQUESTS_MAX 96u
+#define TURNS_MAX    200000u
+#define SETUP_MS_MAX (14 * 5000) /* commands of open, each with its own deadline */
+#define SLACK_MS     2000
+
+enum option {
+  REATTACH = 1,
+  HOST_BUFFER = 2,
+  BLOCK_4096 = 4,
+  TWO_QUEUES = 8,
+  RAW_CAP = 16,
+  COMES_BACK = 32,
+  STAYS_AWAY = 64
+};
+
+struct request {
+  struct spate_io io;
+  unsigned calls, parts, claimed;
+  bool accepted;
+};
+
+static struct spate_nvme nvme;
+static struct spate_nvme_queue queues[DEVICE_QUEUES];
+static unsigned queue_count;
+static struct request requests[REQUESTS_MAX];
+static unsigned request_count;
+static struct spate_region region;
+static uint8_t *ring, *buffer;
+static uint8_t options;
+/* By slot: the command that the drive called successful last, to count each once. */
+static uint64_t claims[DEVICE_QUEUES][SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
+/* What it called successful before there was such a command: it may wait in the ring until there is. */
+static uint32_t early[64];
+static unsigned early_count;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void done(struct spate_io *io);
+
+/* The drive says of a command that it succeeded. Is it one that is in flight? Then that counts for its request. */
+static bool count_success(unsigned queue, uint16_t id) {
+  const struct spate_nvme_slot *slot = &queues[queue].slots[id & 0xffu];
+  uint64_t *claim = &claims[queue][id & 0xffu];
+  const uint64_t waiting = UINT64_C(1) << 62;
+  if ((slot->sent & waiting) != 0 || (uint16_t)(slot->sent >> 16) != id) return false;
+  if (*claim == slot->sent || slot->io->done != done) return true; /* the latter: the driver's own flush */
+  *claim = slot->sent;
+  struct request *request = slot->io->context;
+  request->claimed++;
+  return true;
+}
+
+static void completed(uint16_t queue, uint16_t id) {
+  if (queue <= queue_count && count_success(queue - 1u, id)) return;
+  early[early_count++ % 64] = (queue - 1u) << 16 | id;
+}
+
+static void turned(void) {
+  for (unsigned i = 0; i < early_count && i < 64; i++)
+    if (early[i] >> 16 < queue_count) (void)count_success(early[i] >> 16, (uint16_t)early[i]);
+}
+
+static void done(struct spate_io *io) {
+  struct request *request = io->context;
+  if (!request->accepted) die("a request that was refused ends");
+  if (++request->calls > 1) die("a request ends twice");
+  if (io->error == SPATE_OK && request->claimed < request->parts) die("a success that the drive did not report");
+}
+
+static unsigned slots_of(const struct spate_nvme_queue *queue, const struct spate_io *io) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < queue->block.depth; i++)
+    count += queue->slots[i].sent != UINT64_C(1) << 62 && queue->slots[i].io == io;
+  return count;
+}
+
+static void submit(uint8_t what) {
+  static const uint32_t blocks[] = {1, 8, 9, 64, 65, 128, 300, 700};
+  if (queue_count == 0 || request_count == REQUESTS_MAX) return;
+  struct spate_nvme_queue *queue = &queues[(what >> 3) % queue_count];
+  struct request *request = &requests[request_count];
+  const uint8_t shape = take8();
+  *request = (struct request){.io = {.op = what % 5, .done = done, .context = request}};
+  struct spate_io *request_io = &request->io;
+  if (request_io->op != SPATE_FLUSH) {
+    request_io->blocks = blocks[shape & 7] >> (queue->block.block_shift == 12 ? 3 : 0);
+    request_io->lba = take8() * 64u;
+  }
+  if (request_io->op == SPATE_READ || request_io->op == SPATE_WRITE) {
+    request_io->flags = shape >> 3 & 3;
+    if ((shape & 0x20) != 0) {
+      request_io->buffer = buffer + (shape >> 6) * (size_t)64;
+      if (((uint64_t)request_io->blocks << queue->block.block_shift) + 192 > BUFFER_BYTES) return;
+    } else {
+      request_io->region = &region;
+      request_io->offset_bytes = take16() * UINT64_C(64) * (1 + (shape >> 6));
+    }
+  }
+  request->accepted = true;
+  if (spate_block_submit(&queue->block, request_io) != SPATE_OK) {
+    request->accepted = false;
+    return;
+  }
+  request->parts = slots_of(queue, request_io);
+  if (request->parts == 0) die("a request is accepted, and in no slot");
+  request_count++;
+}
+
+static void poll_all(unsigned turns) {
+  for (unsigned i = 0; i < turns; i++) {
+    for (unsigned j = 0; j < queue_count; j++)
+      (void)spate_block_poll(&queues[j].block, 1 + i % 32);
+    host_relax();
+  }
+}
+
+static bool all_done(void) {
+  for (unsigned i = 0; i < request_count; i++)
+    if (requests[i].calls == 0) return false;
+  return true;
+}
+
+/* Answers are the drive's word: that they come is all there is to say of them. */
+static void ask(uint8_t what) {
+  uint32_t nsids[2];
+  unsigned count;
+  bool on;
+  uint8_t state;
+  struct spate_nvme_namespace namespace;
+  switch (what % 8) {
+  case 0: (void)!spate_nvme_health_start(&nvme); break;
+  case 1: (void)!spate_nvme_health_read(&nvme); break;
+  case 2: (void)!spate_nvme_write_cache_get(&nvme, &on); break;
+  case 3: (void)!spate_nvme_write_cache_set(&nvme, (what & 8) != 0); break;
+  case 4: (void)!spate_nvme_power_state_get(&nvme, &state); break;
+  case 5: (void)!spate_nvme_power_state_set(&nvme, what >> 3); break;
+  case 6:
+    (void)!spate_nvme_namespaces(&nvme, nsids, 2, &count);
+    (void)!spate_nvme_namespace(&nvme, what >> 3, &namespace);
+    break;
+  default: (void)!spate_nvme_format(&nvme, 1, 4096, SPATE_NVME_ERASE_USER, 1000); break;
+  }
+}
+
+static void open_queue(unsigned depth) {
+  if (queue_count == DEVICE_QUEUES) return;
+  struct spate_nvme_queue *queue = &queues[queue_count];
+  if (spate_nvme_queue_open(&nvme, queue, 0, depth) != SPATE_OK) return;
+  device.block_shift[queue->id] = queue->block.block_shift;
+  device.transfer_bytes[queue->id] = device.transfer_bytes[0];
+  if (queue->id != queue_count + 1u) return; /* an identifier was lost with a refused half: not followed here */
+  queue_count++;
+}
+
+static enum spate_error reattach(void *context) {
+  (void)context;
+  if ((options & STAYS_AWAY) != 0) return SPATE_E_BUSY;
+  if ((options & COMES_BACK) == 0 && (take8() & 7u) == 0) return SPATE_E_NO_DEVICE;
+  if (device.gone || (take8() & 3u) != 0) return SPATE_E_BUSY;
+  device.drowned = false;
+  lose_power();
+  return SPATE_OK;
+}
+
+static struct spate_nvme_config prepare(struct spate_arena *arena) {
+  static uint8_t *host_buffer;
+  if (ring == NULL) {
+    ring = aligned_alloc(PAGE, RING_BYTES);
+    buffer = aligned_alloc(PAGE, BUFFER_BYTES);
+    host_buffer = aligned_alloc(PAGE, 4 * PAGE);
+  }
+  if (ring == NULL || buffer == NULL || host_buffer == NULL) die("no memory");
+  allow(arena->start, arena->bytes);
+  allow(ring, RING_BYTES);
+  allow(buffer, BUFFER_BYTES);
+  allow(host_buffer, 4 * PAGE);
+  if (spate_region_init(&region, ring, RING_BYTES, arena) != SPATE_OK) die("no memory for the region's table");
+  return (struct spate_nvme_config){.registers = REGISTERS,
+                                    .registers_bytes = REGISTERS_BYTES,
+                                    .queue_memory = arena,
+                                    .command_timeout_ms = 1500,
+                                    .host_buffer = (options & HOST_BUFFER) != 0 ? host_buffer : NULL,
+                                    .host_buffer_bytes = 4 * PAGE,
+                                    .reattach = (options & REATTACH) != 0 ? reattach : NULL,
+                                    .reattach_timeout_ms = 3000};
+}
+
+static void act_as_host(const uint8_t *script, size_t bytes, unsigned depth) {
+  for (size_t i = 0; i < bytes; i++) {
+    const uint8_t what = script[i];
+    if (what < 0xa0)
+      submit(what);
+    else if (what < 0xe0)
+      poll_all((what & 0x3fu) + 1u);
+    else if (what < 0xf8)
+      ask((uint8_t)((what & 0x1fu) | (unsigned)take8() << 5));
+    else if (what < 0xfc)
+      open_queue(depth);
+    else
+      jump(take16());
+  }
+}
+
+/* However it goes on, everything ends: by itself, or when the drive is off the bus for good. */
+static void finish_all(void) {
+  if ((options & COMES_BACK) == 0) device.gone = true;
+  for (unsigned turns = 0; !all_done(); turns++) {
+    if (turns > TURNS_MAX) die("a request does not end");
+    poll_all(1);
+  }
+  (void)!spate_nvme_shutdown(&nvme);
+  poll_all(2);
+  device.gone = true;
+  if (!all_done()) die("a request is forgotten");
+}
+
+static void open_all(const struct spate_nvme_config *config, unsigned depth) {
+  if (spate_nvme_open(&nvme, config) != SPATE_OK) {
+    if (nvme.state == SPATE_NVME_RUNNING) die("open fails, and the controller runs");
+    const uint64_t ms = (device.ticks - device.jumped_ticks) / TICKS_PER_MS;
+    if (ms > 3 * (nvme.identity.ready_timeout_ms + 500) + SETUP_MS_MAX + SLACK_MS)
+      die("open takes longer than it says");
+    return;
+  }
+  open_queue(depth);
+  if ((options & TWO_QUEUES) != 0) open_queue(depth);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < 4 || size > 16384) return 0;
+  options = data[0];
+  const unsigned depth = 2u + data[1] % 62u;
+  size_t script_bytes = (size_t)data[2] + ((size_t)data[3] << 8);
+  if (script_bytes > size - 4) script_bytes = size - 4;
+  memset(queues, 0, sizeof queues);
+  memset(&nvme, 0, sizeof nvme);
+  memset(claims, 0, sizeof claims);
+  queue_count = request_count = early_count = 0;
+
+  /* Just enough, in memory of its own: one byte too many is caught. */
+  const size_t arena_bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + DEVICE_QUEUES * SPATE_NVME_QUEUE_MEMORY_BYTES(depth) +
+                             SPATE_REGION_TABLE_BYTES(RING_BYTES);
+  struct spate_arena arena = {.start = aligned_alloc(PAGE, arena_bytes), .bytes = arena_bytes};
+  if (arena.start == NULL) die("no memory");
+  memset(arena.start, 0, arena_bytes);
+  device.span_count = 0;
+  device.completed = completed;
+  device.turned = turned;
+  const struct spate_nvme_config config = prepare(&arena);
+  device_start(data + 4 + script_bytes, size - 4 - script_bytes);
+  if ((options & BLOCK_4096) != 0) device.block_shift[0] = 12;
+  if ((options & RAW_CAP) != 0) device.cap ^= (uint64_t)take32() << 32 | take32();
+
+  open_all(&config, depth);
+  act_as_host(data + 4, script_bytes, depth);
+  finish_all();
+  free(arena.start);
+  return 0;
+}

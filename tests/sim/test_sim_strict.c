@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whatever the specification forbids a host is a violation, with its sentence, besides the status that a drive gives.
+ */
+#include "raw_sim.h"
+#include <setjmp.h>
+#include <spate/bytes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OUT     16u /* pages: data, a PRP list */
+#define LIST    900u
+#define NOWHERE UINT64_C(0x1000)
+
+enum { DELETE_SQ, CREATE_SQ, DELETE_CQ = 4, CREATE_CQ, ABORT = 8, SET_FEATURES, EVENT = 12, FORMAT = 0x80 };
+enum { FLUSH, WRITE, READ, ZEROES = 8, DATASET };
+enum { CC = 0x14, AQA = 0x24, ASQ = 0x28, DOORBELLS = 0x1000 };
+
+static struct raw_sim *make(bool enabled) {
+  const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20};
+  const struct sim_profile *profile = sim_profile_find("ideal");
+  struct raw_sim *r = enabled ? raw_sim_start(profile, &options, 7) : raw_sim_new(profile, &options, 7);
+  r->raw.target.patience = 50;
+  return r;
+}
+
+/* Violations since the last call: at least one, and the first says this. */
+static void expect(struct raw_sim *r, const char *what) {
+  const char *first = NULL;
+  sim_spend(r->sim, SIM_PS_PER_MS);
+  if (sim_take_violations(r->sim, &first) == 0) fail_msg("no violation, expected: %s", what);
+  if (strstr(first, what) == NULL) fail_msg("\"%s\", expected: %s", first, what);
+}
+
+static void expect_none(struct raw_sim *r) {
+  const char *first = NULL;
+  sim_spend(r->sim, SIM_PS_PER_MS);
+  if (sim_take_violations(r->sim, &first) != 0) fail_msg("%s", first);
+}
+
+static uint16_t run(struct raw_sim *r, unsigned queue, struct raw_command command) {
+  const struct raw_completion c = raw_do(&r->raw, queue, &command);
+  assert_false(c.missing);
+  return c.status;
+}
+
+static void test_registers(void **state) {
+  struct raw_sim *r = make(false);
+  raw_sim_write32(r, DOORBELLS, 1);
+  expect(r, "controller that is not ready");
+  raw_sim_write32(r, 0, 1);
+  expect(r, "read only or reserved");
+  raw_sim_write32(r, 0x1c, 1);
+  expect(r, "read only or reserved");
+  raw_sim_write32(r, 0x20, 0x4e564d65);
+  expect(r, "read only or reserved");
+  raw_sim_write32(r, ASQ, 64);
+  expect(r, "not page aligned");
+  raw_sim_write32(r, AQA, 0xf000f000);
+  expect(r, "reserved bits of AQA");
+  raw_sim_write32(r, CC, 0x00460001);
+  expect(r, "CC.EN set with an admin queue of one entry");
+  assert_int_equal(raw_csts(&r->raw), 2);
+  assert_true(raw_disable(&r->raw));
+  expect_none(r);
+  assert_true(raw_enable(&r->raw));
+  expect_none(r);
+  raw_sim_write32(r, AQA, 0x000f000f);
+  expect(r, "written while enabled");
+  raw_sim_write32(r, CC, 0x01460001);
+  expect(r, "reserved bits of CC");
+  raw_sim_write32(r, CC, 0x004600f1);
+  expect(r, "changed while enabled");
+  (void)raw_sim_read32(r, DOORBELLS);
+  expect(r, "a doorbell was read");
+  raw_sim_write32(r, CC, 0x00460000);
+  raw_sim_write32(r, CC, 0x00460001);
+  expect(r, "CSTS.RDY is still 1");
+  raw_sim_write32(r, CC, 0x00460000);
+  expect(r, "cleared before CSTS.RDY was 1");
+  raw_sim_free(r);
+  (void)state;
+}
+
+static void test_what_it_cannot_start_with(void **state) {
+  static const struct {
+    uint32_t cc, aqa;
+    const char *what;
+  } cases[] = {
+      {0x00460011, 0x000f000f, "CC.CSS"},    {0x00460081, 0x000f000f, "CC.MPS"},
+      {0x00460801, 0x000f000f, "CC.AMS"},    {0x00000001, 0x000f000f, "CC.IOSQES"},
+      {0x00450001, 0x000f000f, "CC.IOSQES"}, {0x00460001, 0x000f0000, "one entry"},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct raw_sim *r = make(false);
+    raw_sim_write32(r, AQA, cases[i].aqa);
+    raw_sim_write32(r, ASQ, (uint32_t)raw_bus(&r->raw, 0));
+    raw_sim_write32(r, ASQ + 4, (uint32_t)(raw_bus(&r->raw, 0) >> 32));
+    raw_sim_write32(r, ASQ + 8, (uint32_t)raw_bus(&r->raw, 1));
+    raw_sim_write32(r, ASQ + 12, (uint32_t)(raw_bus(&r->raw, 1) >> 32));
+    expect_none(r);
+    raw_sim_write32(r, CC, cases[i].cc);
+    expect(r, cases[i].what);
+    assert_int_equal(raw_csts(&r->raw), 2);
+    raw_sim_free(r);
+  }
+  (void)state;
+}
+
+static void test_doorbells(void **state) {
+  struct raw_sim *r = make(true);
+  expect_none(r);
+  raw_sim_write32(r, DOORBELLS + 8, RAW_ENTRIES);
+  expect(r, "beyond the end");
+  raw_sim_write32(r, DOORBELLS + 8, 0);
+  expect(r, "the value it had");
+  raw_sim_write32(r, DOORBELLS + 12, 0);
+  expect(r, "the value it had");
+  raw_sim_write32(r, DOORBELLS + 8 * 5, 1);
+  expect(r, "there is no such queue");
+  raw_sim_write32(r, DOORBELLS + 8 * 60, 1);
+  expect(r, "where no doorbell is");
+  raw_sim_write32(r, DOORBELLS + 12, 3);
+  expect(r, "not posted");
+  const struct raw_command flush = {.opcode = FLUSH, .nsid = 1};
+  for (unsigned i = 0; i < 3; i++)
+    assert_int_equal(run(r, 1, flush), 0);
+  expect_none(r);
+  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_STALL, .opcode = FLUSH, .count = UINT32_MAX});
+  for (unsigned i = 0; i < RAW_ENTRIES; i++) {
+    (void)raw_put(&r->raw, 1, &flush);
+    raw_ring(&r->raw, 1);
+    if (i < RAW_ENTRIES - 1u) expect_none(r);
+  }
+  expect(r, "has not given back");
+  raw_sim_free(r);
+  (void)state;
+}
+
+static void test_completion_queue_overrun(void **state) {
+  struct raw_sim *r = make(true);
+  const struct raw_command flush = {.opcode = FLUSH, .nsid = 1};
+  for (unsigned i = 0; i < RAW_ENTRIES; i++) {
+    (void)raw_put(&r->raw, 1, &flush);
+    raw_ring(&r->raw, 1);
+    if (i < RAW_ENTRIES - 1u) expect_none(r);
+  }
+  expect(r, "completion queue 1 is full");
+  for (unsigned i = 0; i < RAW_ENTRIES; i++) /* nothing is lost: it waited */
+    assert_false(raw_take(&r->raw, 1).missing);
+  raw_sim_free(r);
+  (void)state;
+}
+
+static void test_prps(void **state) {
+  struct raw_sim *r = make(true);
+  const uint64_t out = raw_bus(&r->raw, OUT), list = raw_bus(&r->raw, LIST);
+  uint8_t *entries = raw_at(&r->raw, LIST);
+  for (unsigned i = 0; i < 512; i++)
+    spate_put64(entries + 8u * i, out + RAW_PAGE * (i + 1u));
+
+  assert_int_equal(run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = out + 2}), 0x4013);
+  expect(r, "not dword aligned");
+  assert_int_equal(run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = out, .prp2 = out}), 0);
+  expect(r, "PRP2 is reserved");
+  assert_int_equal(
+      run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = out, .prp2 = out + 512, .dword12 = 15}),
+      0x4013);
+  expect(r, "PRP2 with an offset");
+  assert_int_equal(
+      run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = out, .prp2 = list + 4, .dword12 = 31}),
+      0x4013);
+  expect(r, "not quadword aligned");
+  spate_put64(entries + 8, out + 512);
+  assert_int_equal(
+      run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = out, .prp2 = list, .dword12 = 31}), 0x4013);
+  expect(r, "an entry of a PRP list with an offset");
+  spate_put64(entries + 8, out);
+  assert_int_equal(run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = NOWHERE}), 4);
+  expect(r, "in memory that nobody gave");
+  assert_int_equal(run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = NOWHERE}), 4);
+  expect(r, "in memory that nobody gave");
+  assert_int_equal(
+      run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = NOWHERE, .dword12 = 31}), 4);
+  expect(r, "a PRP list in memory that nobody gave");
+  /* A list that runs over the end of its page without a chain: the entry there is taken for one. */
+  spate_put64(entries + 8 * 511, out + 64);
+  assert_int_equal(
+      run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = list + 8 * 510, .dword12 = 31}),
+      0x4013);
+  expect(r, "an entry of a PRP list with an offset");
+  raw_sim_free(r);
+  (void)state;
+}
+
+static void test_io_commands(void **state) {
+  struct raw_sim *r = make(true);
+  const uint64_t out = raw_bus(&r->raw, OUT);
+  const struct {
+    const char *what;
+    uint16_t status;
+    struct raw_command command;
+  } cases[] = {
+      {"reserved bits in dword 0", 0, {.opcode = WRITE, .flags = 0x4000, .nsid = 1, .prp1 = out}},
+      {"reserved bits in dword 2", 0, {.opcode = WRITE, .dword2 = 1, .nsid = 1, .prp1 = out}},
+      {"reserved bits in dword 3", 0, {.opcode = READ, .dword3 = 1, .nsid = 1, .prp1 = out}},
+      {"reserved bits in dword 12", 0, {.opcode = READ, .nsid = 1, .prp1 = out, .dword12 = 1u << 16}},
+      {"reserved bits in dword 12", 0, {.opcode = WRITE, .nsid = 1, .prp1 = out, .dword12 = 1u << 26}},
+      {"reserved bits in dword 13", 0, {.opcode = WRITE, .nsid = 1, .prp1 = out, .dword13 = 1u << 8}},
+      {"reserved bits in dword 14", 0, {.opcode = WRITE, .nsid = 1, .prp1 = out, .dword14 = 1}},
+      {"reserved bits in dword 15", 0, {.opcode = WRITE, .nsid = 1, .prp1 = out, .dword15 = 1}},
+      {"reserved bits in dword 10", 0, {.opcode = FLUSH, .nsid = 1, .dword10 = 1}},
+      {"reserved bits in dword 6", 0, {.opcode = FLUSH, .nsid = 1, .prp1 = out}},
+      {"reserved bits in dword 13", 0, {.opcode = ZEROES, .nsid = 1, .dword13 = 1}},
+      {"reserved bits in dword 12", 0, {.opcode = ZEROES, .nsid = 1, .dword12 = 1u << 16}},
+      {"reserved bits in dword 10", 0, {.opcode = DATASET, .nsid = 1, .prp1 = out, .dword10 = 256, .dword11 = 4}},
+      {"reserved bits in dword 11", 0, {.opcode = DATASET, .nsid = 1, .prp1 = out, .dword11 = 12}},
+      {"more than MDTS", 0x4002, {.opcode = WRITE, .nsid = 1, .prp1 = out, .prp2 = out, .dword12 = 4096}},
+      {"not on the drive", 0x4080, {.opcode = WRITE, .nsid = 1, .prp1 = out, .dword10 = 131072}},
+      {"not on the drive", 0x4080, {.opcode = READ, .nsid = 1, .prp1 = out, .dword10 = 131071, .dword12 = 1}},
+      {"not on the drive", 0x4080, {.opcode = ZEROES, .nsid = 1, .dword11 = 1}},
+      {"namespace 7", 0x400b, {.opcode = WRITE, .nsid = 7, .prp1 = out}},
+      {"namespace 0", 0x400b, {.opcode = READ, .prp1 = out}},
+      {"which the drive does not have", 0x4001, {.opcode = 0x55, .nsid = 1}},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(run(r, 1, cases[i].command), cases[i].status);
+    expect(r, cases[i].what);
+  }
+  spate_put32(raw_at(&r->raw, OUT) + 4, 2);
+  spate_put64(raw_at(&r->raw, OUT) + 8, 131071);
+  assert_int_equal(run(r, 1, (struct raw_command){.opcode = DATASET, .nsid = 1, .prp1 = out, .dword11 = 4}), 0x4080);
+  expect(r, "not on the drive");
+  raw_sim_free(r);
+  (void)state;
+}
+
+static void test_admin_commands(void **state) {
+  struct raw_sim *r = make(true);
+  const uint64_t page = raw_bus(&r->raw, OUT);
+  const struct {
+    const char *what;
+    uint16_t status;
+    struct raw_command command;
+  } cases[] = {
+      {"before its completion queue",
+       0x4100,
+       {.opcode = CREATE_SQ, .prp1 = page, .dword10 = 15u << 16 | 3u, .dword11 = 3u << 16 | 1u}},
+      {"out of range or in use", 0x4101, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 1u, .dword11 = 1}},
+      {"out of range or in use", 0x4101, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 9u, .dword11 = 1}},
+      {"fewer than two entries", 0x4102, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 3u, .dword11 = 1}},
+      {"more than CAP.MQES", 0x4102, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 1024u << 16 | 3u, .dword11 = 1}},
+      {"not page aligned", 0x4013, {.opcode = CREATE_CQ, .prp1 = page + 8, .dword10 = 15u << 16 | 3u, .dword11 = 1}},
+      {"in pieces", 0x4002, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u}},
+      {"a vector", 0x4108, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u, .dword11 = 1u << 16 | 3u}},
+      {"before its submission queue", 0x010c, {.opcode = DELETE_CQ, .dword10 = 1}},
+      {"no such submission queue", 0x4101, {.opcode = DELETE_SQ, .dword10 = 3}},
+      {"no such completion queue", 0x4101, {.opcode = DELETE_CQ, .dword10 = 3}},
+      {"no such submission queue", 0x4002, {.opcode = ABORT, .dword10 = 3}},
+      {"there are I/O queues", 0x400c, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0x30003}},
+      {"65536 queues", 0x4002, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0xffff}},
+      {"reserved bits in dword 10", 0x0, {.opcode = SET_FEATURES, .dword10 = 0x106, .dword11 = 1}},
+      {"the drive does not have it", 0x4001, {.opcode = 0x7f}},
+      {"reserved dwords 2 to 5", 0, {.opcode = 6, .dword2 = 1, .prp1 = page, .dword10 = 1}},
+      {"fused or with SGLs", 0, {.opcode = 6, .flags = 0x100, .prp1 = page, .dword10 = 1}},
+      {"does not have", 0x410a, {.opcode = FORMAT, .nsid = 1, .dword10 = 9}},
+      {"no such namespace", 0x400b, {.opcode = FORMAT, .nsid = 2}},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(run(r, 0, cases[i].command), cases[i].status);
+    expect(r, cases[i].what);
+  }
+  for (unsigned i = 0; i < 4; i++)
+    (void)raw_put(&r->raw, 0, &(struct raw_command){.opcode = EVENT});
+  raw_ring(&r->raw, 0);
+  expect_none(r);
+  assert_int_equal(run(r, 0, (struct raw_command){.opcode = EVENT}), 0x0105);
+  expect(r, "AERL");
+  raw_sim_free(r);
+  (void)state;
+}
+
+static void test_memory_and_shutdown(void **state) {
+  struct raw_sim *r = make(true);
+  r->host.ops->config_write(&r->host, r->device->address, 4, 2); /* memory space, no bus master */
+  (void)raw_put(&r->raw, 1, &(struct raw_command){.opcode = FLUSH, .nsid = 1});
+  raw_ring(&r->raw, 1);
+  expect(r, "may not master the bus");
+  assert_true(raw_take(&r->raw, 1).missing);
+  raw_sim_free(r);
+
+  r = make(true);
+  raw_sim_write32(r, CC, 0x00464001);
+  assert_true(raw_wait_csts(&r->raw, 0xc, 8));
+  expect_none(r);
+  raw_sim_write32(r, DOORBELLS + 8, 1);
+  expect(r, "after the shutdown notification");
+  raw_sim_free(r);
+
+  r = make(true);
+  assert_int_equal(
+      run(r, 0, (struct raw_command){.opcode = CREATE_CQ, .prp1 = NOWHERE, .dword10 = 3u << 16 | 3u, .dword11 = 1}), 0);
+  assert_int_equal(run(r, 0,
+                       (struct raw_command){
+                           .opcode = CREATE_SQ, .prp1 = NOWHERE, .dword10 = 3u << 16 | 3u, .dword11 = 3u << 16 | 1u}),
+                   0);
+  expect_none(r);
+  raw_sim_write32(r, DOORBELLS + 24, 1);
+  expect(r, "submission queue 3 is in memory that nobody gave");
+  assert_int_equal(raw_csts(&r->raw) & 2, 2);
+  raw_sim_free(r);
+  (void)state;
+}
+
+/* Not a byte of the host's memory changes after the controller was disabled, or may not master the bus any more. */
+static void no_access(bool disable) {
+  struct raw_sim *r = make(true);
+  for (unsigned i = 0; i < 8; i++)
+    (void)raw_put(&r->raw, 1,
+                  &(struct raw_command){.opcode = READ, .nsid = 1, .prp1 = raw_bus(&r->raw, OUT + i), .dword12 = 7});
+  memset(raw_at(&r->raw, OUT), 0xee, 8 * RAW_PAGE);
+  raw_ring(&r->raw, 1);
+  sim_spend(r->sim, 5 * SIM_PS_PER_US); /* they are fetched, and on their way */
+  assert_int_equal(sim_drive_counters(r->drive)->io[READ], 8);
+  if (disable)
+    raw_sim_write32(r, CC, 0x00460000);
+  else
+    r->host.ops->config_write(&r->host, r->device->address, 4, 2); /* memory space, no bus master */
+  sim_spend(r->sim, SIM_PS_PER_S);
+  for (unsigned i = 0; i < 8 * RAW_PAGE; i++)
+    assert_int_equal(raw_at(&r->raw, OUT)[i], 0xee);
+  for (unsigned i = 0; i < RAW_PAGE; i++)
+    assert_int_equal(raw_at(&r->raw, 3)[i], 0);
+  expect_none(r);
+  raw_sim_free(r);
+}
+
+static void test_no_access_after_disable(void **state) {
+  no_access(true);
+  no_access(false);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_registers),
+      cmocka_unit_test(test_what_it_cannot_start_with),
+      cmocka_unit_test(test_doorbells),
+      cmocka_unit_test(test_completion_queue_overrun),
+      cmocka_unit_test(test_prps),
+      cmocka_unit_test(test_io_commands),
+      cmocka_unit_test(test_admin_commands),
+      cmocka_unit_test(test_memory_and_shutdown),
+      cmocka_unit_test(test_no_access_after_disable),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

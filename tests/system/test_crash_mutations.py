@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the order of writes is worth: the library with one rule of its order broken, and the crash gate that sees it.
+
+Each mutation changes a copy of one source file, at one place that must be there exactly once, and links it with a
+program of the gate ahead of the library. The program must then fail, and say what a user would have lost."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
+
+CHECKPOINT, CLIP, CHANGE = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c"
+
+# name: (source, [(old, new), ...], program, what it must say)
+MUTATIONS = {
+    "no flush before the checkpoint": (
+        CHECKPOINT,
+        [("  if (recorder->block->volatile_cache) {\n", "  if (recorder->turn > 99) {\n")],
+        "crash_recording", "foreign byte",
+    ),
+    "length from submitted bytes": (
+        CHECKPOINT,
+        [("    take->snapshot_bytes = take->completed_bytes;", "    take->snapshot_bytes = take->pushed_bytes;")],
+        "crash_recording", "foreign byte",
+    ),
+    "length completed after the flush was submitted": (
+        CHECKPOINT,
+        [("    error = spate_exfat_publish(clip, take->snapshot_bytes);",
+          "    error = spate_exfat_publish(clip, take->completed_bytes);")],
+        "crash_recording", "foreign byte",
+    ),
+    "stream A's write publishes stream B's unflushed length": (
+        CHECKPOINT,
+        [("    error = spate_exfat_publish(clip, take->snapshot_bytes);",
+          """    for (uint32_t i = 0; i < take_count(recorder); i++) {
+      struct spate_take *other = open_take(recorder, i);
+      if (other != NULL && other != take && other->completed_bytes > other->clip.wanted_bytes)
+        error = spate_exfat_publish(&other->clip, other->completed_bytes);
+    }
+    error = spate_exfat_publish(clip, take->snapshot_bytes);""")],
+        "crash_recording", "foreign byte",
+    ),
+    "no FUA": (
+        "exfat/cache.c",
+        [(".flags = SPATE_IO_FUA | SPATE_IO_CPU", ".flags = SPATE_IO_CPU")],
+        "crash_volumes", "is lost|is back|free in the bitmap|leaked|stray|bytes",
+    ),
+    "no FUA of a checkpoint": (
+        CLIP,
+        [(".flags = SPATE_IO_FUA | SPATE_IO_CPU", ".flags = SPATE_IO_CPU")],
+        "crash_recording", "of [0-9]+ bytes",
+    ),
+    "no flush before the final length": (
+        CLIP,
+        [("  volume->unflushed = true; /* the stream's data */\n", "")],
+        "crash_volumes", "foreign byte",
+    ),
+    "no barrier between bitmap and entry": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = exfat_barrier(volume);\n"
+          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);",
+          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "entry before bitmap": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = exfat_bitmap_set(volume, cluster, 1, true);\n",
+          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);\n"
+          "  if (error == SPATE_OK) error = exfat_bitmap_set(volume, cluster, 1, true);\n")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "arming with a first cluster": (
+        CLIP,
+        [("  exfat_time_stamp(&volume->config, set_of(clip), true);\n",
+          "  exfat_set_lengths(set_of(clip), clip->first_cluster, 0, true);\n"
+          "  exfat_time_stamp(&volume->config, set_of(clip), true);\n")],
+        "crash_volumes", "empty, with a first cluster",
+    ),
+    "TRIM before the deletion is durable": (
+        CHANGE,
+        [("  error = exfat_journal_begin(volume, &record);\n"
+          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);",
+          "  error = exfat_journal_begin(volume, &record);\n"
+          "  if (error == SPATE_OK) error = each_run(volume, *chain, exfat_trim);\n"
+          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);")],
+        "crash_volumes", "foreign byte",
+    ),
+    "bits freed before the entry": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);\n"
+          "  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);",
+          "  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);\n"
+          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "no record of a reservation": (
+        CLIP,
+        [("  if (error == SPATE_OK) error = exfat_record_write(volume, clip->record, &record);\n", "")],
+        "crash_recording", "leaked",
+    ),
+    "record cleared before the tail is free": (
+        CLIP,
+        [("  enum spate_error error = free_tail(volume, tail_first, tail);\n",
+          "  enum spate_error error = exfat_record_clear(volume, clip->record);\n"
+          "  if (error == SPATE_OK) error = free_tail(volume, tail_first, tail);\n")],
+        "crash_volumes", "leaked",
+    ),
+    "a length salvaged from the drive's cache": (
+        "exfat/salvage.c",
+        [("  volume->unflushed = true;\n", "")],
+        "crash_recording", "foreign byte",
+    ),
+    "checkpoints that come late": (
+        CHECKPOINT,
+        [("ticks < recorder->period_ticks) return false;", "ticks < 4u * recorder->period_ticks) return false;")],
+        "crash_recording", "had completed a checkpoint's time ago",
+    ),
+    "a flush of one drive of an array": (
+        "stripe/parts.c",
+        [("  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n",
+          "  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n"
+          "  if (stripe->to_cut->op == SPATE_FLUSH && stripe->cut_position == 1) return false;\n")],
+        "crash_drive", "foreign byte|free in the bitmap",
+    ),
+    "recovery that frees what has an owner": (
+        "exfat/recover.c",
+        [("if ((*byte & bit) == 0 || !ownerless(owners, at)) continue;", "if ((*byte & bit) == 0) continue;")],
+        "crash_recording", "free in the bitmap",
+    ),
+    "recovery that forgets before it has freed": (
+        "exfat/recover.c",
+        [("  if (error == SPATE_OK) error = reclaim(volume, found);\n"
+          "  if (error == SPATE_OK) error = clear_all(volume);",
+          "  if (error == SPATE_OK) error = clear_all(volume);\n"
+          "  if (error == SPATE_OK) error = reclaim(volume, found);")],
+        "crash_recording", "leaked",
+    ),
+}
+
+
+def gate(program, **settings):
+    """Run a program of the gate up to the first promise that it finds broken, and return that; None: there was none."""
+    environment = os.environ | {"SPATE_CUTS": "1000"} | settings
+    with subprocess.Popen([str(program)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as running:
+        said = ""
+        for line in running.stderr:
+            if line.startswith("again: "):
+                running.kill()
+                return said.removeprefix("[  ERROR   ] --- ").removeprefix("ERROR: ").strip()
+            said = line
+    assert running.returncode == 0, said
+    return None
+
+
+def compile_mutated(folder, source, changes):
+    """An object of the source with its changes, which must each fit in one place."""
+    text = (ROOT / "src" / source).read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, f"{source} has {text.count(old)} times: {old}"
+        text = text.replace(old, new)
+    copy = folder / pathlib.Path(source).name
+    copy.write_text(text)
+    where = [ROOT / "include", ROOT / "ports/host", ROOT / "src" / pathlib.Path(source).parent]
+    command = ["gcc", "-std=c17", "-O1", "-c", copy, "-o", copy.with_suffix(".o")]
+    # Its includes are found from where it was: "internal.h" beside it, "../core/fields.h" through that folder.
+    subprocess.run([*command, *[f"-I{folder}" for folder in where]], check=True)
+    return copy.with_suffix(".o")
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_the_gate_sees(name, tmp_path):
+    source, changes, program, said = MUTATIONS[name]
+    parts = (BUILD / "crash/link" / program).read_text().split(";")
+    mutated = compile_mutated(tmp_path, source, changes)
+    libraries = ["-Wl,--start-group", *parts, "-Wl,--end-group"]
+    subprocess.run(["gcc", mutated, *libraries, "-o", tmp_path / "gate"], check=True)
+    broken = gate(tmp_path / "gate")
+    assert broken is not None, "nothing broke"
+    assert re.search(said, broken), broken
+    print(f"{name}: {broken}")
+
+
+def test_the_gate_sees_an_entry_set_across_two_blocks():
+    """A set inside a block of 4096 bytes lies across several of 512: so it is on a drive that tears within a block."""
+    broken = gate(BUILD / "crash" / "crash_recording", SPATE_ATOMIC_BYTES="512")
+    assert broken is not None and re.search("torn set|stray", broken), broken
+
+
+@pytest.mark.parametrize("program", sorted({program for _, _, program, _ in MUTATIONS.values()}))
+def test_without_a_mutation_it_passes(program):
+    assert gate(BUILD / "crash" / program, SPATE_CUTS="200") is None

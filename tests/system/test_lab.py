@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab's quick selection: its aims, its curves, and that the same seed gives the same text."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from lab import chapters_files, compare, page, runner, runs, seeds, sources  # noqa: E402 - the path comes first
+
+PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-release/lab"))
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    assert (PROGRAMS / "spate-lab").exists(), f"{PROGRAMS} has no spate-lab: make build-host-release"
+    assert (PROGRAMS / "spate-lab-fatfs").exists(), f"{PROGRAMS} has no spate-lab-fatfs: make setup build-host-release"
+    lab = runner.Lab(PROGRAMS, tmp_path_factory.mktemp("lab"))
+    lab.all(runs.quick())
+    return lab
+
+
+# ---- the aims ----
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", runs.ALL)
+def test_files_reach_99_percent_of_the_raw_rate(lab, profile):
+    write, read = chapters_files.aims(lab)[profile]
+    assert write >= 0.99, f"written at {write:.2%} of raw"
+    assert read >= 0.99, f"read at {read:.2%} of raw"
+
+
+@pytest.mark.parametrize("profile", runs.ALL)
+def test_every_page_of_the_files_is_what_was_recorded(lab, profile):
+    files = lab.results[f"aim-{profile}-files"]
+    assert files["result"]["lost_bytes"] == files["result"]["overrun_bytes"] == 0
+    for check in (files["walk"], files["read"]):
+        assert check["wrong_pages"] == 0
+        assert check["complete"]
+    assert files["walk"]["pages"] * 4096 == files["options"]["bytes"]
+
+
+def test_a_source_that_listens_loses_nothing(lab):
+    deaf, listens = (lab.results[f"warned-edge-{kind}"] for kind in ("deaf", "listens"))
+    assert deaf["result"]["overrun_bytes"] > 0
+    assert listens["result"]["overrun_bytes"] == 0
+    assert listens["result"]["slowed_down"] > 0
+    warned, lost = chapters_files.first_warning(deaf)
+    assert (lost - warned) * 1000 >= 250, "told to slow down too late for a source that needs 250 ms"
+
+
+def test_the_library_is_never_longer_silent_than_fatfs(lab):
+    ours, theirs = (lab.result(f"peer-970evoplus-{key}-paced") for key in ("ours", "exfat-best"))
+    assert ours["overrun_bytes"] == 0
+    assert ours["gap_ms_max"] < theirs["gap_ms_max"]
+    assert ours["ring_bytes_max"] <= theirs["ring_bytes_max"]
+    period_s = 0.5 + ours["checkpoint_ms_max"] / 1000
+    in_flight = 16 << 20
+    assert ours["cut_bytes_max"] <= runs.PACE * period_s + in_flight + ours["ring_bytes_max"]
+
+
+def test_turning_round_costs_nothing(lab):
+    read, write, both = (lab.rate(f"turns-980pro-{op}") for op in ("read", "write", "alternate"))
+    assert both >= 0.98 * 2 / (1 / read + 1 / write)
+    assert lab.result("turns-980pro-alternate")["wrong_pages"] == 0
+
+
+@pytest.mark.parametrize("kind", ["write", "read", "files"])
+def test_drives_add_up(lab, kind):
+    one, two, four = (lab.rate(f"stripe-980pro-{count}-{kind}") for count in (1, 2, 4))
+    assert two >= 1.95 * one
+    assert four >= 3.9 * one
+    if kind == "files":
+        assert lab.results["stripe-980pro-4-files"]["walk"]["wrong_pages"] == 0
+
+
+# ---- the curves ----
+
+
+def test_the_curves_have_their_shapes(lab):
+    small, large = (lab.rate(f"block-970evoplus-bridge-read-{size}") for size in ("4k", "2048k"))
+    assert large > 2 * small
+    assert large == pytest.approx(seeds.figure("raw-read-1m").value, rel=0.02)
+    assert lab.rate("depth-980pro-read-16") > 2 * lab.rate("depth-980pro-read-1")
+    edge = compare.edge_bytes(lab.series("sustained-970evoplus-bridge"))
+    assert edge == pytest.approx(seeds.figure("slc-edge").value, rel=0.05)
+
+
+def test_the_report_shows_every_chapter(lab, tmp_path):
+    script = runner.ROOT / "bench/lab.py"
+    done = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=False,
+                          env=os.environ | {"PYTHONPATH": str(ROOT / "tools")})
+    assert done.returncode == 0, done.stderr
+    from lab import chapters_drive
+
+    chapters = [chapter(lab, tmp_path) for chapter in (
+        chapters_files.aim, chapters_files.peer, chapters_files.warnings, chapters_drive.block_size,
+        lambda lab, out: chapters_drive.depth(lab, out, runs.DEPTHS_QUICK), chapters_drive.sustained,
+        chapters_drive.turns, chapters_drive.stripes)]
+    page.write(tmp_path / "index.html", "title", ["lead"], chapters, "foot")
+    text = (tmp_path / "index.html").read_text()
+    pictures = re.findall(r'<img src="([^"]+)"', text)
+    assert len(pictures) >= len(chapters)
+    for picture in pictures:
+        assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+# ---- the same seed, the same text ----
+
+
+@pytest.mark.parametrize("run", [
+    runner.run("files", "files", profile="970evoplus", bytes=2 << 30, file=1 << 30, read_back=True, verify=True),
+    runner.run("source", "files", profile="starblaze", bytes=1 << 30, file=1 << 30, rate=1_500_000_000),
+    runner.run("alternate", "raw", profile="980pro", op="alternate", bytes=1 << 30),
+    runner.run("peer", "record", profile="980pro", bytes=1 << 30, file=1 << 29, sync_ms=100, expand=True),
+    runner.run("stripe", "files", profile="exascend", drives=3, bytes=1 << 30, file=1 << 29),
+], ids=lambda run: run.name)
+def test_the_same_seed_gives_the_same_text(run):
+    lab = runner.Lab(PROGRAMS)
+    assert lab.one(run)[0] == lab.one(run)[0]
+
+
+# ---- what is asked for wrongly ----
+
+
+@pytest.mark.parametrize("words,sentence", [
+    (["raw", "--profile", "none-such"], "there is no profile"),
+    (["raw", "--bytes", "12 apples"], "not a number"),
+    (["raw", "--op", "sideways"], "read, write or alternate"),
+    (["raw", "--block", "1000"], "whole pages"),
+    (["dance"], "there is no experiment"),
+    (["files", "--host", "abacus"], "there is no host"),
+    ([], "usage"),
+])
+def test_a_wrong_wish_is_answered_with_a_sentence(words, sentence):
+    done = subprocess.run([PROGRAMS / "spate-lab", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+# ---- the seeds' figures ----
+
+
+def test_every_figure_says_what_it_depends_on():
+    for figure in seeds.FIGURES:
+        lines = sources.read(figure.profile)
+        assert lines, figure.profile
+        for key in compare.DEPENDS[figure.key]:
+            assert key == "host" or key in lines, f"{figure.key} depends on {key}, which {figure.profile} does not have"

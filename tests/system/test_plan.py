@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate-plan answers and refuses clearly; profiles that are not in order are refused with file and line."""
+
+import contextlib
+import importlib.util
+import io
+import json
+
+import pytest
+from conftest import HOST_BUILD, ROOT, run
+
+PROFILES = ROOT / "sim" / "profiles"
+PLAN = HOST_BUILD / "lab" / "spate-plan"
+
+
+def plan(*words):
+    """spate-plan's exit status and what it said."""
+    assert PLAN.exists(), f"{PLAN} is not built: make build-{HOST_BUILD.name}"
+    return run(PLAN, *words, check=False)
+
+
+def answer(*words, status=0):
+    """Its answer as JSON."""
+    done = plan("--json", *words)
+    assert done.returncode == status, done.stderr
+    return json.loads(done.stdout)
+
+
+# ---- spate-plan ----
+
+
+def test_a_stream_that_fits():
+    said = answer("--profile", "970evoplus", "--rate", "1.6GB/s", "--bytes", "200GB")
+    assert said["sustained"] and not said["falls_behind"]
+    assert said["profile"] == "970evoplus" and said["bytes"] == 200_000_000_000
+    assert said["slc_edge_s"] == pytest.approx(42 / 1.6, rel=0.01)
+    assert 1 << 20 < said["ring_needed_bytes"] < 64 << 20
+    assert said["throttled_s"] == 0 and 40 < said["temperature_max_c"] < 80
+
+
+def test_a_stream_that_is_too_fast_for_good():
+    said = answer("--profile", "970evoplus", "--rate", "2.5GB/s", "--ring", "2GiB", status=1)
+    assert not said["sustained"] and said["falls_behind"]
+    # 42 GB at full speed; then 2.5 GB/s come and 1.705 go (1.72 less the pauses).
+    assert said["sustained_s"] == pytest.approx(42 / 2.5 + 2 * 1.0737 / (2.5 - 1.705), rel=0.02)
+    assert said["ring_reason"] == "the SLC cache has run out"
+
+
+def test_a_full_drive_is_written_over():
+    said = answer("--profile", "980pro", "--rate", "1.9GB/s", "--filled", "1")
+    assert said["sustained"] and said["slc_edge_s"] is None
+    said = answer("--profile", "980pro", "--rate", "2.2GB/s", "--filled", "1", status=1)
+    assert said["falls_behind"] and said["ring_reason"] == "the drive is full and collects garbage"
+
+
+def test_the_bridge_may_be_the_limit():
+    done = plan("--profile", "970evoplus", "--rate", "2.6GB/s", "--fetch", "2.5GB/s")
+    assert done.returncode == 2 and "2.50 GB/s to the drive" in done.stderr
+
+
+def test_retaining_needs_more_ring():
+    words = ("--profile", "exascend", "--rate", "1GB/s", "--bytes", "50GB")
+    plain, retained = answer(*words), answer(*words, "--retain")
+    more = retained["ring_needed_bytes"] - plain["ring_needed_bytes"]
+    assert 0.5e9 < more < 0.6e9  # 500 ms and a flush
+
+
+def test_it_says_it_in_words_too():
+    done = plan("--profile", "980pro", "--rate", "2.5GB/s", "--generation", "3", "--ring", "1GiB")
+    assert done.returncode == 1
+    for part in ("Samsung SSD 980 PRO 2TB", "Gen3 x4", "sustained    NO", "overruns after", "queue depth", "SLC cache"):
+        assert part in done.stdout
+    listed = plan("--list")
+    assert listed.returncode == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == sorted(p.stem for p in PROFILES.glob("*.profile"))
+    helped = plan("--help")
+    assert helped.returncode == 0 and "Why a ring?" in helped.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "which drive?"),
+        (["--profile", "980pro"], "how fast is the stream?"),
+        (["--profile", "860evo", "--rate", "1GB/s"], "970evoplus"),
+        (["--profile", "980pro", "--rate", "fast"], "is not a number"),
+        (["--profile", "980pro", "--rate", "2"], "needs a unit"),
+        (["--profile", "980pro", "--rate", "2GB"], "needs a unit"),
+        (["--profile", "980pro", "--rate", "-2GB/s"], "is not between"),
+        (["--profile", "980pro", "--rate", "nanGB/s"], "is not between"),
+        (["--profile", "980pro", "--rate", "4GB/s", "--generation", "3"], "do not go over this link"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--bytes", "3TB"], "do not fit"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--filled", "1.1"], "is not between"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--payload", "200"], "128, 256 or 512"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--lanes", "3"], "1, 2, 4, 8 or 16"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--checkpoint-ms", "0.5"], "not a whole number"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--piece", "1B"], "is not between"),
+        (["--profile", "980pro", "--rate", "1GB/s", "more"], "is not an option"),
+        (["--colour"], "--help explains"),
+    ],
+)
+def test_a_wrong_question_is_refused(words, says):
+    done = plan(*words)
+    assert done.returncode == 2 and says in done.stderr and done.stdout == ""
+
+
+# ---- profiles ----
+
+
+def compiler():
+    """sim/profiles/compile.py as a module."""
+    spec = importlib.util.spec_from_file_location("profile_compiler", PROFILES / "compile.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def compile_changed(tmp_path, old, new, name="drive.profile"):
+    """Compile the ideal drive with one line changed; what compile.py says, or the C text."""
+    text = (PROFILES / "ideal.profile").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path, output = tmp_path / name, tmp_path / "out.c"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        status = compiler().main([str(output), str(path)])
+    assert (status == 0) == output.exists()
+    return said.getvalue() if status else output.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("lanes             4  ", "lains             4  ", ":5: unknown key 'lains'"),
+        ("lanes             4  ", "lanes\n# ", ":5: not KEY VALUE"),
+        ("lanes             4          # assumed: an M.2 drive\n", "", "missing: lanes"),
+        ("lanes             4  ", "generation        4  ", ":5: 'generation' a second time"),
+        ("lanes             4          # assumed: an M.2 drive", "lanes 4", ":5: 'lanes' has no source"),
+        ("lanes             4          # assumed: an M.2 drive", "lanes 4 # guessed: yes", ":5: 'lanes' has no source"),
+        ("lanes             4          # assumed: an M.2 drive", "lanes 4 # assumed:", ":5: 'lanes' has no source"),
+        ("lanes             4  ", "lanes 3", "lanes is not 1, 2, 4, 8 or 16"),
+        ("lanes             4  ", "lanes 99", ":5: lanes: 99 is not between"),
+        ("lanes             4  ", "lanes four", ":5: lanes: 'four' is not a number"),
+        ("buffer_bytes      1 GiB", "buffer_bytes 1", "unit missing"),
+        ("buffer_bytes      1 GiB", "buffer_bytes 1 Gb", "bad unit 'Gb'"),
+        ("buffer_bytes      1 GiB", "buffer_bytes 4096.5 B", "not a whole number"),
+        ("write_latency_ns  10 us", "write_latency_ns 10 GB", "bad unit 'GB'"),
+        ("volatile_cache    yes", "volatile_cache maybe", "wants yes or no"),
+        ('model             "Spate ideal drive"', 'model "' + 41 * "x" + '"', "1 to 40 printable"),
+        ("mdts_pages        512", "mdts_pages 500", "not a power of two"),
+        ("fold_bytes        0 B", "fold_bytes 1 GB", "there is nothing to fold"),
+        ("slc_full_bytes    0 B", "slc_full_bytes 1 GB", "slc_full_bytes <= slc_bytes"),
+        ("throttle_c        85 C", "throttle_c 79 C", "recover_c < throttle_c"),
+        ("pause_ms          0 ms", "pause_ms 5 ms", "go together"),
+    ],
+)
+def test_a_profile_out_of_order_is_refused(tmp_path, old, new, says):
+    said = compile_changed(tmp_path, old, new)
+    assert said.startswith(f"{tmp_path / 'drive.profile'}:") and says in said
+
+
+def test_a_profile_is_compiled_as_it_is_written(tmp_path):
+    text = compile_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 3.5 kB", name="mine2.profile")
+    assert "is not between" in text
+    text = compile_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 4.5 kB", name="mine2.profile")
+    assert '.name = "mine2"' in text and ".buffer_bytes = 4500," in text
+
+
+def test_a_profile_has_a_name_for_the_command_line(tmp_path):
+    said = compile_changed(tmp_path, "lanes             4  ", "lanes 4 ", name="My-drive.profile")
+    assert "up to 31 digits and small letters" in said
+
+
+def test_every_number_of_every_profile_has_a_source():
+    module = compiler()
+    for path in sorted(PROFILES.glob("*.profile")):
+        values = module.parse(path)
+        assert set(values) == set(module.FIELDS)
+        assert all(value.kind in module.KINDS and len(value.source) > 1 for value in values.values())
+    fitted = {key for path in PROFILES.glob("*.profile") for key, v in module.parse(path).items() if v.kind == "fitted"}
+    assert {"direct_rate", "full_rate", "fold_rate", "write_latency_ns"} <= fitted

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every barrier, every piece of cache maintenance, and every word that the processor made some data, is needed.
+
+Each is taken out of the library in turn, by itself. What is left is linked with the program that moves everything over
+memory without coherency, which then has to fail: with all in place it passes.
+"""
+
+import functools
+import json
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from conftest import HOST_BUILD, ROOT, run
+
+CALL = re.compile(r"\bspate_port_(?:dma_write_barrier|dma_read_barrier|cache_clean|cache_invalidate)\s*\(")
+FLAG = re.compile(r"\bSPATE_IO_CPU\b")
+# Block devices look at the flag; everybody above them sets it.
+DEVICES = {"nvme", "stripe"}
+LIBRARIES = ["tests/libspate_test_support.a", "sim/libspate_sim.a", "libspate.a"]
+
+
+@dataclass
+class Site:
+    path: Path
+    start: int
+    end: int
+    instead: str
+    program: str
+
+    def __str__(self):
+        text = self.path.read_text()
+        what = text[self.start : self.end].partition("(")[0]
+        return f"{self.path.relative_to(ROOT)}:{text.count(chr(10), 0, self.start) + 1}:{what}"
+
+    def text_without(self):
+        text = self.path.read_text()
+        return text[: self.start] + self.instead + text[self.end :]
+
+
+def end_of_call(text, at):
+    depth = 1
+    while depth:
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    return at
+
+
+def sites():
+    """Each of them in the library, whatever file it is in."""
+    found = []
+    for path in sorted(ROOT.glob("src/**/*.c")):
+        text = path.read_text()
+        for match in CALL.finditer(text):
+            end = end_of_call(text, match.end())
+            found.append(Site(path, match.start(), end, "(void)0", "test_sim_barriers"))
+        if path.parent.name in DEVICES:
+            continue
+        found += [Site(path, *match.span(), "0", "test_sim_cpu_data") for match in FLAG.finditer(text)]
+    return found
+
+
+@functools.cache
+def compile_commands():
+    entries = json.loads(run("ninja", "-C", HOST_BUILD, "-t", "compdb").stdout)
+    return {entry["file"]: entry["command"] for entry in entries if entry["file"].endswith(".c")}
+
+
+def compile_command(path):
+    if str(path) in compile_commands():
+        return shlex.split(compile_commands()[str(path)])
+    pytest.fail(f"{path} is not part of build/{HOST_BUILD.name}: configure it again")
+
+
+def compile_changed(path, text, folder):
+    """The object of a file with another text in it."""
+    changed = folder / path.name
+    changed.write_text(text)
+    words = compile_command(path)
+    words[words.index(str(path))] = changed
+    words[words.index("-o") + 1] = changed.with_suffix(".o")
+    # A variable that only the call used is none too many here.
+    run(*words, "-Wno-error", "-iquote", path.parent, "-MF", changed.with_suffix(".d"))
+    return changed.with_suffix(".o")
+
+
+def link(name, folder, *objects):
+    """The program with `objects` before the libraries, whose members with the same functions then stay out."""
+    compiler, *words = compile_command(ROOT / "tests/sim" / f"{name}.c")
+    sanitizers = [word for word in words if word.startswith("-fsanitize")]
+    test = HOST_BUILD / "tests/CMakeFiles" / f"{name}.dir/sim/{name}.c.o"
+    libraries = [HOST_BUILD / library for library in LIBRARIES]
+    run(compiler, *sanitizers, test, *objects, *libraries, "-lcmocka", "-lm", "-o", folder / name)
+    return folder / name
+
+
+@pytest.mark.parametrize("site", sites(), ids=str)
+def test_nothing_can_be_missing(site, tmp_path):
+    program = link(site.program, tmp_path, compile_changed(site.path, site.text_without(), tmp_path))
+    try:
+        done = subprocess.run([program], capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return
+    assert done.returncode != 0, f"without {site} {site.program} still passes:\n{done.stderr}"
+
+
+@pytest.mark.parametrize("name", sorted({site.program for site in sites()}))
+def test_with_all_in_place_it_passes(name, tmp_path):
+    """Compiled and linked in the same way, nothing changed: the failures above are the missing ones'."""
+    paths = {site.path for site in sites() if site.program == name}
+    for path in paths:
+        (tmp_path / path.parent.name).mkdir(exist_ok=True)
+    objects = [compile_changed(path, path.read_text(), tmp_path / path.parent.name) for path in paths]
+    run(link(name, tmp_path, *objects))
+
+
+def test_they_are_found():
+    assert sum(site.program == "test_sim_barriers" for site in sites()) >= 10
+    assert sum(site.program == "test_sim_cpu_data" for site in sites()) >= 5
+    headers = (path for path in ROOT.glob("include/**/*.h") if path.name != "port.h")
+    inline = [path.name for path in headers if CALL.search(path.read_text())]
+    assert not inline, f"calls in headers, which are not taken out here: {inline}"

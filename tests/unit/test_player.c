@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was recorded comes back in order, and no byte of it that could not be read. */
+#include "recorder_fixture.h"
+
+static void play(struct world *world, const char *path, const uint8_t *bytes, uint64_t length, uint32_t slot_bytes) {
+  struct source *ring = &world->sources[7];
+  struct spate_slot slots[4];
+  struct spate_player player;
+  struct spate_exfat_file file;
+  struct spate_player_config config = {
+      .region = &ring->region, .slot_bytes = slot_bytes, .slots = slots, .slot_count = 4, .cpu_consumed = true};
+  uint64_t offset_bytes = 0;
+  uint64_t at = 0;
+  uint32_t piece = 0;
+
+  OK(spate_exfat_open(&world->volume, path, &file));
+  OK(spate_player_open(&player, &file, 0, &config));
+  for (int turn = 0; turn < 100000 && !spate_player_ended(&player); turn++) {
+    OK(spate_player_work(&player));
+    if (turn % 3 == 0 && spate_player_take(&player, &offset_bytes, &piece)) {
+      assert_true(at + piece <= length);
+      assert_memory_equal(ring->ring + offset_bytes, bytes + at, piece);
+      at += piece;
+      spate_player_give_back(&player);
+    }
+  }
+  assert_int_equal(at, length);
+}
+
+static void playback_gives_the_file_in_order(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  open_source(world, &world->sources[7], 4, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(world, source, 40);
+  drain(world, source);
+  OK(push(source, 777));
+  OK(spate_recorder_finish(&world->recorder));
+  world->ram.order = RAM_RANDOM;
+  world->ram.delay_polls = 1;
+  play(world, "A.RAW", source->sent, source->sent_bytes, PIECE);
+  play(world, "A.RAW", source->sent, source->sent_bytes, 4096);
+  close_world(world);
+}
+
+static void playback_stops_before_a_block_that_cannot_be_read(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  struct spate_slot slots[4];
+  struct spate_player player;
+  struct spate_exfat_file file;
+  uint64_t offset_bytes = 0;
+  uint64_t at = 0;
+  uint32_t piece = 0;
+  enum spate_error error = SPATE_OK;
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  uint64_t bad_lba = source->stream.takes[0].clip.first_lba + 6 * PIECE / 512;
+  stream_pieces(world, source, 40);
+  OK(spate_recorder_finish(&world->recorder));
+  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                  .first_lba = bad_lba,
+                                                  .last_lba = bad_lba,
+                                                  .times = RAM_ALWAYS,
+                                                  .error = SPATE_E_MEDIA});
+  world->ram.order = RAM_REVERSED;
+  struct spate_player_config config = {
+      .region = &source->region, .slot_bytes = PIECE, .slots = slots, .slot_count = 4, .cpu_consumed = true};
+  OK(spate_exfat_open(&world->volume, "A.RAW", &file));
+  OK(spate_player_open(&player, &file, 0, &config));
+  for (int turn = 0; turn < 1000 && !spate_player_ended(&player); turn++) {
+    error = spate_player_work(&player);
+    while (spate_player_take(&player, &offset_bytes, &piece)) {
+      assert_memory_equal(source->ring + offset_bytes, source->sent + at, piece);
+      at += piece;
+      spate_player_give_back(&player);
+    }
+  }
+  assert_int_equal(error, SPATE_E_MEDIA);
+  assert_int_equal(at, 6 * PIECE);
+  ram_block_clear_faults(&world->ram);
+  close_world(world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(playback_gives_the_file_in_order),
+      cmocka_unit_test(playback_stops_before_a_block_that_cannot_be_read),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
