@@ -42,7 +42,7 @@ static uint16_t create_cq(struct sim_drive *drive, const struct drive_command *c
   if (command->dwords[11] >> 16 != 0) return refuse(drive, command, STATUS_VECTOR, "a vector, and there is no MSI-X");
   drive->cq[id] =
       (struct drive_cq){.address = drive_qword(command, 6), .entries = (command->dwords[10] >> 16) + 1u, .phase = true};
-  drive_check_phases(drive, &drive->cq[id]);
+  drive_check_phases(drive, &drive->cq[id], command->submitted);
   return STATUS_OK;
 }
 

@@ -10,6 +10,8 @@ enum { REG_NSSR = 0x20, REG_AQA = 0x24, REG_ASQ = 0x28, REG_ACQ = 0x30, REG_DOOR
 #define VERSION_1_4       UINT32_C(0x00010400)
 #define CC_ENABLE         UINT32_C(1)
 #define CC_SHUTDOWN_MASK  UINT32_C(0xc000)
+#define CC_SHUTDOWN_CLEAN UINT32_C(0x4000)
+#define CC_SHUTDOWN_HARSH UINT32_C(0x8000)
 #define CC_WHILE_DISABLED UINT32_C(0x00003ff0) /* AMS, MPS, CSS: not to be changed while enabled */
 #define CC_RESERVED       UINT32_C(0xff00000e)
 #define CSTS_READY        UINT32_C(1)
@@ -84,6 +86,7 @@ void sim_drive_free(struct sim_drive *drive) {
     free(drive->commands[i].buffer);
   }
   drive_cache_free(drive);
+  drive_queues_free(drive);
   sim_store_free(drive->store);
   free(drive->filled);
   free(drive->commands);
@@ -105,6 +108,7 @@ void drive_forget(struct sim_drive *drive) {
   drive->down.outstanding_bytes = drive->up.outstanding_bytes = 0;
   drive->front_free_ps = 0;
   drive->blocked = drive->held = 0;
+  drive_queues_forget(drive);
   drive->free_count = DRIVE_COMMANDS_MAX;
   for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
     drive->commands[i].generation = 0;
@@ -130,10 +134,16 @@ static void ready(void *context, uint64_t epoch) {
   if (epoch == drive->epoch) drive->registers.csts |= CSTS_READY;
 }
 
-static void disabled(void *context, uint64_t epoch) {
+static void stopped(void *context, uint64_t epoch) {
   struct sim_drive *drive = context;
 
-  if (epoch == drive->epoch) drive->registers.csts = 0;
+  if (epoch == drive->epoch) drive_forget(drive);
+}
+
+static void disabled(void *context, uint64_t disables) {
+  struct sim_drive *drive = context;
+
+  if (disables == drive->disables && !drive_enabled(drive)) drive->registers.csts = 0;
 }
 
 /* What a controller cannot start with; NULL: nothing. */
@@ -152,7 +162,7 @@ static const char *start_fault(const struct sim_drive *drive) {
   return NULL;
 }
 
-static void enable(struct sim_drive *drive) {
+static void enable(struct sim_drive *drive, uint64_t sequence) {
   struct drive_registers *registers = &drive->registers;
 
   if ((registers->csts & CSTS_READY) != 0) sim_violate(drive->sim, "CC.EN set while CSTS.RDY is still 1");
@@ -170,17 +180,20 @@ static void enable(struct sim_drive *drive) {
   drive->sq[0] = (struct drive_sq){.address = registers->asq, .entries = (registers->aqa & 0xfffu) + 1u};
   drive->cq[0] =
       (struct drive_cq){.address = registers->acq, .entries = (registers->aqa >> 16 & 0xfffu) + 1u, .phase = true};
-  drive_check_phases(drive, &drive->cq[0]);
+  drive_check_phases(drive, &drive->cq[0], sequence);
   if (drive->never_ready) return;
   sim_at(drive->sim, sim_now_ps(drive->sim) + drive->profile.ready_ms * SIM_PS_PER_MS, ready, drive, drive->epoch);
 }
 
+/* Until CSTS.RDY is 0 data may still move and completions be posted (3.1.5): for how long is chance. */
 static void disable(struct sim_drive *drive) {
+  const uint64_t now = sim_now_ps(drive->sim);
+
   if ((drive->registers.csts & (CSTS_READY | CSTS_FATAL)) == 0)
     sim_violate(drive->sim, "CC.EN cleared before CSTS.RDY was 1");
-  drive_forget(drive);
-  if (!drive->never_disabled)
-    sim_at(drive->sim, sim_now_ps(drive->sim) + DRIVE_DISABLE_PS, disabled, drive, drive->epoch);
+  sim_at(drive->sim, now + sim_random(drive->sim) % DRIVE_DISABLE_PS, stopped, drive, drive->epoch);
+  drive->disables++;
+  if (!drive->never_disabled) sim_at(drive->sim, now + DRIVE_DISABLE_PS, disabled, drive, drive->disables);
 }
 
 static void shut_down(void *context, uint64_t epoch) {
@@ -188,13 +201,17 @@ static void shut_down(void *context, uint64_t epoch) {
 
   if (epoch != drive->epoch || (drive->registers.csts & CSTS_SHST_MASK) != CSTS_SHST_BUSY) return;
   drive->registers.csts ^= CSTS_SHST_MASK;
+  if ((drive->registers.cc & CC_SHUTDOWN_MASK) != CC_SHUTDOWN_CLEAN) return; /* abrupt: nothing was seen to */
   drive->shut_down = true;
   drive_flushed(drive, UINT64_MAX);
 }
 
 static void shutdown_begin(struct sim_drive *drive) {
   const uint64_t now = sim_now_ps(drive->sim);
+  const uint32_t how = drive->registers.cc & CC_SHUTDOWN_MASK;
+  const bool waits = how == CC_SHUTDOWN_CLEAN && drive_cache_on(drive);
 
+  if (how == CC_SHUTDOWN_MASK) sim_violate(drive->sim, "CC.SHN set to 11b, which is reserved");
   drive->counters.shutdowns++;
   for (unsigned i = 1; i <= DRIVE_QUEUES_MAX; i++)
     if (drive->sq[i].entries != 0 || drive->cq[i].entries != 0) {
@@ -202,10 +219,15 @@ static void shutdown_begin(struct sim_drive *drive) {
       break;
     }
   drive->registers.csts = (drive->registers.csts & ~CSTS_SHST_MASK) | CSTS_SHST_BUSY;
-  sim_at(drive->sim, drive_cache_on(drive) ? sim_media_flush(&drive->media, now) : now, shut_down, drive, drive->epoch);
+  sim_at(drive->sim, waits ? sim_media_flush(&drive->media, now) : now, shut_down, drive, drive->epoch);
 }
 
-static void write_cc(struct sim_drive *drive, uint32_t value) {
+static void leave_shutdown(struct sim_drive *drive, bool stays_enabled) {
+  if (stays_enabled) sim_violate(drive->sim, "CC.SHN cleared without a reset after the shutdown");
+  drive->registers.csts &= ~CSTS_SHST_MASK;
+}
+
+static void write_cc(struct sim_drive *drive, uint32_t value, uint64_t sequence) {
   const uint32_t before = drive->registers.cc;
 
   if ((value & CC_RESERVED) != 0) sim_violate(drive->sim, "reserved bits of CC set: %08x", value);
@@ -213,10 +235,11 @@ static void write_cc(struct sim_drive *drive, uint32_t value) {
     sim_violate(drive->sim, "CC.AMS, MPS or CSS changed while enabled");
   drive->surprised = false;
   drive->registers.cc = value;
-  if ((value & ~before & CC_ENABLE) != 0) enable(drive);
+  if ((value & ~before & CC_ENABLE) != 0) enable(drive, sequence);
   if ((before & ~value & CC_ENABLE) != 0) disable(drive);
   if ((value & CC_SHUTDOWN_MASK) != 0 && (before & CC_SHUTDOWN_MASK) == 0) shutdown_begin(drive);
-  if ((value & CC_SHUTDOWN_MASK) == 0 && (before & CC_SHUTDOWN_MASK) != 0) drive->registers.csts &= ~CSTS_SHST_MASK;
+  if ((value & CC_SHUTDOWN_MASK) == 0 && (before & CC_SHUTDOWN_MASK) != 0)
+    leave_shutdown(drive, (value & before & CC_ENABLE) != 0);
 }
 
 /* ---- registers ---- */
@@ -248,12 +271,12 @@ static void write_address(struct sim_drive *drive, uint64_t *address, bool high,
   *address = high ? (uint32_t)*address | (uint64_t)value << 32 : (*address & ~UINT64_C(0xffffffff)) | (value & ~0xfffu);
 }
 
-void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t value) {
+void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence) {
   struct drive_registers *registers = &drive->registers;
 
   if (drive->link_down) return;
   if (offset >= REG_DOORBELLS) {
-    drive_doorbell(drive, offset - REG_DOORBELLS, value);
+    drive_doorbell(drive, offset - REG_DOORBELLS, value, sequence);
     return;
   }
   if (offset >= REG_AQA && offset < REG_ACQ + 8 && (registers->cc & CC_ENABLE) != 0)
@@ -261,7 +284,7 @@ void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t
   switch (offset) {
   case REG_INTMS: registers->intms |= value; break;
   case REG_INTMC: registers->intms &= ~value; break;
-  case REG_CC: write_cc(drive, value); break;
+  case REG_CC: write_cc(drive, value, sequence); break;
   case REG_AQA:
     if ((value & 0xf000f000u) != 0) sim_violate(drive->sim, "reserved bits of AQA set: %08x", value);
     registers->aqa = value & 0x0fff0fffu;
@@ -303,6 +326,7 @@ void sim_drive_power_cut(struct sim_drive *drive) {
   fall_back(drive);
   drive_changes_cut(drive);
   drive->media.buffered_bytes = 0;
+  drive->drained_ps = 0;
   drive->counters.power_cycles++;
   count_up(drive->smart + 112);
   if (unsafe) {
@@ -311,10 +335,10 @@ void sim_drive_power_cut(struct sim_drive *drive) {
   }
 }
 
-static void link_returns(void *context, uint64_t epoch) {
+static void link_returns(void *context, uint64_t drops) {
   struct sim_drive *drive = context;
 
-  if (epoch != drive->epoch) return; /* it was dropped again meanwhile */
+  if (drops != drive->link_drops) return; /* it was dropped again meanwhile */
   drive->link_down = false;
   sim_pcie_link_changed(drive->sim, drive->index, true);
 }
@@ -322,9 +346,10 @@ static void link_returns(void *context, uint64_t epoch) {
 void sim_drive_link_drop(struct sim_drive *drive, uint32_t ms) {
   fall_back(drive);
   drive->link_down = true;
+  drive->link_drops++;
   sim_pcie_link_changed(drive->sim, drive->index, false);
   if (ms != UINT32_MAX)
-    sim_at(drive->sim, sim_now_ps(drive->sim) + ms * SIM_PS_PER_MS, link_returns, drive, drive->epoch);
+    sim_at(drive->sim, sim_now_ps(drive->sim) + ms * SIM_PS_PER_MS, link_returns, drive, drive->link_drops);
 }
 
 /* ---- what it is ---- */

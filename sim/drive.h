@@ -113,8 +113,9 @@ const struct sim_command *sim_drive_commands(const struct sim_drive *drive, size
 void sim_drive_clear_commands(struct sim_drive *drive);
 
 /*
- * The journal: what was asked of the medium, with when the drive took it and when it told the host. Sequence numbers
- * are the machine's, rising over all drives, so that "A completed before B was fetched" is a comparison across a
+ * The journal: what was asked of the medium, with when the host rang for it, when the drive took it,
+ * and when it told the host. Sequence numbers
+ * are the machine's, rising over all drives, so that "A completed before B was submitted" is a comparison across a
  * stripe. Format NVM is not in it, and ends what could be lost before it.
  */
 enum sim_journal_op { SIM_JOURNAL_WRITE, SIM_JOURNAL_FLUSH, SIM_JOURNAL_TRIM, SIM_JOURNAL_ZERO };
@@ -124,6 +125,7 @@ struct sim_journal_entry {
   uint32_t blocks;
   uint32_t arrived; /* of them were done so far: in flight it may be fewer */
   uint64_t lba;
+  uint64_t submitted; /* sequence number of the doorbell, as it left the processor */
   uint64_t fetched;   /* sequence number */
   uint64_t completed; /* UINT64_MAX: not yet, or never */
   uint64_t completed_ps;

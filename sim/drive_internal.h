@@ -2,7 +2,7 @@
 /*
  * What the parts of the drive share: controller.c registers and resets, queue.c doorbells, fetches and completions,
  * prp.c page lists, transfer.c data over the link, admin.c, feature.c, log.c and identify.c the admin commands, io.c
- * the I/O commands, filled.c what was there before, cache.c what a power cut may take, fault.c misbehaviour. Section
+ * the I/O commands, filled.c what was there before, powercut.c what a power cut may take, fault.c misbehaviour. Section
  * numbers are those of the NVM Express base specification 1.4.
  */
 #ifndef SPATE_SIM_DRIVE_INTERNAL_H
@@ -86,6 +86,7 @@ struct drive_command {
   uint16_t queue, id;
   uint16_t status;
   uint32_t result;
+  uint64_t submitted; /* sequence number of the doorbell that told of it */
   uint64_t fetched;   /* sequence number */
   drive_step *listed; /* after its PRPs are known */
   drive_step *moved_all;
@@ -97,7 +98,8 @@ struct drive_command {
   enum sim_action fault_action;
   uint32_t fault_value;
   uint32_t held; /* later commands that must complete before it */
-  bool holding;  /* and it is itself done */
+  bool holding;  /* it is itself done */
+  bool kept;     /* in drive->held */
 
   uint64_t bytes, asked, moved;           /* of data: in all, given to the link, arrived */
   uint64_t at;                            /* where on the medium, in bytes */
@@ -122,7 +124,8 @@ struct drive_pipe {
 
 struct blob;
 
-/* Something that is done to the medium: cache.c. It is the command's until all of it arrived, and then in the list. */
+/* Something that is done to the medium: powercut.c. It is the command's until all of it arrived, and then in the list.
+ */
 struct drive_change {
   struct drive_change *next;
   struct drive_change *sibling; /* another one of the same command: TRIM has several ranges */
@@ -187,8 +190,10 @@ struct sim_drive {
   uint32_t epoch; /* rises when everything in flight is forgotten */
   bool never_ready, never_disabled, fatal_on_enable;
   bool link_down;
-  bool surprised; /* it reset itself, and the host cannot know: until it writes CC */
-  bool shut_down; /* cleanly, since the last enable */
+  uint32_t link_drops; /* so far: a drop that another one followed does not end */
+  uint32_t disables;   /* so far */
+  bool surprised;      /* it reset itself, and the host cannot know: until it writes CC */
+  bool shut_down;      /* cleanly, since the last enable */
   struct drive_sq sq[DRIVE_QUEUES_MAX + 1];
   struct drive_cq cq[DRIVE_QUEUES_MAX + 1];
   struct drive_fetch fetches[DRIVE_FETCHES_MAX];
@@ -202,9 +207,12 @@ struct sim_drive {
   uint16_t free_slots[DRIVE_COMMANDS_MAX];
   uint32_t free_count;
   uint64_t generations;
-  uint32_t blocked, held; /* commands that wait with their completions */
+  uint32_t blocked, held;                    /* commands that wait with their completions, or will */
+  uint64_t *submitted[DRIVE_QUEUES_MAX + 1]; /* sequence number of each entry's doorbell */
+  uint8_t *ids[DRIVE_QUEUES_MAX + 1];        /* a bit for each identifier in flight */
   struct drive_pipe down, up;
 
+  uint64_t drained_ps; /* what the cache held when it was turned off is on the medium */
   struct drive_features features;
   struct drive_events events;
   struct drive_cache cache;
@@ -233,6 +241,9 @@ static inline uint64_t drive_qword(const struct drive_command *command, unsigned
   return (uint64_t)command->dwords[dword + 1u] << 32 | command->dwords[dword];
 }
 
+/* Asked to: CC.EN. */
+static inline bool drive_enabled(const struct sim_drive *drive) { return (drive->registers.cc & 1u) != 0; }
+
 static inline bool drive_running(const struct sim_drive *drive) { return (drive->registers.csts & 3u) == 1u; }
 
 /* ---- controller.c ---- */
@@ -242,7 +253,12 @@ void drive_fatal(struct sim_drive *drive);
 bool drive_may_master(struct sim_drive *drive);
 
 /* ---- queue.c ---- */
-void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value);
+void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence);
+/* No command has begun. */
+void drive_queues_forget(struct sim_drive *drive);
+void drive_queues_free(struct sim_drive *drive);
+/* What the drive reads was there for it to read when the register write left that told of it. */
+void drive_check_shown(struct sim_drive *drive, const char *what, uint64_t address, uint64_t bytes, uint64_t sequence);
 void drive_fetch_more(struct sim_drive *drive);
 /* A command is over, at `at_ps`. Everything after this is faults and the completion's way to the host. */
 void drive_complete_at(struct sim_drive *drive, struct drive_command *command, uint64_t at_ps);
@@ -251,10 +267,11 @@ void drive_complete(struct sim_drive *drive, struct drive_command *command, uint
 void drive_post(struct sim_drive *drive, struct drive_command *command);
 void drive_free(struct sim_drive *drive, struct drive_command *command);
 struct drive_command *drive_find(struct sim_drive *drive, uint16_t queue, uint16_t id);
-/* Of a completion queue that is about to be used. */
-void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq);
+/* Of a completion queue that is about to be used: the drive was told of it at `sequence`. */
+void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq, uint64_t sequence);
 void drive_drop_queue(struct sim_drive *drive, uint16_t queue);
 /* A completion without a command in a slot: of an asynchronous event request, or a fault's. */
+bool drive_can_post(const struct sim_drive *drive, uint16_t queue);
 void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t entry[4], bool wrong_phase);
 
 /* ---- prp.c ---- */
@@ -279,6 +296,8 @@ uint16_t drive_get_log(struct sim_drive *drive, struct drive_command *command);
 uint16_t drive_event_request(struct sim_drive *drive, struct drive_command *command);
 void drive_error_taken(struct sim_drive *drive, const struct drive_command *command);
 void drive_raise_event(struct sim_drive *drive, uint32_t event);
+/* There may be room for their completions again. */
+void drive_match_events(struct sim_drive *drive);
 void drive_check_heat(struct sim_drive *drive);
 void drive_identify_init(struct sim_drive *drive);
 void drive_geometry(struct sim_drive *drive, uint8_t block_shift);
@@ -293,7 +312,7 @@ void drive_filled_init(struct sim_drive *drive);
 uint64_t drive_really_fresh(const struct sim_drive *drive, uint64_t at, uint64_t bytes, uint64_t fresh);
 uint64_t drive_discard(struct sim_drive *drive, uint64_t at, uint64_t bytes);
 
-/* ---- cache.c ---- */
+/* ---- powercut.c ---- */
 void drive_cache_init(struct sim_drive *drive);
 void drive_cache_free(struct sim_drive *drive);
 /* With options.journal; otherwise these do nothing. */
@@ -303,7 +322,7 @@ void drive_change_arrived(struct sim_drive *drive, struct drive_command *command
 void drive_change_completed(struct sim_drive *drive, struct drive_command *command);
 /* Not told to the host, and never will be. */
 void drive_change_lost(struct sim_drive *drive, struct drive_command *command);
-void drive_flushed(struct sim_drive *drive, uint64_t fetched);
+void drive_flushed(struct sim_drive *drive, uint64_t submitted);
 /* What was in flight will not be completed. */
 void drive_changes_orphaned(struct sim_drive *drive);
 void drive_changes_cut(struct sim_drive *drive);

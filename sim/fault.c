@@ -66,7 +66,8 @@ bool drive_fault_before(struct sim_drive *drive, struct drive_command *command) 
   case SIM_GARBAGE: break;
   case SIM_HOLD:
     command->held = fault->value;
-    drive->held += fault->value > 0;
+    command->kept = fault->value > 0;
+    drive->held += command->kept;
     break;
   }
   command->fault = true;

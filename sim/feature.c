@@ -205,7 +205,10 @@ uint16_t drive_set_feature(struct sim_drive *drive, struct drive_command *comman
     drive_take_page(drive, command, BEHAVIOR_BYTES, behavior_arrived);
     return STATUS_PENDING;
   }
+  const bool cache_was_on = drive_cache_on(drive);
   if (status == STATUS_OK) drive->features.values[feature] = command->dwords[11];
+  if (cache_was_on && !drive_cache_on(drive))
+    drive->drained_ps = sim_media_flush(&drive->media, sim_now_ps(drive->sim));
   return status;
 }
 

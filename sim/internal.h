@@ -31,7 +31,7 @@ const struct sim_config *sim_config_of(const struct sim *sim);
 /* A new drive, from sim_drive_add(): the machine keeps it (sim_drive_at()) and frees it. Returns its number; ends the
  * program when there are SIM_DRIVES_MAX already. */
 unsigned sim_attach(struct sim *sim, struct sim_drive *drive);
-uint64_t sim_next_sequence(struct sim *sim); /* for journals: rises over all drives */
+uint64_t sim_next_sequence(struct sim *sim); /* rises over all drives: which of two things was first */
 /* How long so many instructions take. */
 uint64_t sim_instructions_ps(const struct sim *sim, uint64_t instructions);
 /* The processor worked for so long: as sim_spend(), and counted as busy. */
@@ -74,9 +74,9 @@ bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index);
 #define SIM_BAR_BYTES UINT64_C(0x4000)
 void sim_drive_free(struct sim_drive *drive);
 unsigned sim_drive_index(const struct sim_drive *drive);
-/* At the drive, after the link's time. */
+/* At the drive, after the link's time; a write left the processor at `sequence`. */
 uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset);
-void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t value);
+void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence);
 /* For port.c: entries that a doorbell write would hand over if it arrived now, so that the processor's work for them is
  * charged: new submission entries, or completions given back; 0 for other registers. Looks, changes nothing. */
 uint32_t sim_drive_doorbell_entries(const struct sim_drive *drive, uint32_t offset, uint32_t value, bool *completion);

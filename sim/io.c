@@ -114,9 +114,11 @@ static uint16_t flush(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t now = sim_now_ps(drive->sim);
 
   drive_change_begin(drive, command, SIM_JOURNAL_FLUSH, 0, 0);
-  /* With the cache turned off every write has waited for the medium already. */
-  const bool nothing_to_do = drive->profile.volatile_cache && !drive_cache_on(drive);
-  drive_complete_at(drive, command, nothing_to_do ? now : sim_media_flush(&drive->media, now));
+  /* With the cache turned off every write has waited for the medium already, but those from before. */
+  if (drive->profile.volatile_cache && !drive_cache_on(drive))
+    drive_complete_at(drive, command, drive->drained_ps > now ? drive->drained_ps : now);
+  else
+    drive_complete_at(drive, command, sim_media_flush(&drive->media, now));
   return STATUS_PENDING;
 }
 

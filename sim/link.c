@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes on a PCIe link, and when they are over: packets with their headers, each direction a pipe of its own. */
 #include "link.h"
 
 #include <assert.h>

@@ -32,11 +32,11 @@ static void report(struct sim_drive *drive, uint16_t id, uint32_t event) {
   drive_post_entry(drive, 0, entry, false);
 }
 
-/* Events go to requests, but not one of a type whose log page was not read since. */
-static void match(struct sim_drive *drive) {
+/* Events go to requests, but not one of a type whose log page was not read since; and not while there is no room. */
+void drive_match_events(struct sim_drive *drive) {
   struct drive_events *events = &drive->events;
 
-  for (uint32_t i = 0; i < events->count && events->requests > 0;) {
+  for (uint32_t i = 0; i < events->count && events->requests > 0 && drive_can_post(drive, 0);) {
     const uint32_t event = events->waiting[i];
     if ((events->masked & 1u << (event & 7u)) != 0) {
       i++;
@@ -55,7 +55,7 @@ void drive_raise_event(struct sim_drive *drive, uint32_t event) {
 
   if (events->count == DRIVE_EVENTS_MAX) return; /* a drive keeps only so many */
   events->waiting[events->count++] = event;
-  match(drive);
+  drive_match_events(drive);
 }
 
 bool sim_drive_event(struct sim_drive *drive, uint8_t type, uint8_t info, uint8_t log_page) {
@@ -75,7 +75,7 @@ uint16_t drive_event_request(struct sim_drive *drive, struct drive_command *comm
   }
   events->ids[events->requests++] = command->id;
   drive_free(drive, command);
-  match(drive);
+  drive_match_events(drive);
   return STATUS_PENDING;
 }
 
@@ -161,7 +161,7 @@ uint16_t drive_get_log(struct sim_drive *drive, struct drive_command *command) {
   memmove(page, page + offset, bytes);
   if ((dwords[10] & RETAIN_EVENT) == 0) {
     drive->events.masked &= (uint8_t) ~(1u << event_type(number));
-    match(drive);
+    drive_match_events(drive);
   }
   drive_send_page(drive, command, bytes);
   return STATUS_PENDING;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The medium as a fluid: what fills, drains and is folded at which rate, between two looks at it. */
 #include "media.h"
 
 #include <assert.h>

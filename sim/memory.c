@@ -3,7 +3,8 @@
  * Memory in up to four copies. `cpu` is what the processor loads and stores, `device` what devices see. Who stored what
  * is found by comparing with `agreed`, which is `cpu` as it was when both last agreed: bytes that differ were stored by
  * the processor and are in its store buffer (SIM_QUEUE) or in dirty lines (SIM_CACHED). `settled`, for SIM_CACHED, is
- * `device` as of the last read barrier: what an invalidated line is fetched from.
+ * `device` as of the last read barrier: what an invalidated line is fetched from. `shown` is what makes the order of a
+ * barrier and a register write matter: the drive compares it with when the write left the processor.
  *
  * Where there is one view for all, the four are the same bytes.
  */
@@ -15,6 +16,7 @@
 
 #define LINE_BYTES SPATE_DMA_ALIGN
 #define PAGE_BYTES ((size_t)4096)
+#define WORD_BYTES sizeof(uint64_t)
 
 /* High memory, as on boards whose first gigabytes are elsewhere, and a stretch of nothing behind each piece. */
 #define BUS_START     UINT64_C(0x0800000000)
@@ -25,6 +27,7 @@ struct piece {
   uint64_t address; /* on the bus */
   size_t bytes;
   uint8_t *cpu, *device, *agreed, *settled;
+  uint64_t *shown; /* of each quadword: when devices came to see what the processor stored last. NULL: one view */
 };
 
 /* Stored by a device since the last read barrier: not yet certain to be seen. */
@@ -68,6 +71,7 @@ static void unmap(uint8_t *copy, size_t bytes) {
 void sim_memory_free(struct sim_memory *memory) {
   for (size_t i = 0; i < memory->piece_count; i++) {
     const struct piece *piece = &memory->pieces[i];
+    if (piece->shown != NULL) unmap((uint8_t *)piece->shown, piece->bytes);
     if (piece->settled != piece->device) unmap(piece->settled, piece->bytes);
     if (piece->agreed != piece->cpu) unmap(piece->agreed, piece->bytes);
     if (piece->device != piece->cpu) unmap(piece->device, piece->bytes);
@@ -98,6 +102,7 @@ void *sim_memory_take(struct sim *sim, size_t bytes, enum sim_memory_kind kind) 
   if (memory->coherent || kind == SIM_LOGIC) return piece->cpu;
   piece->device = piece->settled = map(piece->bytes);
   piece->agreed = map(piece->bytes);
+  piece->shown = (uint64_t *)(void *)map(piece->bytes);
   if (kind == SIM_CACHED) piece->settled = map(piece->bytes);
   return piece->cpu;
 }
@@ -150,6 +155,25 @@ uint8_t *sim_memory_device(struct sim *sim, uint64_t address, uint64_t bytes) {
   return piece == NULL ? NULL : piece->device + (address - piece->address);
 }
 
+bool sim_memory_was_shown(struct sim *sim, uint64_t address, uint64_t bytes, uint64_t sequence) {
+  const struct piece *piece = find_bus(sim_memory_of(sim), address, bytes);
+
+  if (piece == NULL || piece->shown == NULL || bytes == 0) return true;
+  const uint64_t at = address - piece->address;
+  for (uint64_t word = at / WORD_BYTES; word <= (at + bytes - 1) / WORD_BYTES; word++)
+    if (piece->shown[word] > sequence) return false;
+  return true;
+}
+
+/* Devices come to see `bytes` from `at` on, whole words, as the processor has stored them. */
+static void mark_shown(struct sim_memory *memory, struct piece *piece, size_t at, size_t bytes) {
+  const uint64_t sequence = sim_next_sequence(memory->sim);
+
+  for (size_t word = at / WORD_BYTES; word < (at + bytes) / WORD_BYTES; word++)
+    if (memcmp(piece->cpu + word * WORD_BYTES, piece->agreed + word * WORD_BYTES, WORD_BYTES) != 0)
+      piece->shown[word] = sequence;
+}
+
 /* ---- a device stores ---- */
 
 static size_t line_of(size_t at) { return at / LINE_BYTES * LINE_BYTES; }
@@ -159,7 +183,8 @@ static bool is_dirty(const struct piece *piece, size_t line) {
 }
 
 /* A line leaves the cache. It takes all of its bytes along, not only those that were stored to. */
-static void evict(struct piece *piece, size_t line) {
+static void evict(struct sim_memory *memory, struct piece *piece, size_t line) {
+  mark_shown(memory, piece, line, LINE_BYTES);
   memcpy(piece->device + line, piece->cpu + line, LINE_BYTES);
   memcpy(piece->settled + line, piece->cpu + line, LINE_BYTES);
   memcpy(piece->agreed + line, piece->cpu + line, LINE_BYTES);
@@ -184,7 +209,7 @@ bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint6
   is_late(memory, piece, at, (size_t)bytes);
   if (piece->kind != SIM_CACHED) return true;
   for (size_t line = line_of(at); line < at + bytes; line += LINE_BYTES)
-    if (is_dirty(piece, line)) evict(piece, line);
+    if (is_dirty(piece, line)) evict(memory, piece, line);
   return true;
 }
 
@@ -207,9 +232,10 @@ bool sim_memory_store_completion(struct sim *sim, uint64_t address, const void *
 /* ---- what the port's calls come to ---- */
 
 /* Stores leave their buffer. In pages, as most have none. */
-static void drain(struct piece *piece) {
+static void drain(struct sim_memory *memory, struct piece *piece) {
   for (size_t page = 0; page < piece->bytes; page += PAGE_BYTES) {
     if (memcmp(piece->cpu + page, piece->agreed + page, PAGE_BYTES) == 0) continue;
+    mark_shown(memory, piece, page, PAGE_BYTES);
     for (size_t i = page; i < page + PAGE_BYTES; i++) {
       if (piece->cpu[i] == piece->agreed[i]) continue;
       piece->agreed[i] = piece->cpu[i];
@@ -222,7 +248,7 @@ void sim_memory_write_barrier(struct sim *sim) {
   struct sim_memory *memory = sim_memory_of(sim);
 
   for (size_t i = 0; i < memory->piece_count; i++)
-    if (memory->pieces[i].kind == SIM_QUEUE && !is_shared(&memory->pieces[i])) drain(&memory->pieces[i]);
+    if (memory->pieces[i].kind == SIM_QUEUE && !is_shared(&memory->pieces[i])) drain(memory, &memory->pieces[i]);
 }
 
 void sim_memory_read_barrier(struct sim *sim) {
@@ -264,7 +290,7 @@ void sim_memory_clean(struct sim *sim, const void *start, size_t bytes) {
 
   if (piece == NULL) return;
   for (; line < end; line += LINE_BYTES)
-    if (is_dirty(piece, line)) evict(piece, line);
+    if (is_dirty(piece, line)) evict(sim_memory_of(sim), piece, line);
 }
 
 void sim_memory_invalidate(struct sim *sim, void *start, size_t bytes) {

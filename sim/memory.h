@@ -35,6 +35,12 @@ uint64_t sim_memory_address(struct sim *sim, const volatile void *cpu);
  */
 uint8_t *sim_memory_device(struct sim *sim, uint64_t address, uint64_t bytes);
 
+/*
+ * Could a device that was told at `sequence` (sim_next_sequence()) already see there what it sees now? Not if a barrier
+ * or a clean brought it about only later: then it saw it by luck, and on another day reads what was there before.
+ */
+bool sim_memory_was_shown(struct sim *sim, uint64_t address, uint64_t bytes, uint64_t sequence);
+
 /* A device stores. False: the address belongs to nobody, nothing is stored. */
 bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint64_t bytes);
 

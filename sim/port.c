@@ -92,7 +92,7 @@ uint64_t host_read64(uintptr_t address) {
 
 /* On its way to a drive. */
 struct posted {
-  uint64_t address;
+  uint64_t address, sequence;
   uint32_t value;
 };
 
@@ -113,13 +113,15 @@ void sim_port_free(struct sim_port *way) {
   free(way);
 }
 
-static void leave(struct sim_port *way, uint64_t address, uint32_t value) {
+static void leave(struct sim *sim, uint64_t address, uint32_t value) {
+  struct sim_port *way = sim_port_of(sim);
+
   if (way->count == way->room) {
     way->room = way->room == 0 ? 64 : way->room * 2;
     way->posted = realloc(way->posted, way->room * sizeof *way->posted);
     if (way->posted == NULL) abort();
   }
-  way->posted[way->count++] = (struct posted){.address = address, .value = value};
+  way->posted[way->count++] = (struct posted){.address = address, .sequence = sim_next_sequence(sim), .value = value};
 }
 
 /* It arrives, if the way is still open. */
@@ -130,13 +132,13 @@ static void arrive(void *context, uint64_t address) {
 
   while (way->posted[i].address != address)
     i++;
-  const uint32_t value = way->posted[i].value;
+  const struct posted posted = way->posted[i];
   way->count--;
   memmove(way->posted + i, way->posted + i + 1, (way->count - i) * sizeof *way->posted);
 
   uint32_t offset;
   struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
-  if (drive != NULL) sim_drive_register_write(drive, offset, value);
+  if (drive != NULL) sim_drive_register_write(drive, offset, posted.value, posted.sequence);
 }
 
 /* Entries that a doorbell hands over, besides those that it was told of in writes which are still on their way. */
@@ -161,7 +163,7 @@ static void drive_write(struct sim *sim, uint64_t address, uint32_t value, struc
   const uint32_t instructions = completion ? host->complete_instructions : host->submit_instructions;
 
   sim_work(sim, sim_instructions_ps(sim, (uint64_t)entries * instructions));
-  leave(sim_port_of(sim), address, value);
+  leave(sim, address, value);
   sim_at(sim, sim_link_host_write(sim_drive_link(drive), sim_now_ps(sim), REGISTER_BYTES), arrive, sim, address);
 }
 

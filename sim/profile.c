@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The drives there are, by number and by name. */
 #include "profile.h"
 
 #include <stddef.h>

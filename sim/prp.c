@@ -42,6 +42,7 @@ static void list_arrived(void *context, uint64_t number) {
     drive_complete(drive, command, STATUS_TRANSFER);
     return;
   }
+  drive_check_shown(drive, "a PRP list", command->list, (uint64_t)count * ENTRY_BYTES, command->submitted);
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t entry = spate_get64(entries + (size_t)i * ENTRY_BYTES);
     if (entry % SIM_PAGE != 0) {

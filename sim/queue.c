@@ -7,10 +7,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHUFFLE_PS (100u * SIM_PS_PER_US) /* options.shuffle: a completion is late by up to so much */
+#define ENTRIES_MAX 65536u /* of a queue */
+#define IDS_BYTES   (65536u / 8u)
+#define DROPPED     UINT16_MAX             /* the queue of a command whose queue was deleted */
+#define SHUFFLE_PS  (100u * SIM_PS_PER_US) /* options.shuffle: a completion is late by up to so much */
 
 enum { EVENT_BAD_DOORBELL = 0, EVENT_BAD_VALUE = 1 }; /* of type 0, error: figure 147 */
 #define LOG_ERRORS 1u
+
+/* ---- what is kept of each queue ---- */
+
+static void *take(size_t bytes) {
+  void *memory = calloc(1, bytes);
+  if (memory == NULL) abort();
+  return memory;
+}
+
+static uint64_t *submitted_of(struct sim_drive *drive, uint32_t queue) {
+  if (drive->submitted[queue] == NULL) drive->submitted[queue] = take(ENTRIES_MAX * sizeof *drive->submitted[queue]);
+  return drive->submitted[queue];
+}
+
+/* An identifier is one command's only, until that has completed (4.2). */
+static void id_begins(struct sim_drive *drive, const struct drive_command *command) {
+  uint8_t **ids = &drive->ids[command->queue];
+  const uint8_t bit = (uint8_t)(1u << (command->id & 7u));
+
+  if (*ids == NULL) *ids = take(IDS_BYTES);
+  if (((*ids)[command->id / 8u] & bit) != 0)
+    sim_violate(drive->sim, "identifier %x of a command of queue %u is that of another one in flight", command->id,
+                command->queue);
+  (*ids)[command->id / 8u] |= bit;
+}
+
+static void id_ends(struct sim_drive *drive, const struct drive_command *command) {
+  if (command->queue == DROPPED) return;
+  drive->ids[command->queue][command->id / 8u] &= (uint8_t) ~(1u << (command->id & 7u));
+}
+
+void drive_queues_forget(struct sim_drive *drive) {
+  for (unsigned i = 0; i <= DRIVE_QUEUES_MAX; i++)
+    if (drive->ids[i] != NULL) memset(drive->ids[i], 0, IDS_BYTES);
+}
+
+void drive_queues_free(struct sim_drive *drive) {
+  for (unsigned i = 0; i <= DRIVE_QUEUES_MAX; i++) {
+    free(drive->ids[i]);
+    free(drive->submitted[i]);
+  }
+}
+
+void drive_check_shown(struct sim_drive *drive, const char *what, uint64_t address, uint64_t bytes, uint64_t sequence) {
+  if (!sim_memory_was_shown(drive->sim, address, bytes, sequence))
+    sim_violate(drive->sim, "%s at %llx could be seen only after the register write had left that told of it", what,
+                (unsigned long long)address);
+}
 
 /* ---- doorbells ---- */
 
@@ -51,7 +102,8 @@ static void refuse(struct sim_drive *drive, uint8_t info, const char *why, const
 }
 
 /* The tail moves. Entries are the host's from the head that a completion told it, round to the tail. */
-static void submission(struct sim_drive *drive, const struct doorbell *doorbell, uint32_t value) {
+static void submission(struct sim_drive *drive, const struct doorbell *doorbell, uint32_t value, uint64_t sequence) {
+  uint64_t *submitted = submitted_of(drive, doorbell->queue);
   struct drive_sq *sq = &drive->sq[doorbell->queue];
   const uint32_t used = distance(sq->told, sq->tail, sq->entries);
   const uint32_t fresh = distance(sq->tail, value, sq->entries);
@@ -60,7 +112,8 @@ static void submission(struct sim_drive *drive, const struct doorbell *doorbell,
     refuse(drive, EVENT_BAD_VALUE, "the value it had", doorbell, value);
   else if (used + fresh >= sq->entries)
     refuse(drive, EVENT_BAD_VALUE, "entries that the drive has not given back are overwritten", doorbell, value);
-  sq->tail = value;
+  for (; sq->tail != value; sq->tail = sq->tail + 1u == sq->entries ? 0 : sq->tail + 1u)
+    submitted[sq->tail] = sequence;
   drive_fetch_more(drive);
 }
 
@@ -85,13 +138,14 @@ static void completion(struct sim_drive *drive, const struct doorbell *doorbell,
   }
   cq->head = value;
   if (drive->blocked > 0) post_blocked(drive);
+  if (doorbell->queue == 0) drive_match_events(drive);
 }
 
-void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value) {
+void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence) {
   struct doorbell doorbell;
 
   drive->counters.doorbells++;
-  if (!drive_running(drive)) {
+  if (!drive_running(drive) || !drive_enabled(drive)) {
     if (!drive->surprised && (drive->registers.csts & 2u) == 0)
       sim_violate(drive->sim, "doorbell at %x of a controller that is not ready", offset);
     return;
@@ -112,7 +166,7 @@ void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value) {
   else if (doorbell.completion)
     completion(drive, &doorbell, value);
   else
-    submission(drive, &doorbell, value);
+    submission(drive, &doorbell, value, sequence);
 }
 
 /* ---- fetching ---- */
@@ -134,6 +188,7 @@ static void count_command(struct sim_drive *drive, const struct drive_command *c
     return;
   }
   drive->counters.io[opcode]++;
+  drive->shut_down = false; /* whatever CC.SHN said before */
   data_gap(drive, opcode);
 }
 
@@ -142,7 +197,12 @@ static void execute(void *context, uint64_t number) {
   struct sim_drive *drive = context;
   struct drive_command *command = drive_command_of(drive, number);
 
-  if (command == NULL || drive_fault_before(drive, command)) return;
+  if (command == NULL) return;
+  if (command->queue == DROPPED) {
+    drive_free(drive, command);
+    return;
+  }
+  if (drive_fault_before(drive, command)) return;
   const uint16_t status = command->queue == 0 ? drive_admin(drive, command) : drive_io(drive, command);
   if (status != STATUS_PENDING) drive_complete(drive, command, status);
 }
@@ -158,19 +218,21 @@ static void keep_command(struct sim_drive *drive, const struct drive_command *co
   memcpy(kept->dwords, command->dwords, sizeof kept->dwords);
 }
 
-static void arrive(struct sim_drive *drive, uint16_t queue, const uint8_t *entry) {
+static void arrive(struct sim_drive *drive, uint16_t queue, const uint8_t *entry, uint64_t submitted) {
   const uint32_t slot = drive->free_slots[--drive->free_count];
   struct drive_command *command = &drive->commands[slot];
   const uint64_t now = sim_now_ps(drive->sim);
 
   *command = (struct drive_command){.generation = ++drive->generations,
                                     .queue = queue,
+                                    .submitted = submitted,
                                     .fetched = sim_next_sequence(drive->sim),
                                     .buffer = command->buffer,
                                     .pages = command->pages,
                                     .page_room = command->page_room};
   memcpy(command->dwords, entry, DRIVE_SQ_BYTES);
   command->id = (uint16_t)(command->dwords[0] >> 16);
+  id_begins(drive, command);
   const uint32_t in_flight = DRIVE_COMMANDS_MAX - drive->free_count;
   if (in_flight > drive->counters.in_flight_max) drive->counters.in_flight_max = in_flight;
   count_command(drive, command);
@@ -198,8 +260,11 @@ static void fetched(void *context, uint64_t epoch) {
     return;
   }
   for (uint32_t i = 0; i < fetch.count; i++) {
+    const uint64_t submitted = drive->submitted[fetch.queue][fetch.first + i];
+    drive_check_shown(drive, "a submission entry", sq->address + (uint64_t)(fetch.first + i) * DRIVE_SQ_BYTES,
+                      DRIVE_SQ_BYTES, submitted);
     sq->head = sq->head + 1u == sq->entries ? 0 : sq->head + 1u;
-    arrive(drive, fetch.queue, entries + (size_t)i * DRIVE_SQ_BYTES);
+    arrive(drive, fetch.queue, entries + (size_t)i * DRIVE_SQ_BYTES, submitted);
   }
   drive_fetch_more(drive);
 }
@@ -232,6 +297,7 @@ void drive_fetch_more(struct sim_drive *drive) {
   const uint16_t queues = (uint16_t)(drive->options.queue_pairs + 1u);
   uint16_t idle = 0; /* queues in a row that had nothing */
 
+  if (!drive_enabled(drive)) return; /* what is in flight may finish, and nothing begins */
   if (drive_running(drive) && !drive_may_master(drive)) {
     sim_violate(drive->sim, "commands for a drive that may not master the bus");
     return;
@@ -247,6 +313,9 @@ void drive_fetch_more(struct sim_drive *drive) {
 void drive_free(struct sim_drive *drive, struct drive_command *command) {
   const bool was_full = slots_for(drive, 1) == 0;
 
+  id_ends(drive, command);
+  drive->held -= command->kept;
+  command->kept = false;
   command->generation = 0;
   command->change = NULL;
   drive->free_slots[drive->free_count++] = (uint16_t)(command - drive->commands);
@@ -266,7 +335,6 @@ void drive_drop_queue(struct sim_drive *drive, uint16_t queue) {
   for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
     struct drive_command *command = &drive->commands[i];
     if (command->generation == 0 || command->queue != queue) continue;
-    if (command->held > 0) drive->held--;
     if (command->blocked || command->stalled || command->holding) {
       drive->blocked -= command->blocked;
       drive_free(drive, command);
@@ -274,17 +342,21 @@ void drive_drop_queue(struct sim_drive *drive, uint16_t queue) {
     }
     command->fault = true; /* what it has begun it finishes, and says nothing */
     command->fault_action = SIM_LOSE;
-    command->queue = UINT16_MAX;
+    id_ends(drive, command);
+    command->queue = DROPPED;
   }
 }
 
 static bool is_full(const struct drive_cq *cq) { return distance(cq->head, cq->tail, cq->entries) + 1u == cq->entries; }
 
+bool drive_can_post(const struct sim_drive *drive, uint16_t queue) { return !is_full(&drive->cq[drive->sq[queue].cq]); }
+
 /* A ring in which a phase tag is 1 already would be taken for full of news (4.6): the host clears it before CC.EN is
  * set, or the queue is created, and sees to it that the drive can see that. */
-void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq) {
+void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq, uint64_t sequence) {
   const uint8_t *ring = sim_memory_device(drive->sim, cq->address, (uint64_t)cq->entries * DRIVE_CQ_BYTES);
 
+  drive_check_shown(drive, "a cleared completion queue", cq->address, (uint64_t)cq->entries * DRIVE_CQ_BYTES, sequence);
   for (uint32_t i = 0; ring != NULL && i < cq->entries; i++)
     if ((ring[i * DRIVE_CQ_BYTES + 14] & 1u) != 0) {
       sim_violate(drive->sim, "entry %u of a new completion queue has its phase tag set", i);
@@ -298,10 +370,7 @@ void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t en
   uint8_t bytes[DRIVE_CQ_BYTES];
 
   if (sq->entries == 0 || !drive_may_master(drive)) return;
-  if (is_full(cq)) { /* there is nothing to wait with */
-    sim_violate(drive->sim, "completion queue %u is full: its head was not told", sq->cq);
-    return;
-  }
+  if (is_full(cq)) return; /* a fault's: there is no room to lie in */
   sq->told = sq->head;
   spate_put32(bytes, entry[0]);
   spate_put32(bytes + 4, entry[1]);
@@ -327,8 +396,7 @@ static bool post_one(struct sim_drive *drive, struct drive_command *command) {
   const bool wrong_phase = command->fault && command->fault_action == SIM_WRONG_PHASE;
   const uint32_t epoch = drive->epoch;
 
-  if (is_full(cq)) {
-    sim_violate(drive->sim, "completion queue %u is full: its head was not told", drive->sq[command->queue].cq);
+  if (is_full(cq)) { /* a host may be slow: it waits for the head (4.1) */
     command->blocked = true;
     drive->blocked++;
     return false;
@@ -344,27 +412,30 @@ static bool post_one(struct sim_drive *drive, struct drive_command *command) {
   return true;
 }
 
-/* A command of this generation was completed: those before it that are held wait for one less. Returns one that was
- * held and need wait no more, or NULL. */
-static struct drive_command *held_no_more(struct sim_drive *drive, uint64_t generation) {
-  struct drive_command *released = NULL;
-
+/* A command of this generation was completed: those before it that are held wait for one less. */
+static void count_down(struct sim_drive *drive, uint64_t generation) {
   for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
     struct drive_command *command = &drive->commands[i];
-    if (command->generation == 0) continue;
-    if (command->held > 0 && command->generation < generation && --command->held == 0) drive->held--;
-    if (command->holding && command->held == 0) released = command;
+    if (command->generation != 0 && command->held > 0 && command->generation < generation) command->held--;
   }
-  return released;
+}
+
+/* One that was held, is done, and need wait no more; NULL: there is none. */
+static struct drive_command *held_no_more(struct sim_drive *drive) {
+  for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
+    struct drive_command *command = &drive->commands[i];
+    if (command->generation != 0 && command->holding && command->held == 0) return command;
+  }
+  return NULL;
 }
 
 void drive_post(struct sim_drive *drive, struct drive_command *command) {
   while (command != NULL) {
     const uint64_t generation = command->generation;
-    const bool others_wait = drive->held > 0;
     command->holding = false;
-    if (!post_one(drive, command)) return;
-    command = others_wait ? held_no_more(drive, generation) : NULL;
+    const bool others_wait = drive->held > (uint32_t)command->kept;
+    if (post_one(drive, command) && others_wait) count_down(drive, generation);
+    command = others_wait ? held_no_more(drive) : NULL;
   }
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A machine with drives and the library opened on them, to the size that a test or an experiment asks for. */
 #include "rig.h"
 #include "internal.h"
 #include <stdio.h>

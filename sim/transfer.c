@@ -43,6 +43,7 @@ static bool gather(struct sim_drive *drive, struct drive_command *command, uint6
       fail(drive, command, address);
       return false;
     }
+    drive_check_shown(drive, "data", address, here, command->submitted);
     memcpy(page + done, data, here);
     done += here;
   }
@@ -64,7 +65,10 @@ static const uint8_t *look(struct sim_drive *drive, struct drive_command *comman
     *bytes = end - at;
   }
   const uint8_t *data = sim_memory_device(drive->sim, address, *bytes);
-  if (data == NULL) fail(drive, command, address);
+  if (data == NULL)
+    fail(drive, command, address);
+  else
+    drive_check_shown(drive, "data", address, *bytes, command->submitted);
   return data;
 }
 

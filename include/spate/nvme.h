@@ -81,8 +81,7 @@ struct spate_nvme_namespace {
   uint8_t formats;      /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
   uint8_t format;       /* the one in use */
   uint16_t format_block_bytes[16];
-  bool metadata;           /* bytes beside each block, or protection information: not for us */
-  uint64_t identifiers[3]; /* NGUID and EUI64 as they are in memory; 0: not stated */
+  bool metadata; /* bytes beside each block, or protection information: not for us */
 };
 
 /* What went wrong and was mended: every recovery is counted. */
@@ -184,7 +183,7 @@ struct spate_nvme_queue {
   uint64_t *lists;  /* SPATE_NVME_LIST_PAGES pages */
   struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES];
   uint32_t buffer_bytes_max; /* MDTS, for a command without a region */
-  uint64_t identifiers[3];   /* of the namespace */
+  uint64_t namespace_mark;   /* by which it is known again: nvme/identify.c */
   uint32_t nsid;
   uint16_t id; /* queue identifier, from 1 */
   struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];

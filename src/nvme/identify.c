@@ -106,35 +106,37 @@ static uint16_t format_bytes(uint32_t format) {
   return (uint16_t)((format & 0xffffu) != 0 || shift < 9u || shift > 15u ? 0 : 1u << shift);
 }
 
-static void namespace_take(const uint8_t *data, struct spate_nvme_namespace *out) {
+enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid, struct spate_nvme_namespace *out) {
+  const uint8_t *data = controller->data;
+
+  *out = (struct spate_nvme_namespace){.nsid = nsid};
+  if (nsid == 0 || nsid > controller->identity.namespaces_max) return SPATE_E_NO_NAMESPACE;
+  const enum spate_error error = identify(controller, NVME_IDENTIFY_NAMESPACE, nsid);
+  if (error != SPATE_OK) return error;
   out->blocks = nvme_qword(data, 0);
-  for (unsigned i = 0; i < 3; i++)
-    out->identifiers[i] = nvme_qword(data, 104 + 8u * i);
+  if (out->blocks == 0) return SPATE_E_NO_NAMESPACE; /* inactive: all zeros */
   out->formats = (uint8_t)(data[25] < 16u ? data[25] + 1u : 16u);
   out->format = data[26] & 0xfu;
   for (unsigned i = 0; i < out->formats; i++) {
     out->format_block_bytes[i] = format_bytes(nvme_dword(data, 128 + 4u * i));
   }
-  if (out->format >= out->formats) return; /* block_bytes 0: no format anyone knows */
+  if (out->format >= out->formats) return SPATE_OK; /* block_bytes 0: no format anyone knows */
   const uint32_t format = nvme_dword(data, 128 + 4u * out->format);
   out->metadata = (format & 0xffffu) != 0 || (data[29] & 7u) != 0; /* bytes beside each block, or protection */
   if (!out->metadata) out->block_bytes = out->format_block_bytes[out->format];
+  return SPATE_OK;
 }
 
-enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid, struct spate_nvme_namespace *out) {
-  *out = (struct spate_nvme_namespace){.nsid = nsid};
-  if (nsid == 0 || nsid > controller->identity.namespaces_max) return SPATE_E_NO_NAMESPACE;
-  const enum spate_error error = identify(controller, NVME_IDENTIFY_NAMESPACE, nsid);
-  if (error != SPATE_OK) return error;
-  namespace_take(controller->data, out);
-  return out->blocks == 0 ? SPATE_E_NO_NAMESPACE : SPATE_OK; /* inactive: all zeros */
-}
+static uint64_t folded(uint64_t mark, uint64_t more) { return (mark << 7 | mark >> 57) ^ more; }
 
-bool spate_nvme_namespace_is_same(const struct spate_nvme_queue *queue) {
-  struct spate_nvme_namespace namespace = {0};
+/* Folded: size, what is in use of the formats (FLBAS and its neighbours), NGUID, EUI64 (both zero if not stated) and
+ * the formats. Nothing of it changes in a namespace that has queues. */
+uint64_t spate_nvme_namespace_mark(const struct spate_nvme *controller) {
+  const uint8_t *data = controller->data;
+  uint64_t mark = nvme_qword(data, 0);
 
-  namespace_take(queue->controller->data, &namespace);
-  for (unsigned i = 0; i < 3; i++)
-    if (namespace.identifiers[i] != queue->identifiers[i]) return false;
-  return namespace.blocks == queue->block.blocks && namespace.block_bytes == spate_block_bytes(&queue->block);
+  mark = folded(mark, nvme_qword(data, 24));
+  for (unsigned offset = 104; offset < 192; offset += 8)
+    mark = folded(mark, nvme_qword(data, offset));
+  return mark;
 }

@@ -129,8 +129,8 @@ void spate_nvme_setup_advance(struct spate_nvme *controller);
 
 /* identify.c */
 enum spate_error spate_nvme_identity_take(struct spate_nvme *controller);
-/* Is what Identify Namespace gave the namespace that the queue was opened for? */
-bool spate_nvme_namespace_is_same(const struct spate_nvme_queue *queue);
+/* What tells the namespace just identified from others. */
+uint64_t spate_nvme_namespace_mark(const struct spate_nvme *controller);
 
 /* open.c */
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue);

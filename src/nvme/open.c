@@ -129,8 +129,7 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
   if (error != SPATE_OK) return error;
 
   *queue = (struct spate_nvme_queue){.controller = controller, .nsid = namespace.nsid, .id = (uint16_t)id};
-  for (unsigned i = 0; i < 3; i++)
-    queue->identifiers[i] = namespace.identifiers[i];
+  queue->namespace_mark = spate_nvme_namespace_mark(controller);
   queue->entries = ring_entries(controller, depth);
   queue->sq_mask = queue->entries * 8u - 1u;
   queue->want = ((uint64_t)queue->nsid << 32 | NVME_READ) ^ queue->id;

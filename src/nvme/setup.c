@@ -113,7 +113,9 @@ static enum spate_error take(struct spate_nvme *controller, uint16_t status, uin
       spate_nvme_power_lost(controller);
     return SPATE_OK;
   case STEP_NAMESPACE: /* as with another serial number */
-    return status == 0 && spate_nvme_namespace_is_same(controller->setup_queue) ? SPATE_OK : SPATE_E_GONE;
+    if (status != 0 || spate_nvme_namespace_mark(controller) != controller->setup_queue->namespace_mark)
+      return SPATE_E_GONE;
+    return SPATE_OK;
   default: break;
   }
   if (status != 0) return SPATE_E_COMMAND;

@@ -62,7 +62,7 @@ static void add_drive(const struct run *run, unsigned drive, struct journal *jou
                                   .stream = entries[i].op == SIM_JOURNAL_WRITE && !entries[i].fua,
                                   .blocks = entries[i].blocks,
                                   .block = drive * journal->drive_blocks + entries[i].lba,
-                                  .submitted = entries[i].fetched,
+                                  .submitted = entries[i].submitted,
                                   .completed = entries[i].completed};
     size_t bytes = (size_t)entry.blocks * journal->block_bytes;
     if (entries[i].data != NULL) {

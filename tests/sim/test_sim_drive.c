@@ -509,6 +509,25 @@ static void test_shutdown_takes_the_time_of_a_flush(void **state) {
   (void)state;
 }
 
+/* What was in the cache when it was turned off is not on the medium at once, and a flush behind it waits. */
+static void test_flush_with_the_cache_turned_off(void **state) {
+  struct sim_profile profile = *sim_profile_find("980pro");
+  const struct sim_drive_options options = {.bytes = UINT64_C(1) << 30};
+  profile.buffer_bytes = 1u << 30;
+  profile.slc_rate = 1e8;
+  struct raw_sim *r = raw_sim_start(&profile, &options, 7);
+  for (uint32_t i = 0; i < 1000; i++)
+    move_page(r, WRITE, 8 * i, 8);
+  const double buffered_s = sim_drive_media(r->drive)->buffered_bytes / 1e8;
+  const uint64_t begun_ps = sim_now_ps(r->sim);
+  assert_true(buffered_s > 0.01);
+  (void)raw_do(&r->raw, 0, &(struct raw_command){.opcode = 9, .dword10 = 6}); /* Set Features: volatile cache off */
+  (void)raw_do(&r->raw, 1, &(struct raw_command){.opcode = FLUSH, .nsid = 1});
+  assert_true((double)(sim_now_ps(r->sim) - begun_ps) / 1e12 > 0.9 * buffered_s);
+  end(r);
+  (void)state;
+}
+
 /* Two machines with one seed answer alike, to the picosecond; another seed is another run. */
 static void test_the_same_seed_is_the_same_run(void **state) {
   uint64_t ends[3];
@@ -545,6 +564,7 @@ int main(void) {
       cmocka_unit_test(test_queues_take_turns),
       cmocka_unit_test(test_library_at_any_doorbell_stride),
       cmocka_unit_test(test_shutdown_takes_the_time_of_a_flush),
+      cmocka_unit_test(test_flush_with_the_cache_turned_off),
       cmocka_unit_test(test_the_same_seed_is_the_same_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -338,6 +338,77 @@ static void test_hold(void **state) {
   (void)state;
 }
 
+/* Two that wait for the same three: both come, behind them. */
+static void test_hold_of_two(void **state) {
+  struct raw_sim *r = start();
+  uint16_t ids[5];
+  unsigned seen = 0;
+  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_HOLD, .opcode = READ, .count = 2, .value = 3});
+  for (unsigned i = 0; i < 5; i++) {
+    const struct raw_command command = io(r, READ, BACK, 8 * i);
+    ids[i] = raw_put(&r->raw, 1, &command);
+  }
+  raw_ring(&r->raw, 1);
+  for (unsigned i = 0; i < 5; i++) {
+    const struct raw_completion c = raw_take(&r->raw, 1);
+    assert_false(c.missing);
+    for (unsigned j = 0; j < 5; j++)
+      if (ids[j] == c.id) seen |= 1u << j;
+    if (i < 3) assert_true(c.id != ids[0] && c.id != ids[1]);
+  }
+  assert_int_equal(seen, 31);
+  end(r);
+  (void)state;
+}
+
+/* The link's time is its own: what else goes wrong meanwhile does not keep it down. */
+static void test_link_returns_whatever_happens_meanwhile(void **state) {
+  for (unsigned what = 0; what < 3; what++) {
+    struct raw_sim *r = start();
+    sim_drive_link_drop(r->drive, 10);
+    sim_spend(r->sim, SIM_PS_PER_MS);
+    if (what == 0) sim_drive_reset(r->drive);
+    if (what == 1) sim_drive_power_cut(r->drive);
+    if (what == 2) sim_drive_link_drop(r->drive, 20); /* the later one counts */
+    sim_spend(r->sim, 8 * SIM_PS_PER_MS);
+    assert_int_not_equal(spate_pcie_restore(&r->host, r->device), SPATE_OK);
+    sim_spend(r->sim, 2 * SIM_PS_PER_MS);
+    if (what == 2) {
+      assert_int_not_equal(spate_pcie_restore(&r->host, r->device), SPATE_OK);
+      sim_spend(r->sim, 10 * SIM_PS_PER_MS);
+    }
+    enum spate_error error = SPATE_E_BUSY;
+    for (unsigned i = 0; i < 1000 && error == SPATE_E_BUSY; i++) {
+      error = spate_pcie_restore(&r->host, r->device);
+      sim_spend(r->sim, SIM_PS_PER_MS);
+    }
+    assert_int_equal(error, SPATE_OK);
+    raw_sim_free(r);
+  }
+  (void)state;
+}
+
+/* Commands that wait in the front end when their queue is deleted end there, whatever was to happen to them. */
+static void test_queue_deleted_before_its_commands_began(void **state) {
+  const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20};
+  struct sim_profile profile = *sim_profile_find("ideal");
+  profile.command_ns = 5000;
+  struct raw_sim *r = raw_sim_start(&profile, &options, 7);
+  const struct raw_command delete = {.opcode = 0, .dword10 = 1}, read = io(r, READ, BACK, 8);
+  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 8});
+  (void)raw_put(&r->raw, 0, &delete);
+  for (unsigned i = 0; i < 4; i++)
+    (void)raw_put(&r->raw, 1, &read);
+  raw_ring(&r->raw, 0);
+  raw_ring(&r->raw, 1);
+  assert_int_equal(raw_take(&r->raw, 0).status, 0);
+  sim_spend(r->sim, SIM_PS_PER_MS);
+  for (unsigned i = 0; i < RAW_PAGE; i++)
+    assert_int_equal(raw_at(&r->raw, 3)[i], 0);
+  end(r);
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_status),
@@ -355,6 +426,9 @@ int main(void) {
       cmocka_unit_test(test_gone),
       cmocka_unit_test(test_garbage),
       cmocka_unit_test(test_hold),
+      cmocka_unit_test(test_hold_of_two),
+      cmocka_unit_test(test_link_returns_whatever_happens_meanwhile),
+      cmocka_unit_test(test_queue_deleted_before_its_commands_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

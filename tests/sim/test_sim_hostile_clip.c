@@ -199,7 +199,7 @@ static void expect_told(const struct misbehaviour *what, enum spate_error error)
 static void sweep_one(enum phase phase, const struct misbehaviour *what, uint32_t position) {
   static char name[128];
   const uint32_t pieces = 40;
-  const struct sim_rig_config config = clip_config(position, false);
+  const struct sim_rig_config config = clip_config(position, what->action == SIM_POWER_CUT);
   const struct sim_fault fault = fault_of(what, false, -1, position);
   (void)snprintf(name, sizeof name, "%s at command %u of %s", what->name, position, phase_names[phase]);
   recording_begin(name, &config, 64, 1000, position % 2 == 1);

@@ -4,7 +4,7 @@
  *
  * `store` is what the host reads. `cache.durable` is what the medium holds for certain; what was done since is a list
  * of changes, in the order in which their data arrived. A change is durable when it completed with FUA, or without a
- * volatile cache, or when a flush completed that was fetched after the change had completed. Durable changes at the
+ * volatile cache, or when a flush completed that was submitted after the change had completed. Durable changes at the
  * head of the list go to the medium for good; behind one that is not, they wait, so that the order is kept.
  *
  * At a power cut each unit of a change that is not durable survives or not. A block then holds what the last surviving
@@ -84,6 +84,7 @@ static void journal_add(struct sim_drive *drive, const struct drive_command *com
                                  .fua = change->fua,
                                  .blocks = change->blocks,
                                  .lba = change->lba,
+                                 .submitted = command->submitted,
                                  .fetched = command->fetched,
                                  .completed = UINT64_MAX,
                                  .data = change->data == NULL ? NULL : change->data->bytes};
@@ -198,7 +199,7 @@ static void conclude(struct sim_drive *drive, struct drive_command *command, boo
       entry->completed_ps = sim_now_ps(drive->sim);
     }
     change->durable = change->op == SIM_JOURNAL_FLUSH || (told && (durable || change->fua));
-    if (told && change->op == SIM_JOURNAL_FLUSH) drive_flushed(drive, command->fetched);
+    if (told && change->op == SIM_JOURNAL_FLUSH) drive_flushed(drive, command->submitted);
     if (!is_linked && change->arrived > 0)
       link_change(&drive->cache, change);
     else if (!is_linked)
@@ -216,9 +217,9 @@ void drive_change_lost(struct sim_drive *drive, struct drive_command *command) {
   if (command->change != NULL) conclude(drive, command, false);
 }
 
-void drive_flushed(struct sim_drive *drive, uint64_t fetched) {
+void drive_flushed(struct sim_drive *drive, uint64_t submitted) {
   for (struct drive_change *change = drive->cache.first; change != NULL; change = change->next)
-    if (change->done && change->completed < fetched) change->durable = true;
+    if (change->done && change->completed < submitted) change->durable = true;
 }
 
 void drive_changes_orphaned(struct sim_drive *drive) {
@@ -255,12 +256,14 @@ static void fall_back(struct sim_drive *drive, uint64_t at, uint64_t bytes) {
   }
 }
 
+/* AWUPF is about commands that are no larger: those stay whole or go, and larger ones tear at any block. */
 static void survive(struct sim_drive *drive, const struct drive_change *change, uint64_t share) {
   const uint64_t bytes = (uint64_t)change->arrived << change->shift;
   const uint64_t atomic = drive->profile.atomic_bytes;
-  uint64_t unit = UINT64_C(1) << change->shift;
+  const bool is_atomic = (uint64_t)change->blocks << change->shift <= atomic;
+  const uint64_t unit = is_atomic ? bytes : UINT64_C(1) << change->shift;
 
-  if (atomic > unit) unit = atomic;
+  if (is_atomic && change->arrived < change->blocks) return;
   for (uint64_t from = 0; from < bytes; from += unit) {
     const uint64_t here = bytes - from < unit ? bytes - from : unit;
     if (!change->durable && sim_random(drive->sim) % SHARES >= share) continue;
