@@ -44,7 +44,7 @@ build-%: setup
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-test: ## Everything: format, lint, all builds, unit, fuzz, crash and system tests (about 20 minutes on two cores)
+test: ## Everything: format, lint, all builds, unit, fuzz, crash and system tests (about 13 minutes on two cores)
 	@echo '== test 1/7: setup';                   $(MAKE) --no-print-directory setup
 	@echo '== test 2/7: format and lint';         $(MAKE) --no-print-directory format-check lint
 	@echo '== test 3/7: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)

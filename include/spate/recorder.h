@@ -297,7 +297,8 @@ SPATE_MUST_CHECK enum spate_error spate_stream_stop(struct spate_stream *stream)
  * The drive's temperature, for a stream that lasts: call it when a health log arrives (spate_nvme_health_start(), every
  * second or so). Limits are the drive's own (spate_nvme_identity), 0 where it states none. Its rise is extrapolated, so
  * that the levels come before the drive throttles. Where a drive is known to throttle below the warning temperature
- * that it states, as some do by five degrees, tell that instead.
+ * that it states, as some do by five degrees, tell that instead. Nobody knows better while no log arrives: the level
+ * stays as it was.
  */
 void spate_recorder_temperature(struct spate_recorder *recorder, int16_t celsius, int16_t warning_celsius,
                                 int16_t critical_celsius);
