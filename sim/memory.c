@@ -9,6 +9,7 @@
  * Where there is one view for all, the four are the same bytes.
  */
 #include "internal.h"
+#include "logic.h"
 #include <spate/port.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #define WORD_BYTES sizeof(uint64_t)
 
 /* High memory, as on boards whose first gigabytes are elsewhere, and a stretch of nothing behind each piece. */
-#define BUS_START     UINT64_C(0x0800000000)
+#define BUS_START     SIM_WINDOWS_END
 #define BUS_GAP_BYTES UINT64_C(0x00150000)
 
 struct piece {
@@ -28,6 +29,14 @@ struct piece {
   size_t bytes;
   uint8_t *cpu, *device, *agreed, *settled;
   uint64_t *shown; /* of each quadword: when devices came to see what the processor stored last. NULL: one view */
+};
+
+/* The windows of programmable logic, and what was last read from one. */
+struct windows {
+  struct sim_window all[SIM_DRIVES_MAX];
+  unsigned count;
+  uint8_t *answer;
+  uint64_t room;
 };
 
 /* Stored by a device since the last read barrier: not yet certain to be seen. */
@@ -42,6 +51,7 @@ struct sim_memory {
   size_t piece_count, piece_room;
   size_t recent; /* the piece found last: mostly the one that is looked for next */
   uint64_t next_address;
+  struct windows windows;
   struct store *stores;
   size_t store_count, store_room;
 };
@@ -78,6 +88,7 @@ void sim_memory_free(struct sim_memory *memory) {
     unmap(piece->cpu, piece->bytes);
   }
   free(memory->pieces);
+  free(memory->windows.answer);
   free(memory->stores);
   free(memory);
 }
@@ -141,6 +152,40 @@ static struct piece *find_bus(struct sim_memory *memory, uint64_t address, uint6
   return NULL;
 }
 
+/* ---- windows ---- */
+
+void sim_window_add(struct sim *sim, const struct sim_window *window) {
+  struct windows *windows = &sim_memory_of(sim)->windows;
+
+  if (windows->count == SIM_DRIVES_MAX || window->bytes == 0 || window->bytes > SIM_WINDOWS_END ||
+      window->address > SIM_WINDOWS_END - window->bytes)
+    abort();
+  windows->all[windows->count++] = *window;
+}
+
+static const struct sim_window *find_window(const struct sim_memory *memory, uint64_t address, uint64_t bytes) {
+  for (unsigned i = 0; i < memory->windows.count; i++) {
+    const struct sim_window *window = &memory->windows.all[i];
+    const uint64_t at = address - window->address;
+    if (at < window->bytes && bytes <= window->bytes - at) return window;
+  }
+  return NULL;
+}
+
+bool sim_memory_is_window(struct sim *sim, uint64_t address) {
+  return find_window(sim_memory_of(sim), address, 1) != NULL;
+}
+
+static uint8_t *ask_window(struct windows *windows, const struct sim_window *window, uint64_t address, uint64_t bytes) {
+  if (bytes > windows->room) {
+    windows->room = bytes;
+    windows->answer = realloc(windows->answer, (size_t)bytes);
+    if (windows->answer == NULL) abort();
+  }
+  if (bytes != 0) window->read(window->context, address, windows->answer, bytes);
+  return windows->answer;
+}
+
 uint64_t sim_memory_address(struct sim *sim, const volatile void *cpu) {
   const struct piece *piece = find_cpu(sim_memory_of(sim), cpu);
 
@@ -150,8 +195,11 @@ uint64_t sim_memory_address(struct sim *sim, const volatile void *cpu) {
 }
 
 uint8_t *sim_memory_device(struct sim *sim, uint64_t address, uint64_t bytes) {
-  const struct piece *piece = find_bus(sim_memory_of(sim), address, bytes);
+  struct sim_memory *memory = sim_memory_of(sim);
+  const struct sim_window *window = find_window(memory, address, bytes);
 
+  if (window != NULL) return ask_window(&memory->windows, window, address, bytes);
+  const struct piece *piece = find_bus(memory, address, bytes);
   return piece == NULL ? NULL : piece->device + (address - piece->address);
 }
 
@@ -197,10 +245,20 @@ static void is_late(struct sim_memory *memory, const struct piece *piece, size_t
       (struct store){.piece = (size_t)(piece - memory->pieces), .at = at, .bytes = bytes};
 }
 
+static bool store_in_window(struct sim *sim, const struct sim_window *window, uint64_t address, const void *data,
+                            uint64_t bytes) {
+  if (bytes == 0) return true;
+  sim_tell(sim, SIM_ACCESS_STORE, address, data, bytes);
+  window->write(window->context, address, data, bytes);
+  return true;
+}
+
 bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint64_t bytes) {
   struct sim_memory *memory = sim_memory_of(sim);
-  struct piece *piece = find_bus(memory, address, bytes);
+  const struct sim_window *window = find_window(memory, address, bytes);
 
+  if (window != NULL) return store_in_window(sim, window, address, data, bytes);
+  struct piece *piece = find_bus(memory, address, bytes);
   if (piece == NULL || bytes == 0) return piece != NULL;
   const size_t at = (size_t)(address - piece->address);
   memcpy(piece->device + at, data, (size_t)bytes);
@@ -224,6 +282,7 @@ bool sim_memory_store_completion(struct sim *sim, uint64_t address, const void *
 
   if (!sim_memory_store(sim, address, entry, 16)) return false;
   struct piece *piece = find_bus(memory, address, 16);
+  if (piece == NULL) return true; /* a window's logic: no processor is to find it */
   if (!is_shared(piece) && piece->kind == SIM_QUEUE) show(piece, (size_t)(address - piece->address) + 8, 8);
   sim_completion_seen(sim);
   return true;

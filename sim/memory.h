@@ -31,7 +31,8 @@ uint64_t sim_memory_address(struct sim *sim, const volatile void *cpu);
 
 /*
  * The devices' view of `bytes` at a bus address, all in one piece of memory, or NULL: the address belongs to nobody.
- * For reading, and for SIM_LOGIC memory, writing.
+ * For reading, and for SIM_LOGIC memory, writing. What is in a window (logic.h) is read by this call, and good until
+ * the next one.
  */
 uint8_t *sim_memory_device(struct sim *sim, uint64_t address, uint64_t bytes);
 

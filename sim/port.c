@@ -141,6 +141,11 @@ static void arrive(void *context, uint64_t address) {
   if (drive != NULL) sim_drive_register_write(drive, offset, posted.value, posted.sequence);
 }
 
+static void post(struct sim *sim, uint64_t address, uint32_t value, struct sim_drive *drive) {
+  leave(sim, address, value);
+  sim_at(sim, sim_link_host_write(sim_drive_link(drive), sim_now_ps(sim), REGISTER_BYTES), arrive, sim, address);
+}
+
 /* Entries that a doorbell hands over, besides those that it was told of in writes which are still on their way. */
 static uint32_t new_entries(struct sim *sim, const struct sim_drive *drive, uint64_t address, uint32_t offset,
                             uint32_t value, bool *completion) {
@@ -163,8 +168,15 @@ static void drive_write(struct sim *sim, uint64_t address, uint32_t value, struc
   const uint32_t instructions = completion ? host->complete_instructions : host->submit_instructions;
 
   sim_work(sim, sim_instructions_ps(sim, (uint64_t)entries * instructions));
-  leave(sim, address, value);
-  sim_at(sim, sim_link_host_write(sim_drive_link(drive), sim_now_ps(sim), REGISTER_BYTES), arrive, sim, address);
+  post(sim, address, value, drive);
+}
+
+void sim_port_post(struct sim *sim, uint64_t address, uint32_t value) {
+  uint32_t offset;
+  struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
+
+  sim_tell(sim, SIM_ACCESS_WRITE, address, &value, sizeof value);
+  if (drive != NULL) post(sim, address, value, drive);
 }
 
 void host_write32(uintptr_t address, uint32_t value) {

@@ -354,6 +354,7 @@ bool drive_can_post(const struct sim_drive *drive, uint16_t queue) { return !is_
 /* A ring in which a phase tag is 1 already would be taken for full of news (4.6): the host clears it before CC.EN is
  * set, or the queue is created, and sees to it that the drive can see that. */
 void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq, uint64_t sequence) {
+  if (sim_memory_is_window(drive->sim, cq->address)) return;
   const uint8_t *ring = sim_memory_device(drive->sim, cq->address, (uint64_t)cq->entries * DRIVE_CQ_BYTES);
 
   drive_check_shown(drive, "a cleared completion queue", cq->address, (uint64_t)cq->entries * DRIVE_CQ_BYTES, sequence);

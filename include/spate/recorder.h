@@ -161,7 +161,8 @@ struct spate_stream_config {
   uint32_t piece_count;       /* a power of two, ≥ 2 */
   bool cpu_filled;            /* the CPU writes the data: see SPATE_IO_CPU */
   bool retain; /* release only what is flushed, so that a drive that loses power in mid clip loses nothing:
-                  the ring must hold rate × (checkpoint_ms + flush) */
+                  the ring must hold rate × (checkpoint_ms + flush). Not where logic streams past all memory
+                  (spate/gateware.h): what comes once cannot be written again */
   /* A stream of chunks (spate/chunk.h), 0: it is not. Every piece but a clip's last has this many bytes, a multiple of
    * the logical block. Its number is how many were pushed before it since spate_stream_open(). */
   uint32_t chunk_bytes;

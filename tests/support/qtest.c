@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define ARGUMENTS_MAX   64
-#define CONFIG          (QTEST_ECAM_BASE + (UINT64_C(1) << 15)) /* bus 0, device 1 */
+#define CONFIG          QTEST_CONFIG_BASE
 #define CONNECT_SECONDS 20
 
 __attribute__((noreturn)) static void give_up(const char *what) {
@@ -127,7 +127,7 @@ void qtest_start(struct qtest *qtest, const char *const *arguments) {
   (void)close(listener);
   qtest->answers = qtest->socket < 0 ? NULL : fdopen(qtest->socket, "r");
   if (qtest->answers == NULL) give_up("QEMU did not start");
-  open_device(qtest);
+  if (!qtest->untouched) open_device(qtest);
 }
 
 void qtest_stop(struct qtest *qtest) {

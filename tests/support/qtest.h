@@ -18,6 +18,8 @@
 #define QTEST_MEMORY_BASE  UINT64_C(0x40000000)
 #define QTEST_ECAM_BASE    UINT64_C(0x3f000000)
 #define QTEST_BAR_BASE     UINT64_C(0x10000000)
+/* Configuration space of the NVMe controller: bus 0, device 1. */
+#define QTEST_CONFIG_BASE (QTEST_ECAM_BASE + (UINT64_C(1) << 15))
 
 struct qtest {
   pid_t emulator;
@@ -26,6 +28,7 @@ struct qtest {
   uint8_t *memory; /* what devices see at QTEST_MEMORY_BASE */
   char folder[64]; /* of the socket, the memory and the drive's images */
   uint64_t bar_bytes;
+  bool untouched; /* set it once prepared: the device is left as it comes out of reset, without a BAR */
 };
 
 /* Make the folder. Images go there before the emulator starts. */
@@ -33,7 +36,8 @@ void qtest_prepare(struct qtest *qtest);
 /* A sparse file of `bytes` in the folder. `path` receives its name. */
 void qtest_image(const struct qtest *qtest, const char *name, uint64_t bytes, char *path, size_t path_bytes);
 /* Start QEMU with these arguments (NULL terminated) beside what every test needs; the NVMe controller is the device at
- * addr=01.0, its BAR 0 is placed at QTEST_BAR_BASE, bus mastering on. Aborts with a message if that fails. */
+ * addr=01.0, its BAR 0 is placed at QTEST_BAR_BASE, bus mastering on, unless it is to be untouched. Aborts with a
+ * message if that fails. */
 void qtest_start(struct qtest *qtest, const char *const *arguments);
 /* End QEMU and remove the folder. */
 void qtest_stop(struct qtest *qtest);

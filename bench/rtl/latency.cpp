@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency.h"
+
+#include "pattern.h"
+
+namespace bench {
+
+namespace {
+
+constexpr uint64_t kPatience = 1'000'000;
+constexpr uint64_t kPause = 5'000; // longer than the doorbell of the completion head waits
+
+struct Stamps {
+  uint64_t accepted = 0, doorbell = 0, fetch = 0, entry = 0, last_write = 0, response = 0;
+};
+
+void store_blocks(Rig &rig, const UserCommand &command) {
+  std::array<uint8_t, 512> block;
+  for (uint32_t index = 0; index < command.blocks; index++) {
+    pattern_fill(block.data(), block.size(), command.lba + index, 0);
+    rig.memory.store(command.address + index * block.size(), block.data(), block.size());
+  }
+}
+
+} // namespace
+
+Latency measure_latency(Rig &rig, bool memory_mode, unsigned commands) {
+  Stamps stamps;
+  const auto first = [&rig](uint64_t &stamp) {
+    if (stamp == 0) stamp = rig.board.cycles();
+  };
+  rig.bridge.on_seen = [&](Bridge::Seen seen, uint64_t) {
+    switch (seen) {
+    case Bridge::Seen::RegisterWrite: first(stamps.doorbell); break;
+    case Bridge::Seen::ReadAddress: first(stamps.fetch); break;
+    case Bridge::Seen::ReadBeat: first(stamps.entry); break;
+    case Bridge::Seen::WriteBeat: stamps.last_write = rig.board.cycles(); break;
+    case Bridge::Seen::Acknowledged: break;
+    }
+  };
+  rig.user.on_accepted = [&](const UserCommand &) { stamps.accepted = rig.board.cycles(); };
+  rig.user.on_response = [&](const UserResponse &) { stamps.response = rig.board.cycles(); };
+  rig.user.on_beat = [](const Beat &, bool, bool) {};
+  BlockSource source(512);
+  rig.user.next_beat = [&source](Beat &beat) { return source.next(beat); };
+  const auto one = [&](Op op) {
+    rig.board.run(kPause + rig.board.random().below(100));
+    stamps = Stamps();
+    UserCommand command;
+    command.op = op;
+    command.source = memory_mode ? Source::Address : Source::Stream;
+    command.address = kMemoryBase;
+    command.blocks = 8;
+    if (op == Op::Write && memory_mode)
+      store_blocks(rig, command);
+    else if (op == Op::Write)
+      source.add(command.lba, command.blocks, 0);
+    rig.user.submit(command);
+    if (!rig.board.run_until([&] { return stamps.response != 0; }, kPatience))
+      rig.board.fail("no response to a single command");
+  };
+  // A read needs no data before it is sent, a write none after it is completed.
+  Latency sum;
+  for (unsigned index = 0; index < commands; index++) {
+    one(Op::Read);
+    sum.command_to_doorbell += static_cast<double>(stamps.doorbell - stamps.accepted) / commands;
+    sum.fetch_to_entry += static_cast<double>(stamps.entry - stamps.fetch) / commands;
+    one(Op::Write);
+    sum.completion_to_response += static_cast<double>(stamps.response - stamps.last_write) / commands;
+  }
+  rig.bridge.on_seen = nullptr;
+  rig.user.on_accepted = nullptr;
+  rig.user.next_beat = nullptr;
+  return sum;
+}
+
+} // namespace bench

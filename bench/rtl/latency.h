@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the core itself takes for a command that meets an idle drive, in cycles at its pins.
+#ifndef SPATE_BENCH_LATENCY_H
+#define SPATE_BENCH_LATENCY_H
+
+#include "rig.h"
+
+namespace bench {
+
+struct Latency {
+  double command_to_doorbell = 0;    // accepted by the core … the tail's doorbell is at the bridge
+  double fetch_to_entry = 0;         // the bridge's read address is taken … first beat of the submission entry
+  double completion_to_response = 0; // the completion's last beat is taken … the response is taken
+};
+
+// The mean of so many commands, one after the other with pauses. All three clocks have the same period.
+Latency measure_latency(Rig &rig, bool memory_mode, unsigned commands);
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// As much work as the core takes, of one kind, until so many bytes are done: what comes out is a rate.
+#ifndef SPATE_BENCH_LOAD_H
+#define SPATE_BENCH_LOAD_H
+
+#include "rig.h"
+
+#include <deque>
+
+namespace bench {
+
+enum class Mix { Write, Read, Alternate };
+
+struct Load {
+  Mix mix = Mix::Write;
+  uint32_t command_bytes = 4096; // of one request, which is one command of the drive
+  bool random = false;           // block addresses; otherwise ascending
+  uint64_t warm_bytes = 1 << 20; // not measured
+  uint64_t bytes = 16 << 20;     // measured
+  uint64_t run_bytes = 32 << 20; // Mix::Alternate: written, then read, and so on
+};
+
+struct Rate {
+  double seconds = 0;
+  uint64_t bytes = 0, commands = 0;
+  double bytes_per_s() const { return static_cast<double>(bytes) / seconds; }
+  double commands_per_s() const { return static_cast<double>(commands) / seconds; }
+};
+
+// One after the other on the same rig. `memory_mode`: data are in the memory, not in the streams.
+class LoadRunner {
+public:
+  LoadRunner(Rig &rig, bool memory_mode);
+  Rate run(const Load &load);
+
+private:
+  void next_command();
+  void responded(const UserResponse &response);
+  bool is_write(uint64_t number) const;
+  uint64_t buffer(uint16_t tag) const;
+
+  Rig &rig_;
+  bool memory_mode_;
+  BlockSource source_;
+  BlockSink sink_;
+  Load load_;
+  uint32_t blocks_ = 0;
+  uint64_t submitted_ = 0, responses_ = 0, total_ = 0;
+  uint64_t next_lba_ = 0;
+  struct Request {
+    uint64_t lba;
+    bool write;
+    uint16_t tag;
+  };
+  std::deque<Request> requests_; // in order, as responses come
+};
+
+} // namespace bench
+
+#endif

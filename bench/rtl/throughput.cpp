@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The figures of one model: throughput stream|memory GENERATION [quick]. A line of JSON for each measurement.
+
+#include "bound.h"
+#include "latency.h"
+#include "load.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+using namespace bench;
+
+constexpr uint64_t kBringUpCycles = 4'000'000;
+constexpr uint64_t kMiB = 1 << 20;
+
+struct Program {
+  bool memory_mode = false, quick = false;
+  unsigned generation = 3;
+  Rig rig;
+  LoadRunner runner;
+
+  Program(const RigConfig &config, bool in_memory_mode, bool in_quick)
+      : memory_mode(in_memory_mode), quick(in_quick), generation(config.link.generation), rig(config),
+        runner(rig, in_memory_mode) {}
+
+  LinkConfig link(uint32_t payload_bytes) const {
+    LinkConfig link;
+    link.generation = generation;
+    link.payload_bytes = payload_bytes;
+    link.tags = 256;
+    return link;
+  }
+
+  double bound_of(const LinkConfig &link, const Load &load, bool write, double Bound::*part) const {
+    const uint64_t data_address = memory_mode ? kMemoryBase : kWindowBase;
+    return bound(link, write, load.command_bytes, data_address, kWindowBase, kBarBase, rig.board.config().axi_ps).*part;
+  }
+
+  // Writes and reads by turns take the time of both.
+  double bound_of(const LinkConfig &link, const Load &load, double Bound::*part) const {
+    const double write = bound_of(link, load, true, part), read = bound_of(link, load, false, part);
+    return load.mix == Mix::Write ? write : load.mix == Mix::Read ? read : 2 / (1 / write + 1 / read);
+  }
+
+  void measure(const Load &load, uint32_t payload_bytes) {
+    static constexpr const char *kNames[] = {"write", "read", "alternate"};
+    const LinkConfig figures = link(payload_bytes);
+    if (!rig.board.run_until([this] { return rig.link.idle() && rig.bridge.idle(); }, kBringUpCycles))
+      rig.board.fail("the link does not come to rest");
+    rig.link.configure(figures);
+    const uint64_t down = rig.link.down_bytes(), up = rig.link.up_bytes();
+    rig.drive.counters.in_flight_max = 0;
+    const Rate rate = runner.run(load);
+    std::printf("{\"mix\": \"%s\", \"bytes\": %u, \"random\": %s, \"mps\": %u, \"mrrs\": %u, \"generation\": %u, "
+                "\"rate\": %.0f, \"commands_per_s\": %.0f, \"link_bound\": %.0f, \"interface_bound\": %.0f, "
+                "\"payload_limit\": %.0f, \"in_flight_max\": %u, \"down_bytes\": %" PRIu64 ", \"up_bytes\": %" PRIu64
+                ", \"measured_bytes\": %" PRIu64 "}\n",
+                kNames[static_cast<int>(load.mix)], load.command_bytes, load.random ? "true" : "false", payload_bytes,
+                figures.read_request_bytes, generation, rate.bytes_per_s(), rate.commands_per_s(),
+                bound_of(figures, load, &Bound::link), bound_of(figures, load, &Bound::interface),
+                bound_of(figures, load, &Bound::payload), rig.drive.counters.in_flight_max,
+                rig.link.down_bytes() - down, rig.link.up_bytes() - up, rate.bytes);
+    std::fflush(stdout);
+  }
+
+  void sequential() {
+    for (const uint32_t payload_bytes : {128u, 256u, 512u})
+      for (const uint32_t bytes : {4u << 10, 8u << 10, 64u << 10, 128u << 10})
+        for (const Mix mix : {Mix::Write, Mix::Read, Mix::Alternate}) {
+          if (mix == Mix::Alternate && payload_bytes != 256) continue;
+          Load load;
+          load.mix = mix;
+          load.command_bytes = bytes;
+          load.warm_bytes = 2 * kMiB;
+          load.bytes = quick ? 2 * kMiB : 8 * kMiB;
+          // By turns: one whole turn of each, wherever in it the measurement begins.
+          load.run_bytes = quick ? 8 * kMiB : 128 * kMiB;
+          if (mix == Mix::Alternate) load.bytes = 2 * load.run_bytes;
+          measure(load, payload_bytes);
+        }
+  }
+
+  void random() {
+    for (const uint32_t payload_bytes : {256u, 512u})
+      for (const Mix mix : {Mix::Write, Mix::Read}) {
+        Load load;
+        load.mix = mix;
+        load.random = true;
+        load.warm_bytes = 2 * kMiB;
+        load.bytes = quick ? 2 * kMiB : 16 * kMiB;
+        measure(load, payload_bytes);
+      }
+  }
+
+  void latency() {
+    const Latency latency = measure_latency(rig, memory_mode, 32);
+    std::printf("{\"command_to_doorbell\": %.1f, \"fetch_to_entry\": %.1f, \"completion_to_response\": %.1f}\n",
+                latency.command_to_doorbell, latency.fetch_to_entry, latency.completion_to_response);
+  }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "throughput stream|memory GENERATION [quick]\n");
+    return 2;
+  }
+  const bool memory_mode = std::strcmp(argv[1], "memory") == 0;
+  RigConfig config;
+  config.link.generation = static_cast<unsigned>(std::atoi(argv[2]));
+  config.drive.link_generation = config.link.generation;
+  config.bridge.window_bits = memory_mode ? 21 : 0;
+  try {
+    Program program(config, memory_mode, argc > 3);
+    program.rig.board.reset();
+    program.random();
+    if (!memory_mode) program.sequential();
+    program.latency();
+  } catch (const Failure &failure) {
+    std::fprintf(stderr, "FAILED: %s\n", failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the gateware takes of an UltraScale+ device, by Yosys: total and per block, beside what it took last time.
+
+Fails when a total grows by more than 5 %, when a path gets longer, or when a memory is mapped to another kind of RAM
+than bench/rtl-area.baseline.json says; --keep writes that file anew, after a look at the difference.
+"""
+
+import argparse
+import json
+
+import figures
+import filelist
+import synth
+import tops
+
+BASELINE = filelist.ROOT / "bench" / "rtl-area.baseline.json"
+GROWTH_MAX = 1.05
+COMPARED = ("LUT", "FF", "BRAM18", "URAM")
+
+
+def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
+    for unit in synth.UNITS:
+        aim = area.luts_max if unit == "LUT" else None
+        aim_is = "max" if aim else "none"
+        bench.add(f"{area.name}: {unit}", result.total[unit], unit.split()[-1], aim=aim, aim_is=aim_is)
+    bench.add(f"{area.name}: longest path", result.levels, "levels")
+    print(f"{area.name}  ({area.module}, {', '.join(f'{name} {value}' for name, value in area.parameters.items())})")
+    print(f"  longest path: {' → '.join(result.path)}")
+    for memory, kind in result.memories.items():
+        print(f"  memory {memory} → {kind}")
+    if result.blocks:
+        print(f"  {'block (own, then with what is inside)':<40} {'LUT':>12} {'FF':>12} {'BRAM18':>8} {'URAM':>8}")
+    for module, (instances, own, total) in sorted(result.blocks.items(), key=lambda block: -block[1][2]["LUT"]):
+        name = f"{module} × {instances}" if instances > 1 else module
+        print(f"  {name:<40} {own['LUT']:>5} {total['LUT']:>6} {own['FF']:>5} {total['FF']:>6} {total['BRAM18']:>8} "
+              f"{total['URAM']:>8}")
+        bench.add(f"{area.name}: own LUT of {name}", own["LUT"], "LUT")
+    print()
+
+
+def kept(result: synth.Result) -> dict:
+    return {**{unit: result.total[unit] for unit in COMPARED}, "levels": result.levels, "memories": result.memories}
+
+
+def worse(name: str, now: dict, before: dict | None) -> list[str]:
+    if before is None:
+        return [f"{name}: is not in {BASELINE.name}"]
+    found = [f"{name}: {unit} {before[unit]} → {now[unit]}" for unit in COMPARED
+             if now[unit] > before[unit] * GROWTH_MAX]
+    if now["levels"] > before["levels"]:
+        found.append(f"{name}: logic levels {before['levels']} → {now['levels']}")
+    for memory in sorted({*now["memories"], *before["memories"]}):
+        was, is_now = before["memories"].get(memory, "none"), now["memories"].get(memory, "none")
+        if was != is_now:
+            found.append(f"{name}: memory {memory} {was} → {is_now}")
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Synthesise the areas of tools/rtl/tops.py and compare.")
+    parser.add_argument("only", nargs="?", default="", help="areas whose name or module holds this")
+    parser.add_argument("--keep", action="store_true", help=f"write bench/{BASELINE.name}")
+    arguments = parser.parse_args()
+    baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    bench, now, found = figures.Bench("rtl-area", "make bench-rtl-area"), {}, []
+    for area in tops.AREAS:
+        if arguments.only in area.name or arguments.only in area.module:
+            result = synth.synthesise(area)
+            show(area, result, bench)
+            now[area.name] = kept(result)
+            found += worse(area.name, now[area.name], baseline.get(area.name))
+    if not now:
+        figures.die("choosing", f"no area's name or module holds '{arguments.only}'")
+    bench.show()
+    if not arguments.only:
+        bench.write()
+        gone = sorted(set(baseline) - set(now))
+        found += [f"{name}: is in {BASELINE.name} but not in tools/rtl/tops.py" for name in gone]
+    if arguments.keep:
+        merged = baseline | now if arguments.only else now
+        BASELINE.write_text(json.dumps(merged, indent=1, sort_keys=True) + "\n")
+        print(f"kept in bench/{BASELINE.name}")
+    elif found:
+        found.append("make bench-rtl-area KEEP=1 keeps these figures, if they are right")
+        figures.die("comparing", "\n  ".join(["", *found]))
+
+
+if __name__ == "__main__":
+    main()

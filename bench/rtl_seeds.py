@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The test plan of recorders in pure logic, on the gateware in simulation with the virtual drives: build/bench/rtl-seeds.json
+and a table, beside what was published of such recorders on real hardware.
+
+Rates are MB/s. Ours are of a simulation: the core cycle by cycle, the drive a profile (sim/profiles), the link Gen3 x4 with
+512-byte packets, everything on the medium scaled down as the report says. Theirs were measured.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROGRAM = ROOT / "build" / "gateware" / "tests" / "rtl" / "sim" / "seeds"
+RESULT = ROOT / "build" / "bench" / "rtl-seeds.json"
+
+# Averages over 1000 GB each, but for the 970 EVO Plus (raw transfers of a processor, inside the SLC cache).
+PEERS = {
+    "980pro": {"source": "pure logic on a ZU7EV, Gen3 x4", "read": 3000, "write": 2800, "alternating": 2940},
+    "960pro": {"source": "pure logic on a ZU7EV, Gen3 x4", "read": 3050, "write": 2000},
+    "starblaze": {"source": "pure logic on a ZU7EV, Gen3 x4", "read": 3000, "write": 2300},
+    "exascend": {"source": "pure logic on a ZU7EV, Gen3 x4", "read": 2450, "write": 2650, "alternating": 2520},
+    "970evoplus": {"source": "bare metal on a Zynq UltraScale+, Gen3 x4", "read": 3150, "write": 2500},
+}
+CLOCK_TOLERANCE = 0.001
+
+
+def measure(program: pathlib.Path, profile: str) -> dict:
+    result = subprocess.run([str(program), profile], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"seeds {profile} failed: {result.stderr.strip()}")
+    return json.loads(result.stdout)
+
+
+def row(ours: dict, peer: dict) -> str:
+    cells = [ours["profile"]]
+    for kind in ("write", "read"):
+        cells += [f"{ours[kind]['average']} ({ours[kind]['best_segment']})", str(peer[kind])]
+    cells += [str(ours["alternating"]), str(peer.get("alternating", "not published"))]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", type=pathlib.Path, default=PROGRAM)
+    parser.add_argument("profiles", nargs="*", default=list(PEERS))
+    options = parser.parse_args()
+
+    results = []
+    print("| drive | write: average (best segment) | theirs | read: average (best segment) | theirs | alternating | theirs |")
+    print("|---|---|---|---|---|---|---|")
+    for profile in options.profiles:
+        ours = measure(options.program, profile)
+        results.append({"ours": ours, "peer": PEERS[profile]})
+        print(row(ours, PEERS[profile]), flush=True)
+        if abs(ours["clock_ratio"] - 1) > CLOCK_TOLERANCE:
+            sys.exit(f"{profile}: the core's clock and the drive's differ by {ours['clock_ratio']}")
+    scale, megabytes = results[0]["ours"]["scale"], results[0]["ours"]["bytes"] // 1_000_000
+    print(f"\nOurs: simulated, {megabytes} MB for 1000 GB: the medium's amounts and times 1/{scale} of the profile's; link,")
+    print("latencies and rates true; 64 slots, a ring of 1 MiB; alternating pieces of 1 MiB, theirs of 128 MB. Every block was compared.")
+    RESULT.parent.mkdir(parents=True, exist_ok=True)
+    RESULT.write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# A module of the gateware as a C++ class:   spate_verilated(fifo_model TOP spate_fifo PARAMETERS Width=64 Depth=16)
+#                                            target_link_libraries(my_bench PRIVATE fifo_model)   # class: Vfifo_model
+#
+# What the top needs comes from rtl/spate.f; EXTRA names sources, relative to the repository, that the list has not, and
+# TRACE adds waveforms. Compiled for speed: unknown values are whatever is fastest, so that resets are for the tests of
+# tests/rtl/cocotb to judge.
+
+set(spate_verilator "${CMAKE_SOURCE_DIR}/tools/rtl/verilator")
+set(spate_verilator_include "${CMAKE_SOURCE_DIR}/build/venv-gateware/lib/python3.11/site-packages/verilator/include")
+set(spate_gateware_python "${CMAKE_SOURCE_DIR}/build/venv-gateware/bin/python")
+if(NOT EXISTS "${spate_gateware_python}")
+  message(FATAL_ERROR "The gateware's tools are not installed: make setup-gateware")
+endif()
+find_package(Threads REQUIRED)
+
+function(spate_verilated name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TRACE" "TOP" "PARAMETERS;EXTRA")
+  execute_process(COMMAND "${spate_gateware_python}" tools/rtl/filelist.py ${arg_TOP} ${arg_EXTRA}
+                  WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" sources "${sources}")
+  list(TRANSFORM sources PREPEND "${CMAKE_SOURCE_DIR}/")
+  # A source that uses another module from now on changes the list.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/rtl/spate.f" ${sources})
+  set(parameters "${arg_PARAMETERS}")
+  list(TRANSFORM parameters PREPEND "-G")
+  set(options --x-assign fast --x-initial fast --no-timing)
+  if(arg_TRACE)
+    list(APPEND options --trace)
+  endif()
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+  set(waivers "${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt")
+  add_custom_command(
+    OUTPUT "${folder}/libV${name}.a" "${folder}/libverilated.a"
+    BYPRODUCTS "${folder}/V${name}.h"
+    COMMAND "${spate_verilator}" --cc --build -j 2 --quiet --top-module ${arg_TOP} --prefix V${name} --Mdir "${folder}"
+            -O3 -MAKEFLAGS "OPT_FAST=-O3 OPT_GLOBAL=-O2 CFG_CXXFLAGS_PCH_I=-include" ${options} ${parameters} "${waivers}" ${sources}
+    DEPENDS ${sources} "${waivers}" "${spate_verilator}" "${CMAKE_SOURCE_DIR}/setup/gateware.txt"
+    COMMENT "Verilating ${arg_TOP} ${arg_PARAMETERS}" VERBATIM)
+  add_custom_target(${name}_verilated DEPENDS "${folder}/libV${name}.a")
+  add_library(${name} INTERFACE)
+  add_dependencies(${name} ${name}_verilated)
+  target_include_directories(${name} SYSTEM INTERFACE "${folder}" "${spate_verilator_include}")
+  target_link_libraries(${name} INTERFACE "${folder}/libV${name}.a" "${folder}/libverilated.a" Threads::Threads)
+endfunction()

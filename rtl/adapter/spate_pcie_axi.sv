@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Adapter for an AXI-PCIe bridge in root port mode (XDMA, QDMA, AXI PCIe, PolarFire, …): its master port reads and
+// writes the windows, its slave port reaches the drive's BAR, its AXI4-Lite control port the configuration spaces.
+//
+// Guarantee: every access of the bridge's master is answered OKAY, in order, whatever the core does; all AXI handshake
+// rules are kept, also when the bridge's clock stops or its reset comes in mid burst: then what the core was doing ends
+// with an error, and what the bridge was doing is forgotten. No combinational path from one AXI channel to another, and
+// none through the adapter.
+//
+// What happens when, and to whom:
+//   bridge's reset    The adapter isolates: link_up_o falls, requests end with an error at once, the core's target side
+//                     sees what stands there finished and nothing new. It needs no clock of the bridge for that. When
+//                     the bridge is out of reset, with its clock, both ends are empty and go on.
+//   its clock stops   Seen after about 256 cycles: link_up_o falls, requests end with an error at once. Accesses that
+//                     the bridge had begun stand still, and go on with the clock if no reset comes with it.
+//   adapter_reset_i   Requests end with an error at once; what they had begun at the bridge is ended by the rules and
+//                     its answer dropped. Accesses of the bridge that come to the core meanwhile are shown as strays.
+//   rst_ni            As the bridge's reset, but the bridge is not told: reset it too, or only when quiet_o is high.
+// A bridge that never answers a request holds up the next one until its reset; spate_mmio's deadline ends the wait.
+// quiet_o: no access of the bridge's master is in the adapter, as far as its clock has told.
+//
+// Crossings carry WindowBits of an address and whether it was outside, and are in spate_cdc_fifo's LUTRAM.
+module spate_pcie_axi
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned AddressWidth = 64,  // of the bridge's master
+    parameter int unsigned IdWidth = 4,
+    parameter int unsigned WindowBits = 21,  // the aperture is 2^WindowBits bytes
+    parameter logic [63:0] WindowBase = 64'h0,  // as the bridge's master shows addresses; a multiple of the aperture
+    // Where the bridge's slave port maps the bus address of BAR 0; the BAR must not cross a multiple of 4 GiB there.
+    parameter logic [63:0] BarAxiBase = 64'h0,
+    parameter logic [31:0] DeviceConfigOffset = 32'h0010_0000,  // bus 1 in the control port (ECAM)
+    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port itself
+) (
+    // The core's side, in its free-running clock.
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic adapter_reset_i,
+    output logic quiet_o,
+    output logic link_up_o,
+
+    output logic                  read_valid_o,
+    input  logic                  read_ready_i,
+    output logic [WindowBits-1:0] read_address_o,     // of the first byte
+    output logic                  read_stray_o,       // not in the aperture
+    output logic [           8:0] read_beats_o,       // 1 … 257
+    input  logic                  read_data_valid_i,
+    output logic                  read_data_ready_o,
+    input  logic [ DataWidth-1:0] read_data_i,
+    input  logic                  read_last_i,
+
+    output logic                   write_valid_o,
+    input  logic                   write_ready_i,
+    output logic [ WindowBits-1:0] write_address_o,  // of the beat, aligned to it
+    output logic                   write_stray_o,
+    output logic [  DataWidth-1:0] write_data_o,
+    output logic [DataWidth/8-1:0] write_strobe_o,
+
+    input  logic           request_valid_i,
+    output logic           request_ready_o,
+    input  mmio_request_t  request_i,
+    output logic           response_valid_o,
+    output mmio_response_t response_o,
+
+    // The bridge's side, in its clock, which may stop.
+    input logic axi_aclk_i,
+    input logic axi_aresetn_i,
+    input logic user_link_up_i,
+
+    // from the bridge's master
+    input  logic [     IdWidth-1:0] s_axi_awid_i,
+    input  logic [AddressWidth-1:0] s_axi_awaddr_i,
+    input  logic [             7:0] s_axi_awlen_i,
+    input  logic [             2:0] s_axi_awsize_i,
+    input  logic [             1:0] s_axi_awburst_i,
+    input  logic                    s_axi_awvalid_i,
+    output logic                    s_axi_awready_o,
+    input  logic [   DataWidth-1:0] s_axi_wdata_i,
+    input  logic [ DataWidth/8-1:0] s_axi_wstrb_i,
+    input  logic                    s_axi_wlast_i,
+    input  logic                    s_axi_wvalid_i,
+    output logic                    s_axi_wready_o,
+    output logic [     IdWidth-1:0] s_axi_bid_o,
+    output logic [             1:0] s_axi_bresp_o,
+    output logic                    s_axi_bvalid_o,
+    input  logic                    s_axi_bready_i,
+    input  logic [     IdWidth-1:0] s_axi_arid_i,
+    input  logic [AddressWidth-1:0] s_axi_araddr_i,
+    input  logic [             7:0] s_axi_arlen_i,
+    input  logic [             2:0] s_axi_arsize_i,
+    input  logic [             1:0] s_axi_arburst_i,
+    input  logic                    s_axi_arvalid_i,
+    output logic                    s_axi_arready_o,
+    output logic [     IdWidth-1:0] s_axi_rid_o,
+    output logic [   DataWidth-1:0] s_axi_rdata_o,
+    output logic [             1:0] s_axi_rresp_o,
+    output logic                    s_axi_rlast_o,
+    output logic                    s_axi_rvalid_o,
+    input  logic                    s_axi_rready_i,
+
+    // to the bridge's slave: single beats of 4 bytes
+    output logic [           63:0] m_axi_awaddr_o,
+    output logic [            2:0] m_axi_awsize_o,
+    output logic                   m_axi_awvalid_o,
+    input  logic                   m_axi_awready_i,
+    output logic [  DataWidth-1:0] m_axi_wdata_o,
+    output logic [DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                   m_axi_wvalid_o,
+    input  logic                   m_axi_wready_i,
+    input  logic [            1:0] m_axi_bresp_i,
+    input  logic                   m_axi_bvalid_i,
+    output logic                   m_axi_bready_o,
+    output logic [           63:0] m_axi_araddr_o,
+    output logic [            2:0] m_axi_arsize_o,
+    output logic                   m_axi_arvalid_o,
+    input  logic                   m_axi_arready_i,
+    input  logic [  DataWidth-1:0] m_axi_rdata_i,
+    input  logic [            1:0] m_axi_rresp_i,
+    input  logic                   m_axi_rvalid_i,
+    output logic                   m_axi_rready_o,
+
+    // to the bridge's control port: AXI4-Lite
+    output logic [31:0] c_axil_awaddr_o,
+    output logic        c_axil_awvalid_o,
+    input  logic        c_axil_awready_i,
+    output logic [31:0] c_axil_wdata_o,
+    output logic [ 3:0] c_axil_wstrb_o,
+    output logic        c_axil_wvalid_o,
+    input  logic        c_axil_wready_i,
+    input  logic [ 1:0] c_axil_bresp_i,
+    input  logic        c_axil_bvalid_i,
+    output logic        c_axil_bready_o,
+    output logic [31:0] c_axil_araddr_o,
+    output logic        c_axil_arvalid_o,
+    input  logic        c_axil_arready_i,
+    input  logic [31:0] c_axil_rdata_i,
+    input  logic [ 1:0] c_axil_rresp_i,
+    input  logic        c_axil_rvalid_i,
+    output logic        c_axil_rready_o
+);
+
+  if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
+    $error("spate_pcie_axi: DataWidth must be 128, 256 or 512");
+  end
+  if (WindowBits < 13 || WindowBits > 32 || AddressWidth <= WindowBits || AddressWidth > 64) begin : gen_address_width
+    $error("spate_pcie_axi: WindowBits must be 13 to 32, and AddressWidth above it, at most 64");
+  end
+  if (WindowBase % (64'd1 << WindowBits) != 0) begin : gen_window_base
+    $error("spate_pcie_axi: WindowBase must be a multiple of the aperture's size");
+  end
+
+  localparam int unsigned AddressDepth = 16;
+  localparam int unsigned DataDepth = 32;
+  localparam int unsigned Strobes = DataWidth / 8;
+
+  // ---- resets, clock and link ----
+
+  logic run, clear, axi_up, axi_run, axi_clear, axi_rst_n;
+  logic bridge_out_of_reset, stopped, linked, read_idle, write_idle;
+
+  spate_cdc_reset u_axi_reset (
+      .clk_i(axi_aclk_i),
+      .rst_ni(axi_aresetn_i),
+      .rst_no(axi_rst_n)
+  );
+
+  spate_cdc_bit u_bridge_reset (
+      .clk_i,
+      .level_i(axi_rst_n),
+      .level_o(bridge_out_of_reset)
+  );
+
+  spate_cdc_bit u_link_up (
+      .clk_i,
+      .level_i(user_link_up_i),
+      .level_o(linked)
+  );
+
+  spate_cdc_watch u_watch (
+      .clk_i,
+      .rst_ni,
+      .watched_clk_i(axi_aclk_i),
+      .stopped_o(stopped)
+  );
+
+  spate_cdc_flush u_flush (
+      .a_clk_i(clk_i),
+      .a_rst_ni(rst_ni),
+      .a_stop_i(!bridge_out_of_reset),
+      .a_idle_i(read_idle && write_idle),
+      .a_run_o(run),
+      .a_clear_o(clear),
+      .b_clk_i(axi_aclk_i),
+      .b_rst_ni(axi_rst_n),
+      .b_run_o(axi_up),
+      .b_clear_o(axi_clear)
+  );
+
+  // Nothing is shown to the bridge in its reset, not even to the first edge of a clock that comes back.
+  assign axi_run = axi_up && axi_rst_n;
+
+  always_ff @(posedge clk_i) link_up_o <= rst_ni && run && !stopped && linked;
+
+  // ---- reads ----
+
+  logic ar_valid, ar_ready, ar_stray, ar_fixed;
+  logic [IdWidth-1:0] ar_id;
+  logic [WindowBits-1:0] ar_address;
+  logic [7:0] ar_len;
+  logic [2:0] ar_size;
+  logic r_valid, r_ready, r_last, r_empty, r_out_valid;
+  logic [IdWidth-1:0] r_id;
+  logic [DataWidth-1:0] r_data;
+
+  spate_cdc_fifo #(
+      .Width(IdWidth + 1 + WindowBits + 8 + 3 + 1),
+      .Depth(AddressDepth)
+  ) u_ar (
+      .in_clk_i(axi_aclk_i),
+      .in_run_i(axi_run),
+      .in_clear_i(axi_clear),
+      .in_valid_i(s_axi_arvalid_i),
+      .in_ready_o(s_axi_arready_o),
+      .in_data_i({
+        s_axi_arid_i,
+        s_axi_araddr_i[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
+        s_axi_araddr_i[WindowBits-1:0],
+        s_axi_arlen_i,
+        s_axi_arsize_i,
+        s_axi_arburst_i == 2'b00
+      }),
+      .in_empty_o(),
+      .out_clk_i(clk_i),
+      .out_run_i(run),
+      .out_clear_i(clear),
+      .out_valid_o(ar_valid),
+      .out_ready_i(ar_ready),
+      .out_data_o({ar_id, ar_stray, ar_address, ar_len, ar_size, ar_fixed})
+  );
+
+  spate_pcie_axi_read #(
+      .DataWidth(DataWidth),
+      .IdWidth(IdWidth),
+      .WindowBits(WindowBits)
+  ) u_read (
+      .clk_i,
+      .rst_ni,
+      .run_i(run),
+      .drop_i(adapter_reset_i),
+      .idle_o(read_idle),
+      .ar_valid_i(ar_valid),
+      .ar_ready_o(ar_ready),
+      .ar_id_i(ar_id),
+      .ar_address_i(ar_address),
+      .ar_stray_i(ar_stray),
+      .ar_len_i(ar_len),
+      .ar_size_i(ar_size),
+      .ar_fixed_i(ar_fixed),
+      .read_valid_o,
+      .read_ready_i,
+      .read_address_o,
+      .read_stray_o,
+      .read_beats_o,
+      .read_data_valid_i,
+      .read_data_ready_o,
+      .read_data_i,
+      .read_last_i,
+      .r_valid_o(r_valid),
+      .r_ready_i(r_ready),
+      .r_id_o(r_id),
+      .r_last_o(r_last),
+      .r_data_o(r_data)
+  );
+
+  spate_cdc_fifo #(
+      .Width(IdWidth + 1 + DataWidth),
+      .Depth(DataDepth)
+  ) u_r (
+      .in_clk_i(clk_i),
+      .in_run_i(run),
+      .in_clear_i(clear),
+      .in_valid_i(r_valid),
+      .in_ready_o(r_ready),
+      .in_data_i({r_id, r_last, r_data}),
+      .in_empty_o(r_empty),
+      .out_clk_i(axi_aclk_i),
+      .out_run_i(axi_run),
+      .out_clear_i(axi_clear),
+      .out_valid_o(r_out_valid),
+      .out_ready_i(s_axi_rready_i),
+      .out_data_o({s_axi_rid_o, s_axi_rlast_o, s_axi_rdata_o})
+  );
+
+  assign s_axi_rvalid_o = r_out_valid && axi_run;
+  assign s_axi_rresp_o = 2'b00;
+
+  // ---- writes ----
+
+  logic aw_valid, aw_ready, aw_stray, aw_fixed;
+  logic [IdWidth-1:0] aw_id;
+  logic [WindowBits-1:0] aw_address;
+  logic [2:0] aw_size;
+  logic w_valid, w_ready, w_last;
+  logic [Strobes-1:0] w_strobe;
+  logic [DataWidth-1:0] w_data;
+  logic b_valid, b_ready, b_empty, b_out_valid;
+  logic [IdWidth-1:0] b_id;
+
+  // Its length is left out: WLAST says where a burst ends.
+  spate_cdc_fifo #(
+      .Width(IdWidth + 1 + WindowBits + 3 + 1),
+      .Depth(AddressDepth)
+  ) u_aw (
+      .in_clk_i(axi_aclk_i),
+      .in_run_i(axi_run),
+      .in_clear_i(axi_clear),
+      .in_valid_i(s_axi_awvalid_i),
+      .in_ready_o(s_axi_awready_o),
+      .in_data_i({
+        s_axi_awid_i,
+        s_axi_awaddr_i[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
+        s_axi_awaddr_i[WindowBits-1:0],
+        s_axi_awsize_i,
+        s_axi_awburst_i == 2'b00
+      }),
+      .in_empty_o(),
+      .out_clk_i(clk_i),
+      .out_run_i(run),
+      .out_clear_i(clear),
+      .out_valid_o(aw_valid),
+      .out_ready_i(aw_ready),
+      .out_data_o({aw_id, aw_stray, aw_address, aw_size, aw_fixed})
+  );
+
+  spate_cdc_fifo #(
+      .Width(1 + Strobes + DataWidth),
+      .Depth(DataDepth)
+  ) u_w (
+      .in_clk_i(axi_aclk_i),
+      .in_run_i(axi_run),
+      .in_clear_i(axi_clear),
+      .in_valid_i(s_axi_wvalid_i),
+      .in_ready_o(s_axi_wready_o),
+      .in_data_i({s_axi_wlast_i, s_axi_wstrb_i, s_axi_wdata_i}),
+      .in_empty_o(),
+      .out_clk_i(clk_i),
+      .out_run_i(run),
+      .out_clear_i(clear),
+      .out_valid_o(w_valid),
+      .out_ready_i(w_ready),
+      .out_data_o({w_last, w_strobe, w_data})
+  );
+
+  spate_pcie_axi_write #(
+      .DataWidth(DataWidth),
+      .IdWidth(IdWidth),
+      .WindowBits(WindowBits)
+  ) u_write (
+      .clk_i,
+      .rst_ni,
+      .run_i(run),
+      .drop_i(adapter_reset_i),
+      .idle_o(write_idle),
+      .aw_valid_i(aw_valid),
+      .aw_ready_o(aw_ready),
+      .aw_id_i(aw_id),
+      .aw_address_i(aw_address),
+      .aw_stray_i(aw_stray),
+      .aw_size_i(aw_size),
+      .aw_fixed_i(aw_fixed),
+      .w_valid_i(w_valid),
+      .w_ready_o(w_ready),
+      .w_last_i(w_last),
+      .w_strobe_i(w_strobe),
+      .w_data_i(w_data),
+      .write_valid_o,
+      .write_ready_i,
+      .write_address_o,
+      .write_stray_o,
+      .write_data_o,
+      .write_strobe_o,
+      .b_valid_o(b_valid),
+      .b_ready_i(b_ready),
+      .b_id_o(b_id)
+  );
+
+  spate_cdc_fifo #(
+      .Width(IdWidth),
+      .Depth(AddressDepth)
+  ) u_b (
+      .in_clk_i(clk_i),
+      .in_run_i(run),
+      .in_clear_i(clear),
+      .in_valid_i(b_valid),
+      .in_ready_o(b_ready),
+      .in_data_i(b_id),
+      .in_empty_o(b_empty),
+      .out_clk_i(axi_aclk_i),
+      .out_run_i(axi_run),
+      .out_clear_i(axi_clear),
+      .out_valid_o(b_out_valid),
+      .out_ready_i(s_axi_bready_i),
+      .out_data_o(s_axi_bid_o)
+  );
+
+  assign s_axi_bvalid_o = b_out_valid && axi_run;
+  assign s_axi_bresp_o = 2'b00;
+
+  // What waits in the crossings while they do not run will be forgotten.
+  always_ff @(posedge clk_i) begin
+    quiet_o <= read_idle && write_idle && (!run || (!ar_valid && !aw_valid && !w_valid && r_empty && b_empty));
+  end
+
+  // ---- registers and configuration space ----
+
+  spate_pcie_axi_mmio #(
+      .DataWidth(DataWidth),
+      .BarAxiBase(BarAxiBase),
+      .DeviceConfigOffset(DeviceConfigOffset),
+      .LocalConfigOffset(LocalConfigOffset)
+  ) u_mmio (
+      .clk_i,
+      .rst_ni,
+      .clear_i(clear),
+      .broken_i(adapter_reset_i || stopped || !run),
+      .request_valid_i,
+      .request_ready_o,
+      .request_i,
+      .response_valid_o,
+      .response_o,
+      .axi_clk_i(axi_aclk_i),
+      .axi_run_i(axi_run),
+      .axi_clear_i(axi_clear),
+      .m_axi_awaddr_o,
+      .m_axi_awsize_o,
+      .m_axi_awvalid_o,
+      .m_axi_awready_i,
+      .m_axi_wdata_o,
+      .m_axi_wstrb_o,
+      .m_axi_wvalid_o,
+      .m_axi_wready_i,
+      .m_axi_bresp_i,
+      .m_axi_bvalid_i,
+      .m_axi_bready_o,
+      .m_axi_araddr_o,
+      .m_axi_arsize_o,
+      .m_axi_arvalid_o,
+      .m_axi_arready_i,
+      .m_axi_rdata_i,
+      .m_axi_rresp_i,
+      .m_axi_rvalid_i,
+      .m_axi_rready_o,
+      .c_axil_awaddr_o,
+      .c_axil_awvalid_o,
+      .c_axil_awready_i,
+      .c_axil_wdata_o,
+      .c_axil_wstrb_o,
+      .c_axil_wvalid_o,
+      .c_axil_wready_i,
+      .c_axil_bresp_i,
+      .c_axil_bvalid_i,
+      .c_axil_bready_o,
+      .c_axil_araddr_o,
+      .c_axil_arvalid_o,
+      .c_axil_arready_i,
+      .c_axil_rdata_i,
+      .c_axil_rresp_i,
+      .c_axil_rvalid_i,
+      .c_axil_rready_o
+  );
+
+endmodule

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registers and configuration space through an AXI-PCIe bridge: one access at a time, of 4 bytes, to the bridge's slave
+// (SpaceBar) or control port (the other spaces). Requests are held in the core's clock and answers in the bridge's; only
+// a toggle crosses each way, and what it announces does not change until it is answered.
+//
+// Guarantee: one response for each request taken, as long as the bridge answers, or when `broken` is high: then with an
+// error. An access that the bridge had begun by then is ended by the rules and its answer dropped; the next one waits
+// for that. Nothing else waits for a bridge that does not answer.
+module spate_pcie_axi_mmio
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter logic [63:0] BarAxiBase = 64'h0,
+    parameter logic [31:0] DeviceConfigOffset = 32'h0010_0000,
+    parameter logic [31:0] LocalConfigOffset = 32'h0
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic clear_i,
+    input logic broken_i,
+
+    input  logic           request_valid_i,
+    output logic           request_ready_o,
+    input  mmio_request_t  request_i,
+    output logic           response_valid_o,
+    output mmio_response_t response_o,
+
+    input logic axi_clk_i,
+    input logic axi_run_i,
+    input logic axi_clear_i,
+
+    output logic [           63:0] m_axi_awaddr_o,
+    output logic [            2:0] m_axi_awsize_o,
+    output logic                   m_axi_awvalid_o,
+    input  logic                   m_axi_awready_i,
+    output logic [  DataWidth-1:0] m_axi_wdata_o,
+    output logic [DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                   m_axi_wvalid_o,
+    input  logic                   m_axi_wready_i,
+    input  logic [            1:0] m_axi_bresp_i,
+    input  logic                   m_axi_bvalid_i,
+    output logic                   m_axi_bready_o,
+    output logic [           63:0] m_axi_araddr_o,
+    output logic [            2:0] m_axi_arsize_o,
+    output logic                   m_axi_arvalid_o,
+    input  logic                   m_axi_arready_i,
+    input  logic [  DataWidth-1:0] m_axi_rdata_i,
+    input  logic [            1:0] m_axi_rresp_i,
+    input  logic                   m_axi_rvalid_i,
+    output logic                   m_axi_rready_o,
+
+    output logic [31:0] c_axil_awaddr_o,
+    output logic        c_axil_awvalid_o,
+    input  logic        c_axil_awready_i,
+    output logic [31:0] c_axil_wdata_o,
+    output logic [ 3:0] c_axil_wstrb_o,
+    output logic        c_axil_wvalid_o,
+    input  logic        c_axil_wready_i,
+    input  logic [ 1:0] c_axil_bresp_i,
+    input  logic        c_axil_bvalid_i,
+    output logic        c_axil_bready_o,
+    output logic [31:0] c_axil_araddr_o,
+    output logic        c_axil_arvalid_o,
+    input  logic        c_axil_arready_i,
+    input  logic [31:0] c_axil_rdata_i,
+    input  logic [ 1:0] c_axil_rresp_i,
+    input  logic        c_axil_rvalid_i,
+    output logic        c_axil_rready_o
+);
+
+  localparam int unsigned Lanes = DataWidth / 32;
+  localparam int unsigned LaneBits = $clog2(Lanes);
+
+  // ---- the core's clock ----
+
+  // What is with the bridge. It stays while `flight` is high.
+  logic bar_q, write_q;
+  logic [31:0] address_q, data_q, base;
+  logic ask_q, answered, flight;  // toggles: unequal while the bridge has the access
+  logic answer_q;
+  logic answer_error_q;
+  logic [31:0] answer_data_q;
+
+  logic waiting_q, launched_q, id_q;  // the core waits for a response; it was handed to the bridge; its id
+  logic take, respond;
+
+  spate_cdc_bit u_answered (
+      .clk_i,
+      .level_i(answer_q),
+      .level_o(answered)
+  );
+
+  assign flight = ask_q != answered;
+  assign request_ready_o = !waiting_q && (broken_i || !flight);
+  assign take = request_valid_i && request_ready_o;
+  assign respond = waiting_q && (broken_i || !launched_q || !flight);
+
+  always_comb begin
+    unique case (request_i.space)
+      SpaceBar: base = BarAxiBase[31:0];
+      SpaceDevice: base = DeviceConfigOffset;
+      default: base = LocalConfigOffset;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      waiting_q <= 1'b0;
+      response_valid_o <= 1'b0;
+    end else begin
+      waiting_q <= take || (waiting_q && !respond);
+      response_valid_o <= respond;
+    end
+  end
+
+  // The toggle keeps what it is in a reset of the core, and is cleared together with its other end.
+  always_ff @(posedge clk_i) begin
+    if (clear_i) ask_q <= 1'b0;
+    else if (take && !broken_i) ask_q <= !ask_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      id_q <= request_i.id;
+      launched_q <= !broken_i;
+    end
+    if (take && !broken_i) begin
+      bar_q <= request_i.space == SpaceBar;
+      write_q <= request_i.write;
+      address_q <= base + request_i.address;
+      data_q <= request_i.data;
+    end
+    if (respond) begin
+      response_o.id <= id_q;
+      response_o.error <= broken_i || !launched_q || answer_error_q;
+      response_o.data <= answer_data_q;
+    end
+  end
+
+  // ---- the bridge's clock ----
+
+  logic asked, begin_access, end_access, busy_q;
+  logic aw_q, w_q, ar_q;  // still to be taken
+  logic to_bar, to_control;
+  logic [1:0] b_resp, r_resp;
+  logic [31:0] lane_data;
+
+  spate_cdc_bit u_asked (
+      .clk_i(axi_clk_i),
+      .level_i(ask_q),
+      .level_o(asked)
+  );
+
+  assign begin_access = axi_run_i && !busy_q && asked != answer_q;
+  assign to_bar = busy_q && bar_q;
+  assign to_control = busy_q && !bar_q;
+  assign b_resp = bar_q ? m_axi_bresp_i : c_axil_bresp_i;
+  assign r_resp = bar_q ? m_axi_rresp_i : c_axil_rresp_i;
+  assign end_access =
+      (m_axi_bvalid_i && m_axi_bready_o) || (m_axi_rvalid_i && m_axi_rready_o) ||
+      (c_axil_bvalid_i && c_axil_bready_o) || (c_axil_rvalid_i && c_axil_rready_o);
+
+  always_ff @(posedge axi_clk_i) begin
+    if (!axi_run_i) begin
+      busy_q <= 1'b0;
+      aw_q <= 1'b0;
+      w_q <= 1'b0;
+      ar_q <= 1'b0;
+    end else begin
+      busy_q <= begin_access || (busy_q && !end_access);
+      aw_q <= (begin_access && write_q) || (aw_q && !(bar_q ? m_axi_awready_i : c_axil_awready_i));
+      w_q <= (begin_access && write_q) || (w_q && !(bar_q ? m_axi_wready_i : c_axil_wready_i));
+      ar_q <= (begin_access && !write_q) || (ar_q && !(bar_q ? m_axi_arready_i : c_axil_arready_i));
+    end
+  end
+
+  always_ff @(posedge axi_clk_i) begin
+    if (axi_clear_i) answer_q <= 1'b0;
+    else if (axi_run_i && end_access) answer_q <= asked;
+  end
+
+  if (Lanes > 1) begin : gen_lane
+    logic [LaneBits-1:0] lane;
+    assign lane = address_q[2+:LaneBits];
+    assign lane_data = m_axi_rdata_i[32*lane+:32];
+    for (genvar index = 0; index < Lanes; index++) begin : gen_strobe
+      assign m_axi_wstrb_o[4*index+:4] = {4{lane == LaneBits'(index)}};
+    end
+  end else begin : gen_one_lane
+    assign lane_data = m_axi_rdata_i;
+    assign m_axi_wstrb_o = '1;
+  end
+
+  always_ff @(posedge axi_clk_i) begin
+    if (end_access) begin
+      answer_error_q <= (write_q ? b_resp : r_resp) != 2'b00;
+      answer_data_q <= bar_q ? lane_data : c_axil_rdata_i;
+    end
+  end
+
+  assign m_axi_awaddr_o = {BarAxiBase[63:32], address_q};
+  assign m_axi_awsize_o = 3'd2;
+  assign m_axi_awvalid_o = axi_run_i && aw_q && bar_q;
+  assign m_axi_wdata_o = {Lanes{data_q}};
+  assign m_axi_wvalid_o = axi_run_i && w_q && bar_q;
+  assign m_axi_bready_o = to_bar && write_q && !aw_q && !w_q;
+  assign m_axi_araddr_o = {BarAxiBase[63:32], address_q};
+  assign m_axi_arsize_o = 3'd2;
+  assign m_axi_arvalid_o = axi_run_i && ar_q && bar_q;
+  assign m_axi_rready_o = to_bar && !write_q && !ar_q;
+
+  assign c_axil_awaddr_o = address_q;
+  assign c_axil_awvalid_o = axi_run_i && aw_q && !bar_q;
+  assign c_axil_wdata_o = data_q;
+  assign c_axil_wstrb_o = '1;
+  assign c_axil_wvalid_o = axi_run_i && w_q && !bar_q;
+  assign c_axil_bready_o = to_control && write_q && !aw_q && !w_q;
+  assign c_axil_araddr_o = address_q;
+  assign c_axil_arvalid_o = axi_run_i && ar_q && !bar_q;
+  assign c_axil_rready_o = to_control && !write_q && !ar_q;
+
+endmodule

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Adapter straight to the UltraScale+ integrated block (PCIE4, PCIE4C) as a root port: no bridge in between. The drive's
+// requests come on CQ and are completed on CC, register and configuration accesses go out on RQ and are answered on RC,
+// the root port's own configuration space is reached through the management port.
+//
+// The block is to be generated for: root port, dword-aligned streams of DataWidth without straddling, tags given by the
+// client, 8-bit tags, no parity. Messages are left to the block (they need no answer): INTx, error, LTR and power
+// management messages appear on its cfg_* outputs, which stay open; a message that comes on CQ all the same is counted as
+// a stray write. Maximum payload and maximum read request are written by the core, through the ports below.
+//
+//    user clock                                       │ core's clock
+//    CQ ─▶ cq ─▶ writes ──────────────────────────────┼─▶ write_*
+//          └───▶ requests that want a completion ─────┼─▶ split ─▶ read_* … data ─▶ cc ─┐
+//    CC ◀─ send ◀─────────────────────────────────────┼──────────────────────────────────┘
+//    RQ ◀─ mmio ◀─ RC, cfg_mgmt ◀─────────────────────┼── access ◀─ request_*
+//
+// Guarantee: every request that wants a completion gets all of it, once, whatever it is; a write that the block marks as
+// broken is not taken for data, and the link is shown as down after it, so that the core begins again. All handshakes of
+// the block are kept, and a packet goes to it without pauses. When its clock stops or its reset comes, accesses of the
+// core end with an error, what the core still has to say is dropped, and nothing reaches the core until both sides are
+// clean. No combinational path from one stream to another, nor from the core's clock to the block's. The core's clock is
+// to be at least as fast as the block's for full rate; nothing else depends on it.
+module spate_pcie_usp
+  import spate_pkg::*;
+  import spate_pcie_usp_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // of the streams and of the core: 128 or 256
+    parameter int unsigned WindowBits = 21,
+    parameter logic [63:0] WindowBase = 64'h0,  // bus address of the aperture, aligned to its size
+    parameter logic [63:0] BarBase = 64'h0,  // bus address that BAR 0 is given, aligned to its size
+    localparam int unsigned Lanes = DataWidth / 32,
+    localparam int unsigned LaneBits = $clog2(Lanes)
+) (
+    // The core's side, in its free-running clock.
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic adapter_reset_i,
+    output logic quiet_o,
+    output logic link_up_o,
+
+    output logic                  read_valid_o,
+    input  logic                  read_ready_i,
+    output logic [WindowBits-1:0] read_address_o,     // of the first byte
+    output logic                  read_stray_o,       // not in the aperture
+    output logic [           8:0] read_beats_o,       // 1 … 257
+    input  logic                  read_data_valid_i,
+    output logic                  read_data_ready_o,
+    input  logic [ DataWidth-1:0] read_data_i,
+    input  logic                  read_last_i,
+
+    output logic                   write_valid_o,
+    input  logic                   write_ready_i,
+    output logic [ WindowBits-1:0] write_address_o,  // of the beat, aligned to it
+    output logic                   write_stray_o,
+    output logic [  DataWidth-1:0] write_data_o,
+    output logic [DataWidth/8-1:0] write_strobe_o,
+
+    input  logic           request_valid_i,
+    output logic           request_ready_o,
+    input  mmio_request_t  request_i,
+    output logic           response_valid_o,
+    output mmio_response_t response_o,
+
+    // The block's side, in its clock, which may stop.
+    input logic       user_clk_i,
+    input logic       user_reset_i,
+    input logic       user_lnk_up_i,
+    input logic [1:0] cfg_max_payload_i,
+
+    input  logic [DataWidth-1:0] m_axis_cq_tdata_i,
+    input  logic [         87:0] m_axis_cq_tuser_i,
+    input  logic                 m_axis_cq_tlast_i,
+    input  logic                 m_axis_cq_tvalid_i,
+    output logic                 m_axis_cq_tready_o,
+    output logic [          1:0] pcie_cq_np_req_o,
+
+    output logic [DataWidth-1:0] s_axis_cc_tdata_o,
+    output logic [    Lanes-1:0] s_axis_cc_tkeep_o,
+    output logic [         32:0] s_axis_cc_tuser_o,
+    output logic                 s_axis_cc_tlast_o,
+    output logic                 s_axis_cc_tvalid_o,
+    input  logic                 s_axis_cc_tready_i,
+
+    output logic [DataWidth-1:0] s_axis_rq_tdata_o,
+    output logic [    Lanes-1:0] s_axis_rq_tkeep_o,
+    output logic [         61:0] s_axis_rq_tuser_o,
+    output logic                 s_axis_rq_tlast_o,
+    output logic                 s_axis_rq_tvalid_o,
+    input  logic                 s_axis_rq_tready_i,
+
+    input  logic [DataWidth-1:0] m_axis_rc_tdata_i,
+    input  logic [         74:0] m_axis_rc_tuser_i,
+    input  logic                 m_axis_rc_tvalid_i,
+    output logic                 m_axis_rc_tready_o,
+
+    output logic [ 9:0] cfg_mgmt_addr_o,
+    output logic        cfg_mgmt_write_o,
+    output logic [31:0] cfg_mgmt_write_data_o,
+    output logic [ 3:0] cfg_mgmt_byte_enable_o,
+    output logic        cfg_mgmt_read_o,
+    input  logic [31:0] cfg_mgmt_read_data_i,
+    input  logic        cfg_mgmt_read_write_done_i
+);
+
+  if (DataWidth != 128 && DataWidth != 256) begin : gen_width
+    $error("spate_pcie_usp: DataWidth must be 128 or 256");
+  end
+  if (WindowBits < 13 || WindowBits > 40 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != '0) begin : gen_window
+    $error("spate_pcie_usp: WindowBits must be 13 to 40, and WindowBase a multiple of 2^WindowBits");
+  end
+  if (BarBase[13:0] != '0) begin : gen_bar
+    $error("spate_pcie_usp: BarBase must be a multiple of the BAR's size, at least 16 KiB");
+  end
+
+  localparam int unsigned BeatBits = WindowBits - LaneBits - 2;
+  localparam int unsigned NonpostedMax = 32;
+  // Two of the largest packets: one fills while one leaves.
+  localparam int unsigned WordsDepth = 1024 / (DataWidth / 8);
+  localparam int unsigned MarksDepth = 16;
+
+  logic listen, run, clear, core_idle, sent;
+  logic user_link_rst_n, user_run, user_clear, user_busy;
+
+  // ---- what the drive writes ----
+
+  typedef struct packed {
+    logic                   broken;
+    logic                   stray;
+    logic [BeatBits-1:0]    beat;
+    logic [DataWidth/8-1:0] strobe;
+    logic [DataWidth-1:0]   data;
+  } write_t;
+
+  write_t user_write, write;
+  logic user_write_valid, user_write_ready, write_valid, write_taken, broken;
+  logic write_shown_q;  // shown to the core, it stays until it is taken
+  nonposted_t user_nonposted, nonposted;
+  logic user_nonposted_valid, user_nonposted_ready, user_nonposted_done, nonposted_valid, nonposted_ready;
+  logic user_cq_idle;
+
+  spate_pcie_usp_cq #(
+      .DataWidth(DataWidth),
+      .WindowBits(WindowBits),
+      .WindowBase(WindowBase),
+      .NonpostedMax(NonpostedMax)
+  ) u_cq (
+      .clk_i(user_clk_i),
+      .rst_ni(user_run),
+      .link_rst_ni(user_link_rst_n),
+      .cq_tdata_i(m_axis_cq_tdata_i),
+      .cq_tuser_i(m_axis_cq_tuser_i),
+      .cq_tlast_i(m_axis_cq_tlast_i),
+      .cq_tvalid_i(m_axis_cq_tvalid_i),
+      .cq_tready_o(m_axis_cq_tready_o),
+      .np_req_o(pcie_cq_np_req_o),
+      .nonposted_valid_o(user_nonposted_valid),
+      .nonposted_ready_i(user_nonposted_ready),
+      .nonposted_o(user_nonposted),
+      .nonposted_done_i(user_nonposted_done),
+      .write_valid_o(user_write_valid),
+      .write_ready_i(user_write_ready),
+      .write_broken_o(user_write.broken),
+      .write_stray_o(user_write.stray),
+      .write_beat_o(user_write.beat),
+      .write_data_o(user_write.data),
+      .write_strobe_o(user_write.strobe),
+      .idle_o(user_cq_idle)
+  );
+
+  logic user_writes_empty, user_nonposted_empty;
+
+  spate_cdc_fifo #(
+      .Width($bits(write_t)),
+      .Depth(16)
+  ) u_writes (
+      .in_clk_i(user_clk_i),
+      .in_run_i(user_run),
+      .in_clear_i(user_clear),
+      .in_valid_i(user_write_valid),
+      .in_ready_o(user_write_ready),
+      .in_data_i(user_write),
+      .in_empty_o(user_writes_empty),
+      .out_clk_i(clk_i),
+      .out_run_i(run),
+      .out_clear_i(clear),
+      .out_valid_o(write_valid),
+      .out_ready_i(write_taken),
+      .out_data_o(write)
+  );
+
+  // After a broken write nothing that the drive writes counts: its completion would come next.
+  assign write_valid_o = write_valid && !write.broken && ((listen && !broken) || write_shown_q);
+  assign write_taken = write_ready_i || !write_valid_o;
+  assign write_address_o = {write.beat, (LaneBits + 2)'(0)};
+  assign write_stray_o = write.stray;
+  assign write_data_o = write.data;
+  assign write_strobe_o = write.strobe;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) write_shown_q <= 1'b0;
+    else write_shown_q <= write_valid_o && !write_ready_i;
+  end
+
+  // ---- what the drive reads ----
+
+  spate_cdc_fifo #(
+      .Width($bits(nonposted_t)),
+      .Depth(NonpostedMax)
+  ) u_nonposted (
+      .in_clk_i(user_clk_i),
+      .in_run_i(user_run),
+      .in_clear_i(user_clear),
+      .in_valid_i(user_nonposted_valid),
+      .in_ready_o(user_nonposted_ready),
+      .in_data_i(user_nonposted),
+      .in_empty_o(user_nonposted_empty),
+      .out_clk_i(clk_i),
+      .out_run_i(run),
+      .out_clear_i(clear),
+      .out_valid_o(nonposted_valid),
+      .out_ready_i(nonposted_ready),
+      .out_data_o(nonposted)
+  );
+
+  logic [1:0] max_payload;
+
+  for (genvar k = 0; k < 2; k++) begin : gen_payload
+    // Changes only while the drive is being brought up.
+    spate_cdc_bit u_bit (
+        .clk_i,
+        .level_i(cfg_max_payload_i[k]),
+        .level_o(max_payload[k])
+    );
+  end
+
+  packet_t packet_in, packet;
+  logic packet_in_valid, packet_in_ready, packet_valid, packet_ready, unsupported_sent;
+  logic split_idle, cc_idle;
+
+  spate_pcie_usp_split #(
+      .DataWidth(DataWidth),
+      .WindowBits(WindowBits),
+      .WindowBase(WindowBase)
+  ) u_split (
+      .clk_i,
+      .rst_ni,
+      .run_i(listen),
+      .max_payload_i(max_payload),
+      .nonposted_valid_i(nonposted_valid),
+      .nonposted_ready_o(nonposted_ready),
+      .nonposted_i(nonposted),
+      .read_valid_o,
+      .read_ready_i,
+      .read_address_o,
+      .read_stray_o,
+      .read_beats_o,
+      .packet_valid_o(packet_in_valid),
+      .packet_ready_i(packet_in_ready),
+      .packet_o(packet_in),
+      .unsupported_sent_i(unsupported_sent),
+      .idle_o(split_idle)
+  );
+
+  spate_fifo #(
+      .Width($bits(packet_t)),
+      .Depth(8)
+  ) u_packets (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(packet_in_valid),
+      .in_ready_o(packet_in_ready),
+      .in_data_i(packet_in),
+      .out_valid_o(packet_valid),
+      .out_ready_i(packet_ready),
+      .out_data_o(packet),
+      .count_o()
+  );
+
+  typedef struct packed {
+    logic                 is_final;
+    logic                 last;
+    logic [LaneBits-1:0]  top_lane;
+    logic [DataWidth-1:0] data;
+  } word_t;
+
+  word_t word, user_word;
+  logic word_valid, word_ready, user_word_valid, user_word_ready, words_empty, words_ready;
+  logic mark_q, marks_ready, user_mark_valid, user_mark_ready;
+
+  spate_pcie_usp_cc #(
+      .DataWidth(DataWidth)
+  ) u_cc (
+      .clk_i,
+      .rst_ni,
+      .packet_valid_i(packet_valid),
+      .packet_ready_o(packet_ready),
+      .packet_i(packet),
+      .unsupported_i(nonposted),
+      .unsupported_sent_o(unsupported_sent),
+      .data_valid_i(read_data_valid_i),
+      .data_ready_o(read_data_ready_o),
+      .data_i(read_data_i),
+      .word_valid_o(word_valid),
+      .word_ready_i(word_ready),
+      .word_data_o(word.data),
+      .word_top_lane_o(word.top_lane),
+      .word_last_o(word.last),
+      .word_final_o(word.is_final),
+      .idle_o(cc_idle)
+  );
+
+  // With nobody to hear them words are dropped, so that the core can say all that it was asked for.
+  assign word_ready = !run || (words_ready && marks_ready);
+
+  spate_cdc_fifo #(
+      .Width($bits(word_t)),
+      .Depth(WordsDepth)
+  ) u_words (
+      .in_clk_i(clk_i),
+      .in_run_i(run),
+      .in_clear_i(clear),
+      .in_valid_i(word_valid && marks_ready),
+      .in_ready_o(words_ready),
+      .in_data_i(word),
+      .in_empty_o(words_empty),
+      .out_clk_i(user_clk_i),
+      .out_run_i(user_run),
+      .out_clear_i(user_clear),
+      .out_valid_o(user_word_valid),
+      .out_ready_i(user_word_ready),
+      .out_data_o(user_word)
+  );
+
+  // A packet's mark follows its last word by a cycle, so that it is never seen before it.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) mark_q <= 1'b0;
+    else mark_q <= run && ((word_valid && word.last && words_ready && marks_ready) || (mark_q && !marks_ready));
+  end
+
+  spate_cdc_fifo #(
+      .Width(1),
+      .Depth(MarksDepth)
+  ) u_marks (
+      .in_clk_i(clk_i),
+      .in_run_i(run),
+      .in_clear_i(clear),
+      .in_valid_i(mark_q),
+      .in_ready_o(marks_ready),
+      .in_data_i(1'b1),
+      .in_empty_o(),
+      .out_clk_i(user_clk_i),
+      .out_run_i(user_run),
+      .out_clear_i(user_clear),
+      .out_valid_o(user_mark_valid),
+      .out_ready_i(user_mark_ready),
+      .out_data_o()
+  );
+
+  logic user_send_busy;
+
+  spate_pcie_usp_send #(
+      .DataWidth(DataWidth)
+  ) u_send (
+      .clk_i(user_clk_i),
+      .rst_ni(user_run),
+      .mark_valid_i(user_mark_valid),
+      .mark_ready_o(user_mark_ready),
+      .word_valid_i(user_word_valid),
+      .word_ready_o(user_word_ready),
+      .word_data_i(user_word.data),
+      .word_top_lane_i(user_word.top_lane),
+      .word_last_i(user_word.last),
+      .word_final_i(user_word.is_final),
+      .cc_tdata_o(s_axis_cc_tdata_o),
+      .cc_tkeep_o(s_axis_cc_tkeep_o),
+      .cc_tlast_o(s_axis_cc_tlast_o),
+      .cc_tvalid_o(s_axis_cc_tvalid_o),
+      .cc_tready_i(s_axis_cc_tready_i),
+      .done_o(user_nonposted_done),
+      .busy_o(user_send_busy)
+  );
+
+  assign s_axis_cc_tuser_o = '0;
+
+  // ---- registers and configuration ----
+
+  mmio_request_t user_request;
+  logic user_start, user_done, user_error, user_sending;
+  logic [31:0] user_data;
+
+  spate_pcie_usp_access u_access (
+      .clk_i,
+      .rst_ni,
+      .run_i(listen),
+      .request_valid_i,
+      .request_ready_o,
+      .request_i,
+      .response_valid_o,
+      .response_o,
+      .user_clk_i,
+      .user_rst_ni(user_run),
+      .user_start_o(user_start),
+      .user_request_o(user_request),
+      .user_done_i(user_done),
+      .user_error_i(user_error),
+      .user_data_i(user_data)
+  );
+
+  spate_pcie_usp_mmio #(
+      .DataWidth(DataWidth),
+      .BarBase(BarBase)
+  ) u_mmio (
+      .clk_i(user_clk_i),
+      .rst_ni(user_run),
+      .link_up_i(user_lnk_up_i),
+      .start_i(user_start),
+      .request_i(user_request),
+      .done_o(user_done),
+      .error_o(user_error),
+      .data_o(user_data),
+      .rq_tdata_o(s_axis_rq_tdata_o),
+      .rq_tkeep_o(s_axis_rq_tkeep_o),
+      .rq_tuser_o(s_axis_rq_tuser_o),
+      .rq_tlast_o(s_axis_rq_tlast_o),
+      .rq_tvalid_o(s_axis_rq_tvalid_o),
+      .rq_tready_i(s_axis_rq_tready_i),
+      .rc_tdata_i(m_axis_rc_tdata_i),
+      .rc_tuser_i(m_axis_rc_tuser_i),
+      .rc_tvalid_i(m_axis_rc_tvalid_i),
+      .rc_tready_o(m_axis_rc_tready_o),
+      .cfg_mgmt_addr_o,
+      .cfg_mgmt_write_o,
+      .cfg_mgmt_write_data_o,
+      .cfg_mgmt_byte_enable_o,
+      .cfg_mgmt_read_o,
+      .cfg_mgmt_read_data_i,
+      .cfg_mgmt_read_write_done_i,
+      .sending_o(user_sending)
+  );
+
+  // ---- the link ----
+
+  logic user_quiet_q, user_quiet;
+
+  assign core_idle = split_idle && cc_idle && !mark_q && !write_shown_q;
+  assign sent = words_empty;
+  assign user_busy = user_send_busy || user_sending;
+
+  spate_pcie_usp_link u_link (
+      .clk_i,
+      .rst_ni,
+      .adapter_reset_i,
+      .broken_i(write_valid && write.broken),
+      .idle_i(core_idle),
+      .sent_i(sent),
+      .listen_o(listen),
+      .broken_o(broken),
+      .run_o(run),
+      .clear_o(clear),
+      .link_up_o,
+      .user_clk_i,
+      .user_reset_i,
+      .user_link_up_i(user_lnk_up_i),
+      .user_busy_i(user_busy),
+      .user_link_rst_no(user_link_rst_n),
+      .user_run_o(user_run),
+      .user_clear_o(user_clear)
+  );
+
+  always_ff @(posedge user_clk_i) begin
+    user_quiet_q <= user_cq_idle && user_writes_empty && user_nonposted_empty && !user_send_busy;
+  end
+
+  spate_cdc_bit u_quiet (
+      .clk_i,
+      .level_i(user_quiet_q),
+      .level_o(user_quiet)
+  );
+
+  always_ff @(posedge clk_i) begin
+    quiet_o <= core_idle && !write_valid && (!run || (user_quiet && !nonposted_valid && words_empty));
+  end
+
+endmodule

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Carries the core's register and configuration accesses, one at a time, into the block's clock and their answers back.
+// What is carried stands still while a toggle says that it is there.
+//
+// Guarantee: each access that was taken is answered once: with what the block's side says, or, as soon as the two sides
+// no longer talk, with an error. An answer to an access that ended so is dropped.
+module spate_pcie_usp_access
+  import spate_pkg::*;
+(
+    input  logic           clk_i,
+    input  logic           rst_ni,
+    input  logic           run_i,
+    input  logic           request_valid_i,
+    output logic           request_ready_o,
+    input  mmio_request_t  request_i,
+    output logic           response_valid_o,  // a pulse
+    output mmio_response_t response_o,
+
+    input  logic                 user_clk_i,
+    input  logic                 user_rst_ni,
+    output logic                 user_start_o,    // a pulse; `request` stands until it is answered
+    output mmio_request_t        user_request_o,
+    input  logic                 user_done_i,     // a pulse, with the two below
+    input  logic                 user_error_i,
+    input  logic          [31:0] user_data_i
+);
+
+  mmio_request_t request_q;
+  logic busy_q, asked_q, fail;
+  logic answered, answered_q;
+
+  // ---- the block's side ----
+
+  logic user_asked, user_asked_q;
+  logic user_answered_q, user_error_q;
+  logic [31:0] user_data_q;
+
+  spate_cdc_bit u_asked (
+      .clk_i(user_clk_i),
+      .level_i(asked_q),
+      .level_o(user_asked)
+  );
+  spate_cdc_bit u_answered (
+      .clk_i,
+      .level_i(user_answered_q),
+      .level_o(answered)
+  );
+
+  always_ff @(posedge user_clk_i) begin
+    user_asked_q <= user_asked;
+    if (!user_rst_ni) user_answered_q <= 1'b0;
+    else if (user_done_i) user_answered_q <= !user_answered_q;
+    if (user_done_i) begin
+      user_error_q <= user_error_i;
+      user_data_q <= user_data_i;
+    end
+  end
+
+  assign user_start_o = user_rst_ni && user_asked_q != user_asked;
+  assign user_request_o = request_q;
+
+  // ---- the core's side ----
+
+  logic take, arrived;
+
+  assign take = request_valid_i && request_ready_o;
+  assign arrived = run_i && answered_q != answered;
+  assign fail = busy_q && !run_i;
+  assign request_ready_o = !busy_q;
+  assign response_valid_o = busy_q && (arrived || fail);
+  assign response_o = '{id: request_q.id, error: fail || user_error_q, data: fail ? '1 : user_data_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      asked_q <= 1'b0;
+    end else begin
+      if (take) busy_q <= 1'b1;
+      else if (response_valid_o) busy_q <= 1'b0;
+      // One that is taken while nobody listens is not asked at all.
+      if (take && run_i) asked_q <= !asked_q;
+    end
+    answered_q <= answered;
+    if (take) request_q <= request_i;
+  end
+
+endmodule

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the core apart from a block whose clock and reset come and go.
+//
+// Guarantee: the core stops listening as soon as the block's reset or the end of its clock is known, without needing that
+// clock; what lies between the clocks is cleared before both talk again. When the core asks for a reset while the block
+// is well, nothing new is begun, and packets that were promised to the block leave whole before anything is cleared.
+// After a write that cannot be trusted the link is shown as down until the core resets the adapter, or the link was lost.
+module spate_pcie_usp_link (
+    // the core's clock
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic adapter_reset_i,
+    input  logic broken_i,         // a pulse: a write arrived that cannot be trusted
+    input  logic idle_i,           // the core owes nothing to the adapter
+    input  logic sent_i,           // all words for the block have crossed
+    output logic listen_o,         // what comes from the block counts
+    output logic broken_o,         // but what the drive writes does not, any more
+    output logic run_o,            // what goes to the block arrives
+    output logic clear_o,
+    output logic link_up_o,
+
+    // the block's clock
+    input  logic user_clk_i,
+    input  logic user_reset_i,
+    input  logic user_link_up_i,
+    input  logic user_busy_i,       // words for the block are still on their way
+    output logic user_link_rst_no,  // the block's own reset
+    output logic user_run_o,
+    output logic user_clear_o
+);
+
+  logic reset, stopped, up, busy;
+  logic wanted_q;  // the core asked for a reset
+  logic broken_q;
+  logic [3:0] drained_q;  // for some cycles: what crossed last may not have been seen as busy yet
+  logic stop;
+
+  spate_cdc_bit u_reset_bit (
+      .clk_i,
+      .level_i(user_reset_i),
+      .level_o(reset)
+  );
+  spate_cdc_bit u_up_bit (
+      .clk_i,
+      .level_i(user_link_up_i),
+      .level_o(up)
+  );
+  spate_cdc_bit u_busy_bit (
+      .clk_i,
+      .level_i(user_busy_i),
+      .level_o(busy)
+  );
+  spate_cdc_watch u_watch (
+      .clk_i,
+      .rst_ni,
+      .watched_clk_i(user_clk_i),
+      .stopped_o(stopped)
+  );
+  spate_cdc_reset u_user_reset (
+      .clk_i(user_clk_i),
+      .rst_ni(!user_reset_i),
+      .rst_no(user_link_rst_no)
+  );
+  spate_cdc_flush u_flush (
+      .a_clk_i(clk_i),
+      .a_rst_ni(rst_ni),
+      .a_stop_i(stop),
+      .a_idle_i(idle_i),
+      .a_run_o(run_o),
+      .a_clear_o(clear_o),
+      .b_clk_i(user_clk_i),
+      .b_rst_ni(user_link_rst_no),
+      .b_run_o(user_run_o),
+      .b_clear_o(user_clear_o)
+  );
+
+  assign stop = reset || stopped || (run_o ? drained_q[3] : adapter_reset_i);
+  assign listen_o = run_o && !wanted_q;
+  assign broken_o = broken_q;
+  assign link_up_o = listen_o && up && !broken_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      wanted_q <= 1'b0;
+      broken_q <= 1'b0;
+      drained_q <= '0;
+    end else begin
+      wanted_q <= run_o && (wanted_q || adapter_reset_i);
+      broken_q <= listen_o && (broken_q || broken_i);
+      drained_q <= wanted_q && idle_i && sent_i && !busy ? {drained_q[2:0], 1'b1} : '0;
+    end
+  end
+
+endmodule

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Carries out register and configuration accesses at the block, one at a time: the root port's own configuration space
+// through the management port, the device's through configuration requests of type 0 to bus 1, its BAR through memory
+// requests of one dword (the block chooses the short header below 4 GiB). In the block's clock.
+//
+// Guarantee: each access that is started is done once, a posted write when the block has taken it. What comes back with
+// any status but success, poisoned, broken, or as a time-out is an error, a retry status too; what answers nothing that
+// is asked now is dropped. If the link goes down, what waits for the device ends with an error.
+module spate_pcie_usp_mmio
+  import spate_pkg::*;
+  import spate_pcie_usp_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // 128 or 256
+    parameter logic [63:0] BarBase = 64'h0,  // bus address of BAR 0, aligned to its size
+    localparam int unsigned Lanes = DataWidth / 32
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic link_up_i,
+
+    input  logic                 start_i,
+    input  mmio_request_t        request_i,  // from `start` until done
+    output logic                 done_o,
+    output logic                 error_o,
+    output logic          [31:0] data_o,
+
+    output logic [DataWidth-1:0] rq_tdata_o,
+    output logic [    Lanes-1:0] rq_tkeep_o,
+    output logic [         61:0] rq_tuser_o,
+    output logic                 rq_tlast_o,
+    output logic                 rq_tvalid_o,
+    input  logic                 rq_tready_i,
+
+    input  logic [DataWidth-1:0] rc_tdata_i,
+    input  logic [         74:0] rc_tuser_i,
+    input  logic                 rc_tvalid_i,
+    output logic                 rc_tready_o,
+
+    output logic [ 9:0] cfg_mgmt_addr_o,
+    output logic        cfg_mgmt_write_o,
+    output logic [31:0] cfg_mgmt_write_data_o,
+    output logic [ 3:0] cfg_mgmt_byte_enable_o,
+    output logic        cfg_mgmt_read_o,
+    input  logic [31:0] cfg_mgmt_read_data_i,
+    input  logic        cfg_mgmt_read_write_done_i,
+
+    output logic sending_o
+);
+
+  typedef enum logic [2:0] {
+    StIdle,
+    StLocal,
+    StSend,
+    StSendData,  // of a write: the second word, when the first has no place for them
+    StWait,
+    StDone
+  } state_e;
+
+  state_e state_q, state_d;
+  logic [4:0] turn_q;  // tells an answer that comes too late from the one that is waited for
+  logic error_q, error_d;
+  logic [31:0] data_q, data_d;
+
+  // ---- the request ----
+
+  rq_descriptor_t descriptor;
+  logic is_bar;
+
+  assign is_bar = request_i.space == SpaceBar;
+
+  always_comb begin
+    descriptor = '0;
+    descriptor.requester_enable = 1'b1;  // bus 0, device 0, function 0: the root port
+    descriptor.dwords = 11'd1;
+    descriptor.tag = 8'(turn_q);
+    if (is_bar) begin
+      descriptor.kind = request_i.write ? KindMemoryWrite : KindMemoryRead;
+      descriptor.address = BarBase | 64'({request_i.address[31:2], 2'b00});
+    end else begin
+      descriptor.kind = request_i.write ? KindConfigWrite0 : KindConfigRead0;
+      descriptor.address = 64'({request_i.address[11:2], 2'b00});
+      descriptor.completer = 16'h0100;
+    end
+  end
+
+  generate
+    if (Lanes == 4) begin : gen_two_words
+      assign rq_tdata_o = state_q == StSendData ? DataWidth'(request_i.data) : descriptor;
+      assign rq_tkeep_o = state_q == StSendData ? 4'h1 : 4'hf;
+      assign rq_tlast_o = state_q == StSendData || !request_i.write;
+    end else begin : gen_one_word
+      assign rq_tdata_o = DataWidth'({request_i.data, descriptor});
+      assign rq_tkeep_o = request_i.write ? Lanes'(8'h1f) : Lanes'(8'h0f);
+      assign rq_tlast_o = 1'b1;
+    end
+  endgenerate
+
+  assign rq_tuser_o = 62'h0f;  // all bytes of the one dword
+  assign rq_tvalid_o = state_q inside {StSend, StSendData};
+  assign sending_o = rq_tvalid_o;
+
+  // ---- the answer ----
+
+  rc_descriptor_t answer;
+  logic answered, bad;
+
+  assign answer = rc_tdata_i[95:0];
+  assign rc_tready_o = 1'b1;
+  // Bit 32 marks a packet's first word, bit 42 one that is broken; the answers wanted are of one word.
+  assign answered = state_q == StWait && rc_tvalid_i && rc_tuser_i[32] && answer.tag == 8'(turn_q) && answer.completed;
+  assign bad = answer.error != '0 || answer.status != StatusSuccessful || answer.poisoned || rc_tuser_i[42]
+      || (!request_i.write && answer.dwords != 11'd1);
+
+  // ---- one access ----
+
+  assign cfg_mgmt_addr_o = request_i.address[11:2];
+  assign cfg_mgmt_write_data_o = request_i.data;
+  assign cfg_mgmt_byte_enable_o = 4'hf;
+  assign cfg_mgmt_write_o = state_q == StLocal && request_i.write;
+  assign cfg_mgmt_read_o = state_q == StLocal && !request_i.write;
+
+  always_comb begin
+    state_d = state_q;
+    error_d = error_q;
+    data_d = data_q;
+    unique case (state_q)
+      StIdle: begin
+        error_d = 1'b0;
+        if (start_i) begin
+          if (request_i.space == SpaceLocal) begin
+            state_d = StLocal;
+          end else if (link_up_i) begin
+            state_d = StSend;
+          end else begin
+            state_d = StDone;
+            error_d = 1'b1;
+          end
+        end
+      end
+      StLocal: begin
+        data_d = cfg_mgmt_read_data_i;
+        if (cfg_mgmt_read_write_done_i) state_d = StDone;
+      end
+      StSend: begin
+        if (rq_tready_i) begin
+          if (!rq_tlast_o) state_d = StSendData;
+          else state_d = is_bar && request_i.write ? StDone : StWait;
+        end
+      end
+      StSendData: if (rq_tready_i) state_d = is_bar ? StDone : StWait;
+      StWait: begin
+        data_d = rc_tdata_i[127:96];
+        error_d = !answered || bad;
+        if (answered || !link_up_i) state_d = StDone;
+      end
+      StDone: state_d = StIdle;
+      default: state_d = StIdle;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= StIdle;
+      turn_q <= '0;
+    end else begin
+      state_q <= state_d;
+      turn_q <= turn_q + 5'(state_q == StDone && request_i.space != SpaceLocal);
+    end
+    error_q <= error_d;
+    data_q <= data_d;
+  end
+
+  assign done_o = state_q == StDone;
+  assign error_o = error_q;
+  assign data_o = data_q;
+
+`ifdef FORMAL
+  // An access is done once, and only after it was started; the block never sees a word change or vanish.
+  logic past_reset_q = 1'b0;
+  logic busy_q;
+  mmio_request_t request_past_q;
+  logic was_stuck_q;
+  logic [DataWidth+Lanes:0] was_q;
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    request_past_q <= request_i;
+    if (!rst_ni) busy_q <= 1'b0;
+    else busy_q <= (busy_q || start_i) && !done_o;
+    assume (!start_i || !busy_q);
+    if (busy_q) assume (request_i == request_past_q);
+    assume (request_i.space inside {SpaceLocal, SpaceDevice, SpaceBar});
+    was_stuck_q <= rst_ni && rq_tvalid_o && !rq_tready_i;
+    was_q <= {rq_tdata_o, rq_tkeep_o, rq_tlast_o};
+  end
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      assert (busy_q == (state_q != StIdle));
+      assert (!done_o || busy_q);
+      if (was_stuck_q) assert (rq_tvalid_o && was_q == {rq_tdata_o, rq_tkeep_o, rq_tlast_o});
+      assert (!rq_tvalid_o || request_i.space != SpaceLocal);
+      assert (!(cfg_mgmt_read_o && cfg_mgmt_write_o));
+      assert (state_q != StWait || !(is_bar && request_i.write));
+      cover (done_o && error_o && request_i.space == SpaceDevice);
+      cover (done_o && !error_o && turn_q == 5'd3 && !request_i.write);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moves a stream of words up by a number of lanes that is constant for a packet: what is moved past the last lane
+// appears in the first lanes of the next word. A move down is a move up by Lanes less, with the first word only kept.
+//
+// Guarantee: lane k of the output is lane k - amount of this word if there is one, otherwise lane k - amount + Lanes of
+// the word that was last kept.
+module spate_pcie_usp_rotate #(
+    parameter int unsigned Lanes = 4,  // a power of two
+    parameter int unsigned LaneWidth = 32,
+    localparam int unsigned AmountWidth = $clog2(Lanes)
+) (
+    input  logic                                  clk_i,
+    input  logic                                  keep_i,    // this word is the previous one of the next
+    input  logic [AmountWidth-1:0]                amount_i,
+    input  logic [      Lanes-1:0][LaneWidth-1:0] word_i,
+    output logic [      Lanes-1:0][LaneWidth-1:0] word_o
+);
+
+  logic [Lanes-1:0][LaneWidth-1:0] rotated, kept_q;
+
+  always_comb begin
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      rotated[lane] = word_i[AmountWidth'(lane)-amount_i];
+      word_o[lane] = AmountWidth'(lane) < amount_i ? kept_q[lane] : rotated[lane];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (keep_i) kept_q <= rotated;
+  end
+
+endmodule

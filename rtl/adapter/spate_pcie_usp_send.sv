@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lets completion packets out to the block. In the block's clock. A packet begins only when a mark says that all of its
+// words are there, because the block wants a packet without pauses.
+//
+// Guarantee: from a packet's first word to its last the output is valid, and a word stays as it is until it is taken.
+module spate_pcie_usp_send #(
+    parameter int unsigned DataWidth = 128,
+    localparam int unsigned Lanes = DataWidth / 32,
+    localparam int unsigned LaneBits = $clog2(Lanes)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                 mark_valid_i,     // a mark for each packet whose words are all in
+    output logic                 mark_ready_o,
+    input  logic                 word_valid_i,
+    output logic                 word_ready_o,
+    input  logic [DataWidth-1:0] word_data_i,
+    input  logic [ LaneBits-1:0] word_top_lane_i,
+    input  logic                 word_last_i,
+    input  logic                 word_final_i,
+
+    output logic [DataWidth-1:0] cc_tdata_o,
+    output logic [    Lanes-1:0] cc_tkeep_o,
+    output logic                 cc_tlast_o,
+    output logic                 cc_tvalid_o,
+    input  logic                 cc_tready_i,
+
+    output logic done_o,  // a pulse: the last completion of a request has left
+    output logic busy_o
+);
+
+  logic inside_q;  // a packet has begun, and its last word is still to come
+  logic valid_q, last_q, final_q;
+  logic [DataWidth-1:0] data_q;
+  logic [Lanes-1:0] keep_q;
+  logic room, begins, moves;
+
+  assign room = !valid_q || cc_tready_i;
+  assign begins = !inside_q && mark_valid_i && word_valid_i;
+  assign moves = room && (begins || (inside_q && word_valid_i));
+  assign word_ready_o = moves;
+  assign mark_ready_o = moves && !inside_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      inside_q <= 1'b0;
+      valid_q <= 1'b0;
+    end else begin
+      if (moves) inside_q <= !word_last_i;
+      if (room) valid_q <= moves;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (room) begin
+      data_q <= word_data_i;
+      last_q <= word_last_i;
+      final_q <= word_final_i;
+      for (int unsigned k = 0; k < Lanes; k++) keep_q[k] <= LaneBits'(k) <= word_top_lane_i;
+    end
+  end
+
+  assign cc_tdata_o = data_q;
+  assign cc_tkeep_o = keep_q;
+  assign cc_tlast_o = last_q;
+  assign cc_tvalid_o = valid_q;
+  assign done_o = valid_q && cc_tready_i && final_q;
+  assign busy_o = inside_q || valid_q || word_valid_i;
+
+`ifdef FORMAL
+  // The queue before keeps its promise: inside a packet there is always a word.
+  logic past_reset_q = 1'b0;
+  logic was_valid_q, was_taken_q, was_last_q;
+  logic [DataWidth+Lanes:0] was_q;
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    if (inside_q) assume (word_valid_i);
+    was_valid_q <= rst_ni && cc_tvalid_o;
+    was_taken_q <= cc_tready_i;
+    was_last_q <= cc_tlast_o;
+    was_q <= {cc_tdata_o, cc_tkeep_o, cc_tlast_o};
+  end
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      if (was_valid_q && !was_taken_q) assert (cc_tvalid_o && was_q == {cc_tdata_o, cc_tkeep_o, cc_tlast_o});
+      if (was_valid_q && !was_last_q) assert (cc_tvalid_o);
+      assert (!valid_q || inside_q == !last_q);
+      assert (cc_tkeep_o[0] || !cc_tvalid_o);
+      cover (done_o && was_valid_q && !was_taken_q);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks the core for what a memory read wants, and says which completion packets the data make: they end at addresses
+// that are multiples of the maximum payload (of 512 bytes if that is more), which satisfies every read completion
+// boundary. Requests other than plain memory reads become one packet that says so.
+//
+// Guarantee: each request becomes packets whose data add up to what was asked for, in order, the last one marked; each
+// memory read is asked of the core once, before its packets are told. A read of no bytes gets its one dword.
+module spate_pcie_usp_split
+  import spate_pcie_usp_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned WindowBits = 21,
+    parameter logic [63:0] WindowBase = 64'h0,
+    localparam int unsigned LaneBits = $clog2(DataWidth / 32)
+) (
+    input logic       clk_i,
+    input logic       rst_ni,
+    input logic       run_i,         // low: begin no request
+    input logic [1:0] max_payload_i, // 128 << max_payload bytes
+
+    input  logic       nonposted_valid_i,
+    output logic       nonposted_ready_o,
+    input  nonposted_t nonposted_i,
+
+    output logic                  read_valid_o,
+    input  logic                  read_ready_i,
+    output logic [WindowBits-1:0] read_address_o,
+    output logic                  read_stray_o,
+    output logic [           8:0] read_beats_o,
+
+    output logic    packet_valid_o,
+    input  logic    packet_ready_i,
+    output packet_t packet_o,
+    input  logic    unsupported_sent_i, // what the last packet says of its request is no longer needed
+
+    output logic idle_o
+);
+
+  typedef enum logic [1:0] {
+    StRequest,
+    StPackets,
+    StUnsupported  // told; the request stays until it is composed
+  } state_e;
+
+  state_e state_q, state_d;
+  cq_descriptor_t descriptor;
+  logic supported;
+  logic shown_q;  // shown to the core, a read stays until it is taken
+
+  assign descriptor = nonposted_i.descriptor;
+  // A request for a translation looks like a read, and wants something else.
+  assign supported = descriptor.kind == KindMemoryRead && descriptor.address_type == '0;
+
+  // ---- what is asked for ----
+
+  logic [1:0] skipped, cut;  // bytes of the first and the last dword that are not asked for
+  logic [3:0] last_enables;
+  logic [12:0] bytes;
+  logic [LaneBits-1:0] lane;
+
+  assign last_enables = descriptor.dwords == 11'd1 ? nonposted_i.first_enables : nonposted_i.last_enables;
+
+  always_comb begin
+    unique casez (nonposted_i.first_enables)
+      4'b??10: skipped = 2'd1;
+      4'b?100: skipped = 2'd2;
+      4'b1000: skipped = 2'd3;
+      default: skipped = 2'd0;
+    endcase
+    unique casez (last_enables)
+      4'b01??: cut = 2'd1;
+      4'b001?: cut = 2'd2;
+      4'b0001: cut = 2'd3;
+      4'b0000: cut = 2'd3;  // no bytes: counted as one
+      default: cut = 2'd0;
+    endcase
+  end
+  assign bytes = {descriptor.dwords, 2'b00} - 13'(skipped) - 13'(cut);
+
+  assign lane = descriptor.address[LaneBits-1:0];
+  assign read_address_o = {descriptor.address[WindowBits-3:0], skipped};
+  assign read_stray_o = descriptor.address[61:WindowBits-2] != WindowBase[63:WindowBits];
+  assign read_beats_o = 9'((12'(descriptor.dwords) + 12'(lane) - 12'd1) >> LaneBits) + 9'd1;
+
+  // ---- packets ----
+
+  packet_t current_q;  // without its length, and `bytes` from here on
+  logic [10:0] left_q;  // dwords
+  logic [6:0] place_q;  // in dwords, modulo 512 bytes
+  logic [7:0] room;  // dwords to the next boundary
+  logic [7:0] dwords;
+  logic is_final;
+
+  always_comb begin
+    unique case (max_payload_i)
+      2'd0: room = 8'd32 - 8'(place_q[4:0]);
+      2'd1: room = 8'd64 - 8'(place_q[5:0]);
+      default: room = 8'd128 - 8'(place_q);
+    endcase
+  end
+  assign is_final = left_q <= 11'(room);
+  assign dwords = is_final ? left_q[7:0] : room;
+
+  always_comb begin
+    packet_o = current_q;
+    packet_o.final_packet = is_final || current_q.unsupported;
+    packet_o.dwords = current_q.unsupported ? '0 : dwords;
+  end
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StRequest: begin
+        if (nonposted_valid_i && (run_i || shown_q)) begin
+          if (!supported) state_d = StUnsupported;
+          else if (read_ready_i) state_d = StPackets;
+        end
+      end
+      StPackets: if (packet_ready_i && is_final) state_d = StRequest;
+      StUnsupported: if (unsupported_sent_i) state_d = StRequest;
+      default: state_d = StRequest;
+    endcase
+  end
+
+  logic told_q;  // the packet of the unsupported request was taken
+
+  assign read_valid_o = state_q == StRequest && nonposted_valid_i && (run_i || shown_q) && supported;
+  assign nonposted_ready_o = (read_valid_o && read_ready_i) || (state_q == StUnsupported && unsupported_sent_i);
+  assign packet_valid_o = state_q == StPackets || (state_q == StUnsupported && !told_q);
+  assign idle_o = state_q == StRequest && !shown_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= StRequest;
+      shown_q <= 1'b0;
+    end else begin
+      state_q <= state_d;
+      shown_q <= read_valid_o && !read_ready_i;
+    end
+    if (state_q != StUnsupported) told_q <= 1'b0;
+    else if (packet_ready_i) told_q <= 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == StRequest) begin
+      current_q <= '{
+          unsupported: !supported,
+          locked: descriptor.kind == KindLockedRead,
+          final_packet: 1'b0,
+          attributes: descriptor.attributes,
+          traffic_class: descriptor.traffic_class,
+          tag: descriptor.tag,
+          requester: descriptor.requester,
+          // Fixed values for what is not a memory read.
+          bytes:
+          descriptor.kind
+          inside {
+          KindMemoryRead
+          ,
+          KindLockedRead
+          } ?
+          bytes
+          : 13'd4,
+          lower_address: supported ? {descriptor.address[4:0], skipped} : '0,
+          dwords: '0
+      };
+      left_q <= descriptor.dwords;
+      place_q <= descriptor.address[6:0];
+    end else if (state_q == StPackets && packet_ready_i) begin
+      left_q <= left_q - 11'(dwords);
+      place_q <= '0;
+      current_q.bytes <= current_q.bytes - {3'b0, dwords, 2'b00} + 13'(current_q.lower_address[1:0]);
+      current_q.lower_address <= '0;
+    end
+  end
+
+`ifdef FORMAL
+  // Whatever is asked, and however packets are taken: they add up, no one crosses a boundary, and a request is asked of
+  // the core exactly once.
+  logic past_reset_q = 1'b0;
+  logic [11:0] told_dwords_q, asked_dwords_q;
+  logic [12:0] asked_bytes_q;
+  logic [6:0] asked_low_q;
+  logic [9:0] place_before_q;  // bytes modulo 1024
+  nonposted_t request_q;
+  logic waiting_q, waiting_read_q;
+  logic [1:0] payload_q;
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    request_q <= nonposted_i;
+    payload_q <= max_payload_i;
+    waiting_q <= rst_ni && nonposted_valid_i && !nonposted_ready_o;
+    waiting_read_q <= rst_ni && read_valid_o && !read_ready_i;
+    assume (rst_ni == past_reset_q);
+    if (past_reset_q) assume (payload_q == max_payload_i);
+    assume (descriptor.dwords inside {[11'd1 : 11'd1024]});
+    assume (descriptor.dwords == 11'd1 || (nonposted_i.first_enables != '0 && nonposted_i.last_enables != '0));
+    // The queue before and the packer after keep their rules.
+    if (waiting_q) assume (nonposted_valid_i && nonposted_i == request_q);
+    assume (!unsupported_sent_i || (state_q == StUnsupported && told_q));
+    if (state_q == StRequest) begin
+      told_dwords_q <= '0;
+      asked_dwords_q <= 12'(descriptor.dwords);
+      asked_bytes_q <= bytes;
+      asked_low_q <= {descriptor.address[4:0], skipped};
+      place_before_q <= {descriptor.address[7:0], 2'b00};
+    end else if (packet_valid_o && packet_ready_i && state_q == StPackets) begin
+      told_dwords_q <= told_dwords_q + 12'(packet_o.dwords);
+      place_before_q <= place_before_q + {packet_o.dwords, 2'b00};
+    end
+  end
+
+  logic [9:0] boundary_mask;
+  assign boundary_mask = max_payload_i == 2'd0 ? 10'h07f : max_payload_i == 2'd1 ? 10'h0ff : 10'h1ff;
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      assert (state_q inside {StRequest, StPackets, StUnsupported});
+      if (waiting_read_q) assert (read_valid_o);
+      if (state_q == StPackets) begin
+        assert (told_dwords_q <= asked_dwords_q && asked_dwords_q <= 12'd1024);
+        assert (told_dwords_q + 12'(left_q) == asked_dwords_q);
+        assert (left_q != '0 && packet_o.dwords != '0);
+        assert ((({1'b0, place_q, 2'b00} ^ place_before_q) & boundary_mask) == '0);
+        // From where it begins to its end no boundary lies inside, and every packet but the last ends on one.
+        assert (10'(place_before_q & boundary_mask) + {packet_o.dwords, 2'b00} <= 11'(boundary_mask) + 11'd1);
+        if (!packet_o.final_packet) begin
+          assert (((place_before_q + {packet_o.dwords, 2'b00}) & boundary_mask) == '0);
+        end
+        assert (packet_o.final_packet == (12'(packet_o.dwords) + told_dwords_q == asked_dwords_q));
+        // Lower address and byte count are those of the first byte of this packet.
+        assert (packet_o.lower_address == (told_dwords_q == '0 ? asked_low_q : 7'd0));
+        assert (packet_o.bytes == asked_bytes_q - {told_dwords_q[10:0], 2'b00}
+            + (told_dwords_q == '0 ? 13'd0 : 13'(asked_low_q[1:0])));
+        assert (packet_o.bytes != '0);
+        assert (!current_q.unsupported);
+        // What is counted is the whole of the dwords but for less than one at either end.
+        assert (14'(asked_bytes_q) + 14'(asked_low_q[1:0]) + 14'd3 >= {asked_dwords_q, 2'b00});
+        assert (14'(asked_bytes_q) + 14'(asked_low_q[1:0]) <= {asked_dwords_q, 2'b00});
+      end
+      cover (state_q == StPackets && told_dwords_q == 12'd1000 && packet_o.final_packet);
+      cover (state_q == StUnsupported && unsupported_sent_i);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A queue from one clock domain to another. What goes in comes out once, in order, and nothing else does, at whatever
+// ratio of the clocks. The first word stands at the output, in a register, before it is asked for; the LUTRAM behind it
+// is read by the edge that fills the register, so a path from one clock to the other ends there. No combinational path
+// leads from an input to an output.
+//
+// Either side may be reset without the other, through the protocol that spate_cdc_flush carries out: while a side's
+// `run` is low it moves nothing through the LUTRAM (the word that stands at the output stays there, and may be taken);
+// `clear` empties a side, and comes only while neither side runs. Pointers therefore never jump while they are looked at.
+//
+// Full rate from Depth = 16 on: a pointer needs about eight cycles to and fro.
+//
+// Constraints: set_max_delay -datapath_only, of one period of the faster clock, from gray_q to gray_far and from
+// `words` to out_data_q.
+module spate_cdc_fifo #(
+    parameter int unsigned Width = 32,  // bits of a word
+    parameter int unsigned Depth = 16  // words, not counting the one at the output; a power of two, at least 4
+) (
+    input  logic             in_clk_i,
+    input  logic             in_run_i,
+    input  logic             in_clear_i,
+    input  logic             in_valid_i,
+    output logic             in_ready_o,
+    input  logic [Width-1:0] in_data_i,
+    output logic             in_empty_o,  // all that went in has reached the output register, seen two cycles late
+
+    input  logic             out_clk_i,
+    input  logic             out_run_i,
+    input  logic             out_clear_i,
+    output logic             out_valid_o,
+    input  logic             out_ready_i,
+    output logic [Width-1:0] out_data_o
+);
+
+  if (Width < 1 || Depth < 4 || (Depth & (Depth - 1)) != 0) begin : gen_parameters
+    $error("spate_cdc_fifo: Width must be at least 1 and Depth a power of two, at least 4");
+  end
+
+  localparam int unsigned IndexWidth = $clog2(Depth);
+  localparam int unsigned GrayWidth = IndexWidth + 1;
+  // Gray codes of positions that are Depth apart differ in the two highest bits.
+  localparam logic [GrayWidth-1:0] FullDifference = GrayWidth'(3) << (IndexWidth - 1);
+
+  (* ram_style = "distributed" *) logic [Width-1:0] words[Depth];
+
+  function automatic logic [GrayWidth-1:0] gray(logic [GrayWidth-1:0] position);
+    return position ^ (position >> 1);
+  endfunction
+
+  // ---- in ----
+
+  logic [GrayWidth-1:0] tail_q, tail_d, tail_gray_q, head_gray_far;
+  logic [GrayWidth-1:0] head_gray_q, tail_gray_far;
+  logic push;
+
+  assign in_ready_o = in_run_i && tail_gray_q != (head_gray_far ^ FullDifference);
+  assign in_empty_o = tail_gray_q == head_gray_far;
+  assign push = in_valid_i && in_ready_o;
+  assign tail_d = tail_q + 1'b1;
+
+  always_ff @(posedge in_clk_i) begin
+    if (in_clear_i) begin
+      tail_q <= '0;
+      tail_gray_q <= '0;
+    end else if (push) begin
+      tail_q <= tail_d;
+      tail_gray_q <= gray(tail_d);
+    end
+  end
+
+  always_ff @(posedge in_clk_i) begin
+    if (push) words[tail_q[IndexWidth-1:0]] <= in_data_i;
+  end
+
+  for (genvar bit_index = 0; bit_index < GrayWidth; bit_index++) begin : gen_far
+    spate_cdc_bit u_head (
+        .clk_i(in_clk_i),
+        .level_i(head_gray_q[bit_index]),
+        .level_o(head_gray_far[bit_index])
+    );
+    spate_cdc_bit u_tail (
+        .clk_i(out_clk_i),
+        .level_i(tail_gray_q[bit_index]),
+        .level_o(tail_gray_far[bit_index])
+    );
+  end
+
+  // ---- out ----
+
+  logic [GrayWidth-1:0] head_q, head_d;
+  logic out_valid_q, load;
+  logic [Width-1:0] out_data_q;
+
+  assign load = out_run_i && head_gray_q != tail_gray_far && (!out_valid_q || out_ready_i);
+  assign head_d = head_q + 1'b1;
+  assign out_valid_o = out_valid_q;
+  assign out_data_o = out_data_q;
+
+  always_ff @(posedge out_clk_i) begin
+    if (out_clear_i) begin
+      head_q <= '0;
+      head_gray_q <= '0;
+      out_valid_q <= 1'b0;
+    end else begin
+      if (load) begin
+        head_q <= head_d;
+        head_gray_q <= gray(head_d);
+      end
+      out_valid_q <= load || (out_valid_q && !out_ready_i);
+    end
+  end
+
+  always_ff @(posedge out_clk_i) begin
+    if (load) out_data_q <= words[head_q[IndexWidth-1:0]];
+  end
+
+endmodule

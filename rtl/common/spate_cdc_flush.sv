@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Empties the crossings between two clock domains when one of them is reset, whatever the other is doing: side a's clock
+// never stops, side b's may. One of these serves any number of crossings between the same two domains.
+//
+//   a: start ──▶ isolate (asks b to clear) ──▶ clear ──▶ release (b may go on) ──▶ run ──▶ isolate …
+//   b: down (after its reset) ──▶ cleared (while a asks) ──▶ up ──▶ down or cleared …
+//
+// Guarantee: a side's `clear` is only ever high while the other does not run, and both have cleared between two times
+// that both run. Side a stops as soon as it knows that b was reset or stopped answering, and waits for b with nothing
+// but running again. It clears only once a_idle_i says that what it had begun has ended.
+module spate_cdc_flush (
+    input  logic a_clk_i,
+    input  logic a_rst_ni,
+    input  logic a_stop_i,  // a reason not to run that needs no clock of b: its reset
+    input  logic a_idle_i,
+    output logic a_run_o,
+    output logic a_clear_o,
+
+    input  logic b_clk_i,
+    input  logic b_rst_ni,
+    output logic b_run_o,
+    output logic b_clear_o
+);
+
+  // ---- side a: the request and b's acknowledgement rise and fall in turn ----
+
+  typedef enum logic [2:0] {
+    StStart,
+    StIsolate,
+    StClear,
+    StRelease,
+    StRun
+  } state_e;
+
+  state_e state_q, state_d;
+  logic request_q;
+  logic cleared_q, up_q;
+  logic cleared, up, down_q;  // as a sees them
+
+  spate_cdc_bit u_cleared (
+      .clk_i(a_clk_i),
+      .level_i(cleared_q),
+      .level_o(cleared)
+  );
+  spate_cdc_bit u_up (
+      .clk_i(a_clk_i),
+      .level_i(up_q),
+      .level_o(up)
+  );
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StStart: if (request_q || !cleared) state_d = StIsolate;
+      StIsolate: if (request_q && cleared && !up && a_idle_i) state_d = StClear;
+      StClear: state_d = StRelease;
+      StRelease: begin
+        // From cleared to up two bits change: for one cycle it may look like down.
+        if (!request_q && !cleared) begin
+          if (up && !a_stop_i) state_d = StRun;
+          else if (up || down_q) state_d = StIsolate;
+        end
+      end
+      StRun: if (!up || a_stop_i) state_d = StIsolate;
+      default: state_d = StStart;
+    endcase
+  end
+
+  assign a_run_o = state_q == StRun;
+  assign a_clear_o = state_q == StClear;
+
+  always_ff @(posedge a_clk_i) begin
+    down_q <= !cleared && !up;
+    state_q <= a_rst_ni ? state_d : StStart;
+  end
+
+  // The request falls one cycle after the clearing: b, once it is up, sees nothing from before. A reset of side a leaves
+  // it as it is: taken back before b saw it, its late acknowledgement would pass for that of the next. The first value
+  // is for simulators that know of X.
+  initial request_q = 1'b0;
+  always_ff @(posedge a_clk_i) begin
+    request_q <= state_q == StIsolate || state_q == StClear || (state_q == StStart && request_q);
+  end
+
+  // ---- side b ----
+
+  logic request;
+
+  spate_cdc_bit u_request (
+      .clk_i(b_clk_i),
+      .level_i(request_q),
+      .level_o(request)
+  );
+
+  assign b_run_o = up_q;
+  assign b_clear_o = cleared_q;
+
+  // The acknowledgement has no reset either: it follows the request whatever happens. A b that was in reset when the
+  // request was taken back stays down, which side a sees: neither up nor cleared.
+  always_ff @(posedge b_clk_i) begin
+    cleared_q <= request;
+    up_q <= b_rst_ni && !request && (cleared_q || up_q);
+  end
+
+endmodule

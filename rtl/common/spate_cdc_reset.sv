@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reset for one clock domain from one that comes at any time, also while the clock stands still.
+//
+// Guarantee: rst_no falls at once when rst_ni does, and rises with the second edge of clk_i after it has risen. So a
+// reset that no edge of a stopped clock met is still there when the clock comes back.
+//
+// Constraints: set_false_path -to [get_pins -hier *spate_cdc_reset*/released_q_reg[*]/CLR].
+module spate_cdc_reset (
+    input  logic clk_i,
+    input  logic rst_ni,  // asynchronous
+    output logic rst_no
+);
+
+  (* ASYNC_REG = "TRUE" *) logic [1:0] released_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) released_q <= '0;
+    else released_q <= {released_q[0], 1'b1};
+  end
+
+  assign rst_no = released_q[1];
+
+endmodule

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A queue within one clock domain. What goes in comes out once, in order, and nothing else does; a word that goes in can
+// come out one cycle later. The first word stands at the output before it is asked for. No combinational path leads from
+// an input to an output: a full queue takes a word only in the cycle after one has left. The storage is LUTRAM, which is
+// read without a clock.
+module spate_fifo #(
+    parameter int unsigned Width = 32,  // bits of a word
+    parameter int unsigned Depth = 16,  // words, all of which can be used; a power of two, at least 2
+    localparam int unsigned CountWidth = $clog2(Depth) + 1
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic                  in_valid_i,
+    output logic                  in_ready_o,
+    input  logic [     Width-1:0] in_data_i,
+    output logic                  out_valid_o,
+    input  logic                  out_ready_i,
+    output logic [     Width-1:0] out_data_o,
+    output logic [CountWidth-1:0] count_o       // words inside, before what this cycle adds or takes
+);
+
+  if (Width < 1 || Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_parameters
+    $error("spate_fifo: Width must be at least 1 and Depth a power of two, at least 2");
+  end
+
+  localparam int unsigned IndexWidth = $clog2(Depth);
+
+  // Positions count without end: their difference is what is inside, their low bits are where it is.
+  logic [CountWidth-1:0] head_q, head_d, tail_q, tail_d;
+  (* ram_style = "distributed" *) logic [Width-1:0] words[Depth];
+  logic push, pop;
+
+  assign count_o = tail_q - head_q;
+  assign in_ready_o = !count_o[IndexWidth];
+  assign out_valid_o = head_q != tail_q;
+  assign out_data_o = words[head_q[IndexWidth-1:0]];
+  assign push = in_valid_i && in_ready_o;
+  assign pop = out_valid_o && out_ready_i;
+  assign head_d = pop ? head_q + 1'b1 : head_q;
+  assign tail_d = push ? tail_q + 1'b1 : tail_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      head_q <= '0;
+      tail_q <= '0;
+    end else begin
+      head_q <= head_d;
+      tail_q <= tail_d;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (push) words[tail_q[IndexWidth-1:0]] <= in_data_i;
+  end
+
+`ifdef FORMAL
+  // One word is chosen by its place in the stream, and followed: it must come out at that place with what went in.
+  (* anyconst *) logic [7:0] chosen;
+  logic [7:0] in_place_q, out_place_q;
+  logic [Width-1:0] chosen_word_q;
+  logic past_reset_q = 1'b0;
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    if (!rst_ni) begin
+      in_place_q <= '0;
+      out_place_q <= '0;
+    end else begin
+      in_place_q <= in_place_q + 8'(push);
+      out_place_q <= out_place_q + 8'(pop);
+      if (push && in_place_q == chosen) chosen_word_q <= in_data_i;
+    end
+  end
+
+  // The chosen word is inside from when it went in until it leaves.
+  logic chosen_inside;
+  logic [7:0] chosen_age;
+  assign chosen_age = chosen - out_place_q;
+  assign chosen_inside = chosen_age < 8'(count_o);
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      assert (count_o <= CountWidth'(Depth));
+      assert (8'(count_o) == in_place_q - out_place_q);
+      assert (out_valid_o == (count_o != '0));
+      assert (in_ready_o == (count_o != CountWidth'(Depth)));
+      if (chosen_inside) begin
+        assert (words[IndexWidth'(head_q+CountWidth'(chosen_age))] == chosen_word_q);
+        if (out_place_q == chosen) assert (out_data_o == chosen_word_q);
+      end
+      cover (count_o == CountWidth'(Depth));
+      cover (out_place_q == 8'(Depth + 1) && count_o == '0);
+    end
+  end
+`endif
+
+endmodule

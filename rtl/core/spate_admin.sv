@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that is not the data path, one thing at a time, as a microcode: bring-up from PERST# to I/O queues, the
+// side commands, health, recovery, shutdown.
+//
+// Guarantee: from whatever state the drive and the link are in it comes to `ready` or, after bounded time, to `gone`
+// with the step and the error; one response for each side command, whatever happens meanwhile.
+module spate_admin
+  import spate_pkg::*;
+  import spate_microcode_pkg::*;
+#(
+    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it
+    parameter int unsigned WindowBits = 21,
+    parameter logic [63:0] BarBase = 64'h0,  // what BAR 0 is given: below 4 GiB, a multiple of its window
+    parameter int unsigned BarWindowMb = 1,  // of the root port's window; a power of two, the most that BAR 0 may be
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the most entries of the I/O queues
+    parameter int unsigned CommandSectorsLimit = 4096,  // what the buffer allows for one command
+    parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers: enable the bridge through 0x148
+    parameter int unsigned PerstMs = 2,  // how long PERST# is low at least
+    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned DeadlineMs = 8000,  // for an admin command; format and sanitize have none of their own
+    parameter bit MicrocodeInBlockRam = 1'b0  // otherwise in LUTs
+) (
+`ifdef FORMAL
+    input instruction_t any_instruction_i,  // what is proven holds for any program
+`endif
+    input logic         clk_i,
+    input logic         rst_ni,
+    input logic         ms_tick_i,          // a pulse each millisecond
+    input logic         enable_i,           // low: the drive is held in PERST#
+
+    input  logic link_up_i,
+    output logic perst_no,
+    output logic adapter_reset_o,  // high: the adapter forgets what it was doing, and drops the link's accesses
+    input  logic adapter_quiet_i,  // no access of the drive is in the adapter, nor unanswered at the memory
+
+    output logic          mmio_valid_o,
+    input  logic          mmio_ready_i,
+    output space_e        mmio_space_o,
+    output logic          mmio_write_o,
+    output logic   [31:0] mmio_address_o,
+    output logic   [31:0] mmio_data_o,
+    input  logic          mmio_done_i,
+    input  logic          mmio_error_i,
+    input  logic   [31:0] mmio_data_i,
+
+    // The pages of the buffer: Identify and log pages are read where they arrived. Dword 0 … 1023: the admin page.
+    output logic        page_valid_o,
+    output logic [10:0] page_dword_o,
+    input  logic        page_done_i,
+    input  logic [31:0] page_data_i,
+
+    // The two submission entries that are composed beforehand: that of the admin queue and that of the side command.
+    output logic sqe_write_o,
+    output logic sqe_side_o,
+    output logic [3:0] sqe_dword_o,
+    output logic [31:0] sqe_data_o,
+    // The admin queue has 4 entries; the one that the drive is to read now. Others read as zeros.
+    output logic [1:0] admin_entry_o,
+    output logic admin_entry_valid_o,
+    output logic queues_reset_o,  // a pulse before the controller is enabled: all queues begin again, in the new epoch
+    input logic admin_completion_valid_i,  // a pulse
+    input completion_t admin_completion_i,
+
+    output logic                       side_push_o,              // hand the side command's entry to the I/O queue
+    input  logic                       side_push_ready_i,
+    input  logic                       side_completion_valid_i,  // a pulse
+    input  completion_t                side_completion_i,
+    output logic        [LbaWidth-1:0] range_lba_o,              // what the deallocate range window shows
+    output logic        [        31:0] range_blocks_o,
+
+    input  logic             command_valid_i,
+    output logic             command_ready_o,
+    input  command_t         command_i,
+    output logic             response_valid_o,
+    input  logic             response_ready_i,
+    output response_t        response_o,
+    output logic      [ 3:0] raw_dword_o,       // of the raw command in the registers
+    input  logic      [31:0] raw_data_i,        // in the same cycle
+
+    input logic                recover_i,        // the data path's deadline, or its queues broke: a pulse
+    input logic                slots_idle_i,     // no command of the data path is there
+    input logic [LbaWidth-1:0] written_blocks_i, // for a flush's response, as it was when the flush was pushed
+
+    output drive_t        drive_o,
+    output logic          recovery_o,                 // a pulse: the drive was given up and will be brought up again
+    // For the registers. `step` is what is being done, or what failed; see docs/GATEWARE-BRINGUP.md.
+    output logic   [ 7:0] step_o,
+    output logic   [ 7:0] error_o,                    // 0: none
+    output logic   [31:0] error_detail_o,
+    output logic   [15:0] link_status_o,              // as the device's Link Status register
+    output logic   [31:0] cap_low_o,
+    output logic          volatile_cache_o,
+    output logic          health_valid_o,
+    output logic   [ 7:0] critical_warning_o,
+    output logic   [15:0] temperature_k_o,
+    output logic   [ 7:0] spare_percent_o,
+    output logic   [ 7:0] spare_threshold_percent_o,
+    output logic   [ 7:0] used_percent_o,
+    output logic   [31:0] media_errors_o,
+    output logic   [31:0] unsafe_shutdowns_o
+);
+
+  if (WindowBits < 21 || WindowBits > 32 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != 0) begin : gen_window
+    $error("spate_admin: WindowBits must be 21 to 32 and WindowBase a multiple of 2^WindowBits");
+  end
+  if (BarWindowMb < 1 || BarWindowMb > 2048 || (BarWindowMb & (BarWindowMb - 1)) != 0
+      || (BarBase & ((64'(BarWindowMb) << 20) - 64'd1)) != 0 || BarBase[63:32] != '0) begin : gen_bar
+    $error("spate_admin: BarWindowMb must be a power of two, BarBase a multiple of it below 4 GiB");
+  end
+  if (QueueShiftMax < 1 || QueueShiftMax > 10) begin : gen_queue
+    $error("spate_admin: QueueShiftMax must be 1 to 10");
+  end
+  if (CommandSectorsLimit < 8) begin : gen_sectors
+    $error("spate_admin: CommandSectorsLimit must be at least 8, a page");
+  end
+  if (PerstMs < 1 || PerstMs > 65535 || HealthMs < 1 || HealthMs > 65535 || DeadlineMs < 1 || DeadlineMs > 65535)
+  begin : gen_times
+    $error("spate_admin: PerstMs, HealthMs and DeadlineMs must be 1 to 65535");
+  end
+
+  // ---- the program ----
+
+  typedef enum logic [2:0] {
+    StFetch,  // the instruction is read
+    StDecode,
+    StOperand,  // operand_q takes the instruction's operand
+    StRequest,  // a register access waits to be taken
+    StAccess,  // an access is being carried out; operand_q takes what was read
+    StExecute
+  } state_e;
+
+  state_e state_q, state_d;
+  logic [AddressWidth-1:0] pc_q, pc_d, catch_q;
+  instruction_t instruction;
+  do_e operation;
+  out_e selected;
+
+`ifdef FORMAL
+  always_ff @(posedge clk_i) if (state_q == StFetch) instruction <= any_instruction_i;
+`else
+  spate_microcode #(
+      .WindowBase(WindowBase),
+      .WindowBits(WindowBits),
+      .BarBase(BarBase),
+      .BarWindowMb(BarWindowMb),
+      .QueueShiftMax(QueueShiftMax),
+      .CommandSectorsLimit(CommandSectorsLimit),
+      .XilinxBridge(XilinxBridge),
+      .PerstMs(PerstMs),
+      .HealthMs(HealthMs),
+      .DeadlineMs(DeadlineMs),
+      .InBlockRam(MicrocodeInBlockRam)
+  ) u_microcode (
+      .clk_i,
+      .fetch_i(state_q == StFetch),
+      .address_i(pc_q),
+      .instruction_o(instruction)
+  );
+`endif
+
+  assign operation = instruction.operation;
+  assign selected = out_e'(instruction.rd);
+
+  logic executing, reads, accesses, register_access, access_done;
+  assign executing = state_q == StExecute;
+  assign register_access = operation == DoRead || operation == DoWrite;
+  assign accesses = register_access || operation == DoPage;
+  assign reads = operation == DoRead || operation == DoPage;
+  assign access_done = operation == DoPage ? page_done_i : mmio_done_i;
+
+  // ---- what comes in, kept until the program looks at it ----
+
+  logic [31:0] operand_q;
+  logic [31:0] now_q;  // milliseconds
+  logic recover_q, disabled_q, busy_q, response_valid_q;
+  logic admin_done_q, side_done_q, push_q;
+  logic [31:0] admin_result_q, side_result_q;
+  logic [14:0] admin_status_q, side_status_q;
+  cid_t admin_cid_q;
+  logic [LbaWidth-1:0] written_q;
+  command_t command_q;
+
+  function automatic logic is_out(out_e which);
+    return executing && operation == DoOut && selected == which;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      now_q <= '0;
+      recover_q <= 1'b0;
+      disabled_q <= 1'b0;
+      busy_q <= 1'b0;
+      response_valid_q <= 1'b0;
+      admin_done_q <= 1'b0;
+      side_done_q <= 1'b0;
+      push_q <= 1'b0;
+    end else begin
+      if (ms_tick_i) now_q <= now_q + 32'd1;
+      recover_q <= recover_i || (recover_q && !is_out(OutForget));
+      disabled_q <= !enable_i || (disabled_q && !is_out(OutGone));  // however short it was
+      admin_done_q <= admin_completion_valid_i || (admin_done_q && !is_out(OutAdminTaken));
+      side_done_q <= side_completion_valid_i || (side_done_q && !is_out(OutPush));
+      if (is_out(OutPush)) push_q <= operand_q[0];
+      else if (side_push_ready_i) push_q <= 1'b0;
+      if (is_out(OutRespond)) response_valid_q <= 1'b1;
+      else if (response_ready_i) response_valid_q <= 1'b0;
+      if (command_valid_i && command_ready_o) busy_q <= 1'b1;
+      else if (response_valid_q && response_ready_i) busy_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (admin_completion_valid_i) begin
+      admin_result_q <= admin_completion_i.result;
+      admin_status_q <= admin_completion_i.status;
+      admin_cid_q <= admin_completion_i.cid;
+    end
+    if (side_completion_valid_i) begin
+      side_result_q <= side_completion_i.result;
+      side_status_q <= side_completion_i.status;
+    end
+    if (push_q && side_push_ready_i) written_q <= written_blocks_i;
+    if (command_valid_i && command_ready_o) command_q <= command_i;
+  end
+
+  assign command_ready_o = !busy_q;
+  assign side_push_o = push_q;
+  assign range_lba_o = command_q.lba[LbaWidth-1:0];
+  assign range_blocks_o = command_q.blocks;
+
+  // ---- registers, operand, arithmetic: one read port, so first the operand's register is read, then the other ----
+
+  logic [31:0] registers[32];
+  logic [4:0] register_address;
+  logic [31:0] register_data, operand, result;
+  logic [32:0] sum;
+  logic [4:0] count_q;  // of a shift's bits and a fill's dwords
+  logic subtract, zero_q, carry_q, negative_q, sets_flags, writes_register, condition, failing;
+
+  assign register_address = state_q == StOperand ? instruction.immediate[4:0] : instruction.rd;
+  assign register_data = registers[register_address];
+
+  always_comb begin
+    unique case (state_q == StAccess ? (operation == DoPage ? InPage : InAccess) : instruction.source)
+      InImmediate: operand = {16'd0, instruction.immediate};
+      InHigh: operand = {instruction.immediate, 16'd0};
+      InRegister: operand = register_data;
+      InNow: operand = now_q;
+      InAccess: operand = mmio_data_i;
+      InPage: operand = page_data_i;
+      InRaw: operand = raw_data_i;
+      InCommand:
+      operand = {
+        command_q.address[15:0],
+        command_q.lba[39:32],
+        command_q.lba[63:40] != '0,
+        command_q.fua,
+        command_q.source,
+        command_q.op
+      };
+      InLba: operand = command_q.lba[31:0];
+      InBlocks: operand = command_q.blocks;
+      InAdminStatus: operand = {admin_cid_q, 1'b0, admin_status_q};
+      InAdminResult: operand = admin_result_q;
+      InSideStatus: operand = {written_q[39:32], 9'd0, side_status_q};
+      InSideResult: operand = side_result_q;
+      InWritten: operand = written_q[31:0];
+      default: operand = '0;
+    endcase
+  end
+
+  assign subtract = operation == DoSub || operation == DoCompare;
+  assign sum = {1'b0, register_data} + {1'b0, operand_q ^ {32{subtract}}} + 33'(subtract);
+
+  always_comb begin
+    unique case (operation)
+      DoAdd, DoSub, DoCompare: result = sum[31:0];
+      DoAnd, DoTest: result = register_data & operand_q;
+      DoXor: result = register_data ^ operand_q;
+      DoShift: result = {1'b0, register_data[31:1]};
+      default: result = operand_q;
+    endcase
+  end
+
+  assign sets_flags = operation <= DoShift || reads;
+  assign writes_register = (sets_flags && operation != DoCompare && operation != DoTest) || failing;
+
+  always_ff @(posedge clk_i) begin
+    if (executing && writes_register) registers[operation==DoFail?RError : instruction.rd] <= result;
+    if (executing && sets_flags) begin
+      zero_q <= result == '0;
+      negative_q <= result[31];
+      carry_q <= sum[32] ^ subtract;
+    end
+    if (state_q == StOperand || (state_q == StAccess && reads && access_done)) operand_q <= operand;
+  end
+
+  always_comb begin
+    unique case (instruction.rd[4:1])
+      IfAlways[4:1]: condition = 1'b1;
+      IfZero[4:1]: condition = zero_q;
+      IfCarry[4:1]: condition = carry_q;
+      IfNegative[4:1]: condition = negative_q;
+      IfLinkUp[4:1]: condition = link_up_i;
+      IfEnabled[4:1]: condition = enable_i && !disabled_q;
+      IfRecover[4:1]: condition = recover_q;
+      IfQuiet[4:1]: condition = adapter_quiet_i;
+      IfIdle[4:1]: condition = slots_idle_i;
+      IfAdminDone[4:1]: condition = admin_done_q;
+      IfSideDone[4:1]: condition = side_done_q;
+      IfCommand[4:1]: condition = busy_q && !response_valid_q;
+      IfGone[4:1]: condition = drive_o.gone;
+      default: condition = drive_o.ready;
+    endcase
+    if (instruction.rd[0]) condition = !condition;
+  end
+
+  assign failing = operation == DoFail && condition;
+
+  // ---- the sequence ----
+
+  logic again, access_error, caught;
+  logic [AddressWidth-1:0] stack[8];
+  logic [2:0] depth_q;
+
+  assign again = (operation == DoShift || operation == DoFill) && count_q != '0;
+  assign access_error = state_q == StAccess && register_access && mmio_done_i && mmio_error_i;
+  assign caught = access_error || (executing && failing);
+
+  always_comb begin
+    unique case (state_q)
+      StFetch: state_d = StDecode;
+      StDecode: state_d = StOperand;
+      StOperand: state_d = register_access ? StRequest : accesses ? StAccess : StExecute;
+      StRequest: state_d = mmio_ready_i ? StAccess : StRequest;
+      StAccess: state_d = access_error ? StFetch : access_done ? StExecute : StAccess;
+      default: state_d = !again ? StFetch : operation == DoFill ? StOperand : StExecute;
+    endcase
+  end
+
+  always_comb begin
+    pc_d = pc_q;
+    if (caught) pc_d = catch_q;
+    else if (executing && (operation == DoCall || (operation == DoJump && condition)))
+      pc_d = operand_q[AddressWidth-1:0];
+    else if (executing && operation == DoReturn) pc_d = stack[depth_q-3'd1];
+    else if (state_q == StFetch) pc_d = pc_q + 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= StFetch;
+      pc_q <= '0;
+      depth_q <= '0;
+      count_q <= '0;
+    end else begin
+      state_q <= state_d;
+      pc_q <= pc_d;
+      if (caught) depth_q <= '0;
+      else if (executing && operation == DoCall) depth_q <= depth_q + 3'd1;
+      else if (executing && operation == DoReturn) depth_q <= depth_q - 3'd1;
+      if (state_q == StDecode)
+        count_q <= operation == DoFill ? 5'd15 : operation == DoShift ? instruction.immediate[4:0] - 5'd1 : 5'd0;
+      else if (executing && again) count_q <= count_q - 5'd1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (executing && operation == DoCall) stack[depth_q] <= pc_q;
+    if (executing && operation == DoCatch) catch_q <= operand_q[AddressWidth-1:0];
+  end
+
+  // ---- accesses and submission entries ----
+
+  space_e space_q;
+  logic side_q;
+
+  assign mmio_valid_o = state_q == StRequest;
+  assign mmio_space_o = space_q;
+  assign mmio_write_o = operation == DoWrite;
+  assign mmio_address_o = operand_q;
+  assign mmio_data_o = register_data;
+  assign page_valid_o = state_q == StAccess && operation == DoPage;
+  assign page_dword_o = operand_q[10:0];
+  assign sqe_write_o = executing && (operation == DoEntry || operation == DoFill);
+  assign sqe_side_o = side_q;
+  assign sqe_dword_o = operation == DoFill ? count_q[3:0] : instruction.rd[3:0];
+  assign sqe_data_o = operand_q;
+  assign raw_dword_o = count_q[3:0];
+
+  // ---- outputs ----
+
+  logic perst_n_q;
+  logic [15:0] status_q;
+  logic [63:0] done_q;
+
+  assign perst_no = perst_n_q && enable_i;
+  assign response_valid_o = response_valid_q;
+  assign response_o = '{
+          from_registers: command_q.from_registers,
+          tag: command_q.tag,
+          status: status_q,
+          done: done_q
+      };
+
+  always_ff @(posedge clk_i) begin
+    queues_reset_o <= 1'b0;
+    recovery_o <= 1'b0;
+    if (!rst_ni) begin
+      perst_n_q <= 1'b0;
+      adapter_reset_o <= 1'b1;
+      drive_o <= '0;
+      admin_entry_valid_o <= 1'b0;
+      admin_entry_o <= '0;
+      step_o <= StepDisabled;
+      error_o <= ErrNone;
+      error_detail_o <= '0;
+      link_status_o <= '0;
+      cap_low_o <= '0;
+      volatile_cache_o <= 1'b0;
+      health_valid_o <= 1'b0;
+      {critical_warning_o, temperature_k_o, spare_percent_o} <= '0;
+      {spare_threshold_percent_o, used_percent_o} <= '0;
+      media_errors_o <= '0;
+      unsafe_shutdowns_o <= '0;
+      space_q <= SpaceLocal;
+      side_q <= 1'b0;
+    end else if (executing && operation == DoOut) begin
+      unique case (selected)
+        OutStep: step_o <= operand_q[7:0];
+        OutError: error_o <= operand_q[7:0];
+        OutDetail: error_detail_o <= operand_q;
+        OutPerst: perst_n_q <= operand_q[0];
+        OutAdapterReset: adapter_reset_o <= operand_q[0];
+        OutReady: drive_o.ready <= operand_q[0];
+        OutGone: drive_o.gone <= operand_q[0];
+        OutQueuesReset: begin
+          queues_reset_o <= 1'b1;
+          drive_o.epoch <= !drive_o.epoch;
+        end
+        OutRecovery: recovery_o <= 1'b1;
+        OutSpace: space_q <= space_e'(operand_q[1:0]);
+        OutSide: side_q <= operand_q[0];
+        OutAdminEntry: {admin_entry_valid_o, admin_entry_o} <= operand_q[2:0];
+        OutBlock4096: drive_o.block_4096 <= operand_q[0];
+        OutBlocksLow: drive_o.blocks[31:0] <= operand_q;
+        OutBlocksHigh: drive_o.blocks[LbaWidth-1:32] <= operand_q[LbaWidth-33:0];
+        OutNsid: drive_o.nsid <= operand_q;
+        OutSectorsMax: drive_o.command_sectors_max <= operand_q[SectorsWidth-1:0];
+        OutQueueShift: drive_o.queue_shift <= operand_q[3:0];
+        OutStride: drive_o.doorbell_stride <= operand_q[3:0];
+        OutLinkStatus: link_status_o <= operand_q[15:0];
+        OutCapLow: cap_low_o <= operand_q;
+        OutVolatileCache: volatile_cache_o <= operand_q[0];
+        OutHealth0: {spare_percent_o, temperature_k_o, critical_warning_o} <= operand_q;
+        OutHealth1: {used_percent_o, spare_threshold_percent_o} <= operand_q[15:0];
+        OutMediaErrors: media_errors_o <= operand_q;
+        OutUnsafeShutdowns: unsafe_shutdowns_o <= operand_q;
+        OutHealthValid: health_valid_o <= operand_q[0];
+        OutDone: done_q <= {done_q[31:0], operand_q};
+        OutRespond: status_q <= operand_q[15:0];
+        default: ;
+      endcase
+    end
+  end
+
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  logic [7:0] taken_q, answered_q;
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    if (!rst_ni) begin
+      taken_q <= '0;
+      answered_q <= '0;
+    end else begin
+      taken_q <= taken_q + 8'(command_valid_i && command_ready_o);
+      answered_q <= answered_q + 8'(response_valid_o && response_ready_i);
+    end
+  end
+
+  // The program's part: it answers only a command that is there, and leaves the answer alone while it is shown.
+  always_comb begin
+    if (is_out(OutRespond)) assume (busy_q && !response_valid_q);
+    if (is_out(OutDone)) assume (!response_valid_q);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (past_reset_q && rst_ni && $past(rst_ni)) begin
+      // one answer each, to the command that was taken, as it was until it is taken
+      assert (8'(taken_q - answered_q) == 8'(busy_q) && (!response_valid_q || busy_q));
+      if ($past(response_valid_o && !response_ready_i)) assert (response_valid_o && response_o == $past(response_o));
+      if ($past(mmio_valid_o && !mmio_ready_i))
+        assert (mmio_valid_o && {mmio_space_o, mmio_write_o, mmio_address_o, mmio_data_o} == $past(
+            {mmio_space_o, mmio_write_o, mmio_address_o, mmio_data_o}
+        ));
+      if ($past(page_valid_o && !page_done_i)) assert (page_valid_o && page_dword_o == $past(page_dword_o));
+      if ($past(side_push_o && !side_push_ready_i && !is_out(OutPush))) assert (side_push_o);
+      // what comes as a pulse is not missed
+      if ($past(recover_i)) assert (recover_q);
+      if ($past(admin_completion_valid_i)) assert (admin_done_q && admin_status_q == $past(admin_completion_i.status));
+      if ($past(side_completion_valid_i)) assert (side_done_q && side_status_q == $past(side_completion_i.status));
+      if (!enable_i) assert (!perst_no);
+      cover (answered_q == 8'd1);
+      cover ($past(page_valid_o && page_done_i));
+      cover ($past(mmio_valid_o && mmio_ready_i && mmio_write_o));
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data buffer: the only memory of the core. One RAM of RamBytes, one write and one read port, holds two 4 KiB pages
+// (the admin page, where Identify and log pages arrive, then the mailbox) at its end, and in stream mode the ring before
+// them, which the drive sees twice in a row so that no PRP list wraps. In memory mode there is no ring: RamBytes is 8192.
+//
+// Guarantee: the drive's accesses are never held up; whoever else wants a port waits for a cycle in which the drive
+// does not use it, and nobody waits for ever as long as the drive leaves cycles. Space that was allocated and not yet
+// freed is never given out again. What is read is what was last written.
+module spate_buffer
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // 128, 256 or 512
+    parameter int unsigned RamBytes = 262144,  // a multiple of 4096, at least 8192; more than 8192: there is a ring
+    localparam int unsigned BeatBytes = DataWidth / 8,
+    localparam int unsigned Beats = RamBytes / BeatBytes,
+    localparam int unsigned BeatBits = $clog2(Beats),
+    localparam int unsigned RingSectors = (RamBytes - 8192) / 512,
+    localparam int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // The drive's reads: an address each cycle, the beat ReadLatency = 3 cycles after it (in the cycle after the third
+    // rising edge that follows the one that takes the address: en in cycle 0, data in cycle 3).
+    input  logic                 target_read_i,
+    input  logic [ BeatBits-1:0] target_read_beat_i,
+    output logic [DataWidth-1:0] target_read_data_o,
+
+    // The drive's writes.
+    input logic                   target_write_i,
+    input logic [   BeatBits-1:0] target_write_beat_i,
+    input logic [  DataWidth-1:0] target_write_data_i,
+    input logic [DataWidth/8-1:0] target_write_strobe_i,
+
+    // Space in the ring, in order: `sectors` of it from `base` on, modulo RingSectors, in the cycle where valid and
+    // ready are high. Freed in the order of allocation.
+    input  logic                    alloc_valid_i,
+    output logic                    alloc_ready_o,
+    input  logic [SectorsWidth-1:0] alloc_sectors_i,
+    output logic [    RingBits-1:0] alloc_base_o,
+    input  logic                    free_valid_i,
+    input  logic [SectorsWidth-1:0] free_sectors_i,
+
+    // The stream's way in: whole beats. A beat that was taken is what the drive reads from the next cycle on.
+    input  logic                 fill_valid_i,
+    output logic                 fill_ready_o,
+    input  logic [ BeatBits-1:0] fill_beat_i,
+    input  logic [DataWidth-1:0] fill_data_i,
+
+    // The stream's way out: the beats of addresses taken come in order; one that is not taken waits.
+    input  logic                 drain_valid_i,
+    output logic                 drain_ready_o,
+    input  logic [ BeatBits-1:0] drain_beat_i,
+    output logic                 drained_valid_o,
+    input  logic                 drained_ready_i,
+    output logic [DataWidth-1:0] drained_data_o,
+
+    // The pages, a dword at a time: bit 10 of `dword` chooses the mailbox. One access at a time; read data with `done`.
+    input  logic        page_valid_i,
+    input  logic        page_write_i,
+    input  logic [10:0] page_dword_i,
+    input  logic [31:0] page_data_i,
+    output logic        page_done_o,   // a pulse; `valid` may stay high for the next access
+    output logic [31:0] page_data_o
+);
+
+  if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
+    $error("spate_buffer: DataWidth must be 128, 256 or 512");
+  end
+  if (RamBytes < 8192 || RamBytes % 4096 != 0) begin : gen_ram_bytes
+    $error("spate_buffer: RamBytes must be a multiple of 4096, at least 8192");
+  end
+
+  localparam int unsigned DwordBits = $clog2(BeatBytes / 4);  // of a dword's place in its beat
+  localparam logic [BeatBits-1:0] PageBeat = BeatBits'((RamBytes - 8192) / BeatBytes);
+  localparam int unsigned DrainDepth = 8;  // beats read ahead: more than the read's latency and the queue's
+
+  // ---- who has which port ----
+  //
+  // The drive, then the page or the stream: whichever of these two had the port last lets the other go first.
+
+  logic page_busy_q, page_was_last_write_q, page_was_last_read_q;
+  logic page_wants_write, page_wants_read, page_write, page_read, fill, drain;
+  logic drain_room, drain_wanted;
+
+  assign page_wants_write = page_valid_i && page_write_i && !page_busy_q;
+  assign page_wants_read = page_valid_i && !page_write_i && !page_busy_q;
+  assign drain_wanted = drain_valid_i && drain_room;
+
+  assign page_write = page_wants_write && !target_write_i && !(page_was_last_write_q && fill_valid_i);
+  assign page_read = page_wants_read && !target_read_i && !(page_was_last_read_q && drain_wanted);
+  assign fill_ready_o = !target_write_i && !(page_wants_write && !page_was_last_write_q);
+  assign drain_ready_o = drain_room && !target_read_i && !(page_wants_read && !page_was_last_read_q);
+  assign fill = fill_valid_i && fill_ready_o;
+  assign drain = drain_valid_i && drain_ready_o;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      page_was_last_write_q <= 1'b0;
+      page_was_last_read_q <= 1'b0;
+    end else begin
+      if (page_write || fill) page_was_last_write_q <= page_write;
+      if (page_read || drain) page_was_last_read_q <= page_read;
+    end
+  end
+
+  // ---- the memory: a register before it, a register behind it ----
+
+  logic [BeatBits-1:0] page_beat, read_beat_q, write_beat_q;
+  logic [DataWidth-1:0] write_data_q, ram_data_q, read_data_q;
+  logic [BeatBytes-1:0] page_strobe, write_strobe_q;
+
+  assign page_beat = PageBeat + BeatBits'(page_dword_i[10:DwordBits]);
+  assign page_strobe = BeatBytes'(4'hf) << {page_dword_i[DwordBits-1:0], 2'b00};
+
+  always_ff @(posedge clk_i) begin
+    if (target_read_i) read_beat_q <= target_read_beat_i;
+    else if (page_read) read_beat_q <= page_beat;
+    else read_beat_q <= drain_beat_i;
+
+    if (target_write_i) begin
+      write_beat_q <= target_write_beat_i;
+      write_data_q <= target_write_data_i;
+    end else if (page_write) begin
+      write_beat_q <= page_beat;
+      write_data_q <= {BeatBytes / 4{page_data_i}};
+    end else begin
+      write_beat_q <= fill_beat_i;
+      write_data_q <= fill_data_i;
+    end
+
+    if (!rst_ni) write_strobe_q <= '0;
+    else if (target_write_i) write_strobe_q <= target_write_strobe_i;
+    else if (page_write) write_strobe_q <= page_strobe;
+    else write_strobe_q <= {BeatBytes{fill}};
+  end
+
+  // A beat that is read in the cycle in which it is written may come out either way: nothing relies on it.
+  logic [DataWidth-1:0] ram[Beats];
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < BeatBytes; i++) begin
+      if (write_strobe_q[i]) ram[write_beat_q][8*i+:8] <= write_data_q[8*i+:8];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    ram_data_q <= ram[read_beat_q];
+    read_data_q <= ram_data_q;
+  end
+
+  assign target_read_data_o = read_data_q;
+
+  // ---- whose the beat is that comes out of the memory ----
+
+  logic [2:0] page_read_q, drain_q;  // one bit for each cycle of the latency
+  logic page_done_write_q;
+  logic [DwordBits-1:0] page_lane_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      page_read_q <= '0;
+      drain_q <= '0;
+      page_done_write_q <= 1'b0;
+      page_busy_q <= 1'b0;
+    end else begin
+      page_read_q <= {page_read_q[1:0], page_read};
+      drain_q <= {drain_q[1:0], drain};
+      page_done_write_q <= page_write;
+      if (page_read || page_write) page_busy_q <= 1'b1;
+      else if (page_done_o) page_busy_q <= 1'b0;
+    end
+    if (page_read) page_lane_q <= page_dword_i[DwordBits-1:0];
+  end
+
+  assign page_done_o = page_read_q[2] || page_done_write_q;
+  assign page_data_o = read_data_q[32*page_lane_q+:32];
+
+  // What was read for the stream waits here. Reads under way and beats that wait are never more than it can hold.
+  logic [$clog2(DrainDepth):0] drain_count_q;
+  logic drained;
+
+  assign drain_room = drain_count_q != ($clog2(DrainDepth) + 1)'(DrainDepth);
+  assign drained = drained_valid_o && drained_ready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) drain_count_q <= '0;
+    else if (drain && !drained) drain_count_q <= drain_count_q + 1'b1;
+    else if (!drain && drained) drain_count_q <= drain_count_q - 1'b1;
+  end
+
+  spate_fifo #(
+      .Width(DataWidth),
+      .Depth(DrainDepth)
+  ) u_drained (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(drain_q[2]),
+      .in_ready_o(),
+      .in_data_i(read_data_q),
+      .out_valid_o(drained_valid_o),
+      .out_ready_i(drained_ready_i),
+      .out_data_o(drained_data_o),
+      .count_o()
+  );
+
+  // ---- space ----
+
+  if (RingSectors > 0) begin : gen_ring
+    localparam int unsigned RoomBits = $clog2(RingSectors + 1);
+    localparam int unsigned SumBits = (RoomBits > SectorsWidth ? RoomBits : SectorsWidth) + 1;
+
+    logic [RingBits-1:0] base_q;
+    logic [RoomBits-1:0] room_q;  // sectors that are free
+    logic [SumBits-1:0] base_end;
+    logic alloc;
+
+    assign alloc_ready_o = SumBits'(alloc_sectors_i) <= SumBits'(room_q);
+    assign alloc_base_o = base_q;
+    assign alloc = alloc_valid_i && alloc_ready_o;
+    assign base_end = SumBits'(base_q) + SumBits'(alloc_sectors_i);
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        base_q <= '0;
+        room_q <= RoomBits'(RingSectors);
+      end else begin
+        if (alloc) begin
+          base_q <= RingBits'(base_end >= SumBits'(RingSectors) ? base_end - SumBits'(RingSectors) : base_end);
+        end
+        room_q <= room_q - (alloc ? RoomBits'(alloc_sectors_i) : '0) + (free_valid_i ? RoomBits'(free_sectors_i) : '0);
+      end
+    end
+  end else begin : gen_no_ring
+    assign alloc_ready_o = 1'b0;
+    assign alloc_base_o = '0;
+  end
+
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+  end
+
+  // The queue has room for each beat that comes out of the memory.
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      assert (4'(drain_count_q) == 4'(u_drained.count_o) + 4'(drain_q[0]) + 4'(drain_q[1]) + 4'(drain_q[2]));
+      assert (drain_count_q <= 4'(DrainDepth));
+      if (drain_q[2]) assert (u_drained.in_ready_o);
+    end
+  end
+
+  // The drive comes first, and one has each port.
+  always_comb begin
+    if (target_write_i) assert (!page_write && !fill);
+    if (target_read_i) assert (!page_read && !drain);
+    assert (!(page_write && fill) && !(page_read && drain));
+    // No cycle that the drive leaves is lost.
+    if (past_reset_q && rst_ni) begin
+      if (!target_write_i && (page_wants_write || fill_valid_i)) assert (page_write || fill);
+      if (!target_read_i && (page_wants_read || drain_wanted)) assert (page_read || drain);
+    end
+  end
+
+  // Page and stream: of the cycles that the drive leaves, none waits for more than one.
+  logic [3:0] waited_q, passed_over;
+  assign passed_over = {
+    page_wants_write && !target_write_i && !page_write,
+    fill_valid_i && !target_write_i && !fill,
+    page_wants_read && !target_read_i && !page_read,
+    drain_wanted && !target_read_i && !drain
+  };
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) waited_q <= '0;
+    else begin
+      waited_q[3] <= page_wants_write && !page_write && (waited_q[3] || passed_over[3]);
+      waited_q[2] <= fill_valid_i && !fill && (waited_q[2] || passed_over[2]);
+      waited_q[1] <= page_wants_read && !page_read && (waited_q[1] || passed_over[1]);
+      waited_q[0] <= drain_wanted && !drain && (waited_q[0] || passed_over[0]);
+    end
+  end
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      assert ((waited_q & passed_over) == '0);
+      if (waited_q[3]) assert (!page_was_last_write_q);
+      if (waited_q[2]) assert (page_was_last_write_q);
+      if (waited_q[1]) assert (!page_was_last_read_q);
+      if (waited_q[0]) assert (page_was_last_read_q);
+    end
+  end
+
+  // One sector of the ring is chosen and followed. It is never given out while it is somebody's.
+  if (RingSectors > 0) begin : gen_formal_ring
+    localparam int unsigned Wide = SectorsWidth + 4;
+    (* anyconst *) logic [RingBits-1:0] chosen;
+    logic [Wide-1:0] freed_base_q, freed_end, used, free_distance, alloc_distance;
+    logic owned_q;
+
+    function automatic logic [Wide-1:0] distance(logic [Wide-1:0] from, logic [Wide-1:0] to);
+      return to >= from ? to - from : to + Wide'(RingSectors) - from;
+    endfunction
+
+    assign used = Wide'(RingSectors) - Wide'(gen_ring.room_q);
+    assign freed_end = freed_base_q + Wide'(free_sectors_i);
+    assign free_distance = distance(freed_base_q, Wide'(chosen));
+    assign alloc_distance = distance(Wide'(alloc_base_o), Wide'(chosen));
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        freed_base_q <= '0;
+        owned_q <= 1'b0;
+      end else begin
+        if (free_valid_i) begin
+          freed_base_q <= freed_end >= Wide'(RingSectors) ? freed_end - Wide'(RingSectors) : freed_end;
+          if (free_distance < Wide'(free_sectors_i)) owned_q <= 1'b0;
+        end
+        if (gen_ring.alloc && alloc_distance < Wide'(alloc_sectors_i)) owned_q <= 1'b1;
+      end
+    end
+
+    always_comb begin
+      assume (chosen < RingBits'(RingSectors) || RingSectors == 2 ** RingBits);
+      if (free_valid_i) assume (Wide'(free_sectors_i) <= used);
+      if (past_reset_q && rst_ni) begin
+        assert (used <= Wide'(RingSectors));
+        assert (freed_base_q < Wide'(RingSectors) && Wide'(gen_ring.base_q) < Wide'(RingSectors));
+        assert (Wide'(gen_ring.base_q) == (freed_base_q + used >= Wide'(RingSectors) ?
+                                           freed_base_q + used - Wide'(RingSectors) : freed_base_q + used));
+        assert (owned_q == (free_distance < used));
+        if (gen_ring.alloc && alloc_distance < Wide'(alloc_sectors_i)) assert (!owned_q);
+        cover (used == Wide'(RingSectors) && freed_base_q == Wide'(3));
+      end
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A completion queue without memory: entries are decoded as they are written (4.6). Entries may come several in a beat,
+// or one in several writes: what its first three dwords said is kept until its last one, with the phase, arrives.
+//
+// Guarantee: exactly the entries at the queue's head with the expected phase are passed on, in order, once. Each beat
+// is taken after at most one cycle an entry once those passed on are taken.
+module spate_cq
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned QueueShiftMax = 7
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic       reset_i,       // a pulse: the queue begins again, with phase 1
+    input logic [3:0] queue_shift_i, // set two cycles or more before reset_i and stable until the next one
+
+    input  logic                   write_valid_i,
+    output logic                   write_ready_o,
+    input  logic [           11:0] write_index_i,  // of the entry that the beat's first byte belongs to
+    input  logic [  DataWidth-1:0] write_data_i,
+    input  logic [DataWidth/8-1:0] write_strobe_i,
+
+    output logic        completion_valid_o,
+    input  logic        completion_ready_i,
+    output completion_t completion_o,
+
+    output logic [QueueShiftMax-1:0] head_o,       // of the next entry: for the doorbell
+    output logic                     bad_phase_o,  // pulses
+    output logic                     bad_index_o
+);
+
+  localparam int unsigned Groups = DataWidth / 128;
+  localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1;
+  typedef logic [QueueShiftMax-1:0] index_t;
+
+  if (Groups * 128 != DataWidth) begin : gen_check
+    $error("spate_cq: DataWidth must be a multiple of 128");
+  end
+
+  // The entries of a beat one after the other.
+  logic [GroupBits-1:0] group_q;
+  logic [127:0] entry;
+  logic [15:0] strobe;
+  logic [11:0] index;
+  index_t mask_q;
+  assign entry = write_data_i[group_q*128+:128];
+  assign strobe = write_strobe_i[group_q*16+:16];
+  always_ff @(posedge clk_i) mask_q <= index_t'((16'd1 << queue_shift_i) - 16'd1);
+  assign index = write_index_i + 12'(group_q);
+
+  logic last_dword, stall, step;
+  assign last_dword = write_valid_i && strobe[15:12] != '0;
+  assign stall = last_dword && completion_valid_o && !completion_ready_i;
+  assign step = write_valid_i && !stall;
+  assign write_ready_o = step && group_q == GroupBits'(Groups - 1);
+
+  // Dwords 0 and 2 of the entry that is being written. Dword 1 is reserved, the queue's number is known.
+  logic [31:0] result_q, result;
+  logic [15:0] sq_head_q, sq_head;
+  always_comb begin
+    result = result_q;
+    sq_head = sq_head_q;
+    for (int unsigned i = 0; i < 4; i++) if (strobe[i]) result[i*8+:8] = entry[i*8+:8];
+    for (int unsigned i = 0; i < 2; i++) if (strobe[8+i]) sq_head[i*8+:8] = entry[64+i*8+:8];
+  end
+
+  index_t head_q;
+  logic phase_q, good_index, good_phase, take;
+  assign good_index = index == 12'(head_q) && strobe[15:12] == '1;
+  assign good_phase = entry[112] == phase_q;
+  assign take = step && last_dword && good_index && good_phase;
+  assign bad_index_o = step && last_dword && !good_index;
+  assign bad_phase_o = step && last_dword && good_index && !good_phase;
+
+  always_ff @(posedge clk_i) begin
+    if (step) begin
+      result_q <= result;
+      sq_head_q <= sq_head;
+    end
+    if (!completion_valid_o || completion_ready_i)
+      completion_o <= '{result: result, sq_head: sq_head, cid: cid_t'(entry[111:96]), status: entry[127:113]};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) group_q <= '0;
+    else if (step) group_q <= group_q == GroupBits'(Groups - 1) ? '0 : group_q + GroupBits'(1);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || reset_i) begin
+      head_q <= '0;
+      phase_q <= 1'b1;
+      completion_valid_o <= 1'b0;
+    end else begin
+      if (take) begin
+        head_q <= (head_q + index_t'(1)) & mask_q;
+        if (head_q == mask_q) phase_q <= !phase_q;
+        completion_valid_o <= 1'b1;
+      end else if (completion_ready_i) begin
+        completion_valid_o <= 1'b0;
+      end
+    end
+  end
+
+  assign head_o = head_q;
+
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  always_ff @(posedge clk_i) past_reset_q <= 1'b1;
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (queue_shift_i >= 4'd1 && queue_shift_i <= 4'(QueueShiftMax));
+  end
+
+  // What a reader of memory would expect: where the next entry is, and its phase.
+  index_t next_q;
+  logic turn_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || reset_i) begin
+      next_q <= '0;
+      turn_q <= 1'b1;
+    end else if (take) begin
+      next_q <= next_q == mask_q ? '0 : next_q + index_t'(1);
+      if (next_q == mask_q) turn_q <= !turn_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (past_reset_q) assume (queue_shift_i == $past(queue_shift_i));
+    if (past_reset_q && rst_ni && $past(rst_ni)) begin
+      if ($past(write_valid_i && !write_ready_o)) begin  // a beat waits as it is
+        assume (write_valid_i && write_index_i == $past(write_index_i));
+        assume (write_data_i == $past(write_data_i) && write_strobe_i == $past(write_strobe_i));
+      end
+      if (!$past(reset_i)) begin
+        // none is lost or invented, none changes while it waits
+        assert (completion_valid_o == ($past(take) || $past(completion_valid_o && !completion_ready_i)));
+        if ($past(completion_valid_o && !completion_ready_i)) assert (completion_o == $past(completion_o));
+        if ($past(take))
+          assert ({completion_o.status, 1'b0, completion_o.cid} == $past({entry[127:113], 1'b0, entry[111:96]}));
+        if ($past(take && strobe == 16'hffff))
+          assert (completion_o.result == $past(entry[31:0]) && completion_o.sq_head == $past(entry[79:64]));
+        // a beat waits for nothing but the one before it
+        if ($past(write_valid_i && completion_ready_i)) assert ($past(step));
+      end
+    end
+  end
+  always_comb begin
+    if (past_reset_q) assert (mask_q == index_t'((16'd1 << queue_shift_i) - 16'd1));
+    if (rst_ni && past_reset_q) begin
+      assert (head_q == next_q && phase_q == turn_q && (head_q & ~mask_q) == '0);
+      if (take) assert (index == 12'(next_q) && entry[112] == turn_q && strobe[15:12] == '1);
+      // an entry at the head with the right phase is not left out
+      if (step && strobe[15:12] == '1 && index == 12'(next_q) && entry[112] == turn_q) assert (take);
+    end
+    cover (rst_ni && take && !turn_q);
+    cover (rst_ni && bad_phase_o);
+    cover (rst_ni && completion_valid_o && !completion_ready_i && write_valid_i && !write_ready_o);
+  end
+`endif
+
+endmodule

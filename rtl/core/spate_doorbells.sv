@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the drive is told: of new entries at once as long as it has little to do, otherwise a quarter of the slots, at
+// most 16, at a time; of the completion head after a quarter of the queue, or 16 µs after the first it was not told of.
+// A doorbell write is a packet in the direction of write data: at 4 KiB a command, one each would cost more than half a
+// per cent.
+//
+// Guarantee: the tail that is told is never beyond the queue's. No entry waits while the drive has less than half of
+// the slots to work on; the side command's never waits.
+module spate_doorbells
+  import spate_pkg::*;
+#(
+    parameter int unsigned SlotBits = 6,
+    parameter int unsigned QueueShiftMax = 7
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic us_tick_i,
+
+    input logic                     reset_i,            // the queues begin again
+    input logic                     ready_i,
+    input logic [              3:0] queue_shift_i,
+    input logic [              3:0] doorbell_stride_i,
+    input logic [QueueShiftMax-1:0] tail_i,
+    input logic [QueueShiftMax-1:0] in_flight_i,
+    input logic                     urgent_i,           // a pulse: the entry just handed over is the side command's
+    input logic [QueueShiftMax-1:0] cq_head_i,
+
+    // Held until it is taken; one at a time.
+    output logic        doorbell_valid_o,
+    input  logic        doorbell_ready_i,
+    output logic [31:0] doorbell_address_o,
+    output logic [31:0] doorbell_data_o,
+    input  logic        doorbell_done_i
+);
+
+  typedef logic [QueueShiftMax-1:0] index_t;
+  localparam int unsigned QueueMost = 2 ** QueueShiftMax - 1;  // what a short queue can hold
+  localparam int unsigned HalfSlots = 2 ** SlotBits / 2;
+  localparam int unsigned BatchSlots = SlotBits > 6 ? 16 : HalfSlots / 2;
+  localparam index_t Batch = index_t'(BatchSlots < QueueMost ? BatchSlots : QueueMost);
+  localparam index_t Busy = index_t'(HalfSlots < QueueMost ? HalfSlots : QueueMost);
+
+  index_t told_tail_q, told_head_q, mask_q, quarter_q, untold, unreported;
+  logic urgent_q, waiting_q;  // waiting_q: a doorbell is on its way
+  logic [3:0] wait_us_q;
+
+  always_ff @(posedge clk_i) begin
+    mask_q <= index_t'((16'd1 << queue_shift_i) - 16'd1);
+    quarter_q <= index_t'(16'd1 << queue_shift_i >> 2);
+  end
+  assign untold = (tail_i - told_tail_q) & mask_q;
+  assign unreported = (cq_head_i - told_head_q) & mask_q;
+
+  logic tell_tail, tell_head, start;
+  assign tell_tail = untold != '0 && (urgent_q || untold >= Batch || in_flight_i - untold < Busy);
+  assign tell_head = unreported != '0 && (unreported >= quarter_q || wait_us_q == '1);
+  assign start = ready_i && !waiting_q && (tell_tail || tell_head);
+
+  // Doorbells of queue pair 1 (3.1.20, 3.1.21). The stride is 4 bytes << DSTRD.
+  function automatic logic [31:0] address(logic completion, logic [3:0] stride);
+    return 32'h1000 + ((completion ? 32'd12 : 32'd8) << stride);
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      doorbell_valid_o <= 1'b0;
+      waiting_q <= 1'b0;
+    end else begin
+      if (start) doorbell_valid_o <= 1'b1;
+      else if (doorbell_ready_i) doorbell_valid_o <= 1'b0;
+      if (start) waiting_q <= 1'b1;
+      else if (doorbell_done_i) waiting_q <= 1'b0;
+    end
+    if (start) begin
+      doorbell_address_o <= address(!tell_tail, doorbell_stride_i);
+      doorbell_data_o <= 32'(tell_tail ? tail_i : cq_head_i);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || reset_i) begin
+      told_tail_q <= '0;
+      told_head_q <= '0;
+      urgent_q <= 1'b0;
+      wait_us_q <= '0;
+    end else begin
+      if (start && tell_tail) told_tail_q <= tail_i;
+      if (start && !tell_tail) told_head_q <= cq_head_i;
+      if (urgent_i) urgent_q <= 1'b1;
+      else if (start && tell_tail) urgent_q <= 1'b0;
+      if (unreported == '0 || (start && !tell_tail)) wait_us_q <= '0;
+      else if (us_tick_i && wait_us_q != '1) wait_us_q <= wait_us_q + 4'd1;
+    end
+  end
+
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  always_ff @(posedge clk_i) past_reset_q <= 1'b1;
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (queue_shift_i >= 4'd1 && queue_shift_i <= 4'(QueueShiftMax));
+    assume ((tail_i & ~mask_q) == '0 && (cq_head_i & ~mask_q) == '0);
+    assume (!doorbell_done_i || (waiting_q && !doorbell_valid_o));  // one that was taken is done, once
+    if (rst_ni && past_reset_q) assert (!doorbell_valid_o || waiting_q);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (past_reset_q) begin
+      assume (queue_shift_i == $past(queue_shift_i));
+      assert (mask_q == index_t'((16'd1 << queue_shift_i) - 16'd1));
+    end
+    if (past_reset_q && rst_ni && $past(rst_ni)) begin
+      // what was told lies between what the queue was when it began and what it is: it never passes it
+      if ($past(start && tell_tail && !reset_i)) assert (told_tail_q == $past(tail_i));
+      if ($past(doorbell_valid_o && !doorbell_ready_i)) begin  // held, as it is, until it is taken
+        assert (doorbell_valid_o && doorbell_address_o == $past(doorbell_address_o));
+        assert (doorbell_data_o == $past(doorbell_data_o));
+      end
+      if (doorbell_valid_o && !$past(doorbell_valid_o)) begin
+        assert ($past(start) && $past(ready_i));
+        assert (doorbell_data_o == 32'($past(tell_tail ? tail_i : cq_head_i)));
+        assert (doorbell_address_o == 32'h1000 + (32'($past(tell_tail ? 8 : 12)) << $past(doorbell_stride_i)));
+      end
+      // one at a time
+      if ($past(waiting_q && !doorbell_done_i)) assert (!doorbell_valid_o || $past(doorbell_valid_o));
+    end
+    // the drive is not left without work, nor the side command
+    if (past_reset_q && rst_ni && ready_i && !waiting_q && untold != '0 && (urgent_q || in_flight_i - untold < Busy))
+      assert (start);
+  end
+  always_comb begin
+    cover (rst_ni && past_reset_q && doorbell_valid_o && doorbell_address_o == 32'h100c);
+    cover (rst_ni && past_reset_q && doorbell_valid_o && doorbell_data_o == 32'd3);
+  end
+`endif
+
+endmodule

@@ -1,0 +1,770 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host for one drive: commands and streams in, responses and streams out; towards an adapter, what the drive reads
+// and writes, and our accesses to its registers. docs/GATEWARE.md draws it.
+//
+// Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registered or
+// come from the head of a queue.
+module spate_drive
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // 128, 256 or 512
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
+    parameter logic [63:0] WindowBase = 64'h0,  // aligned to 2^WindowBits
+    parameter logic [63:0] BarBase = 64'h0,
+    parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
+    parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
+    parameter int unsigned ClockHz = 250_000_000,
+    parameter int unsigned UsPerMs = 1000,  // see spate_ticks
+    parameter bit XilinxBridge = 1'b1,
+    parameter int unsigned HealthMs = 1000,
+    parameter int unsigned AdminDeadlineMs = 8000,
+    parameter int unsigned CommandDeadlineMs = 8000,
+    localparam int unsigned WindowBits = window_bits(RamBytes)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic enable_i, // low: the drive is held in PERST#
+
+    input  logic      command_valid_i,
+    output logic      command_ready_o,
+    input  command_t  command_i,
+    output logic      response_valid_o,
+    input  logic      response_ready_i,
+    output response_t response_o,
+
+    input  logic                 data_valid_i,
+    output logic                 data_ready_o,
+    input  logic [DataWidth-1:0] data_i,
+    output logic                 data_valid_o,
+    input  logic                 data_ready_i,
+    output logic [DataWidth-1:0] data_o,
+    output logic                 data_last_o,
+    output logic                 data_error_o,
+
+    // The adapter.
+    input  logic                             link_up_i,
+    output logic                             perst_no,
+    output logic                             adapter_reset_o,
+    input  logic                             adapter_quiet_i,
+    input  logic                             read_valid_i,
+    output logic                             read_ready_o,
+    input  logic           [ WindowBits-1:0] read_address_i,
+    input  logic                             read_stray_i,
+    input  logic           [            8:0] read_beats_i,
+    output logic                             read_data_valid_o,
+    input  logic                             read_data_ready_i,
+    output logic           [  DataWidth-1:0] read_data_o,
+    output logic                             read_last_o,
+    input  logic                             write_valid_i,
+    output logic                             write_ready_o,
+    input  logic           [ WindowBits-1:0] write_address_i,
+    input  logic                             write_stray_i,
+    input  logic           [  DataWidth-1:0] write_data_i,
+    input  logic           [DataWidth/8-1:0] write_strobe_i,
+    output logic                             mmio_request_valid_o,
+    input  logic                             mmio_request_ready_i,
+    output mmio_request_t                    mmio_request_o,
+    input  logic                             mmio_response_valid_i,
+    input  mmio_response_t                   mmio_response_i,
+    // Memory mode: see spate_fence.
+    output logic                             fence_request_o,
+    input  logic                             fence_answer_i,
+
+    // The registers.
+    input  logic                   page_valid_i,
+    input  logic                   page_write_i,
+    input  logic    [        10:0] page_dword_i,
+    input  logic    [        31:0] page_data_i,
+    output logic                   page_done_o,
+    output logic    [        31:0] page_data_o,
+    output logic    [         3:0] raw_dword_o,
+    input  logic    [        31:0] raw_data_i,
+    output drive_t                 drive_o,
+    output events_t                events_o,
+    output logic    [LbaWidth-1:0] written_blocks_o,
+    output logic    [         7:0] step_o,
+    output logic    [         7:0] error_o,
+    output logic    [        31:0] error_detail_o,
+    output logic    [        15:0] link_status_o,
+    output logic    [        31:0] cap_low_o,
+    output logic                   volatile_cache_o,
+    output logic                   health_valid_o,
+    output logic    [         7:0] critical_warning_o,
+    output logic    [        15:0] temperature_k_o,
+    output logic    [         7:0] spare_percent_o,
+    output logic    [         7:0] spare_threshold_percent_o,
+    output logic    [         7:0] used_percent_o,
+    output logic    [        31:0] media_errors_o,
+    output logic    [        31:0] unsafe_shutdowns_o
+);
+
+  localparam bit HasRing = RamBytes > 8192;
+  localparam int unsigned RingSectors = (RamBytes - 8192) / 512;
+  localparam int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1;
+  localparam int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8));
+  localparam int unsigned BaseBits = HasRing ? RingBits : AddressBits - 2;
+  localparam int unsigned SectorsLimit = HasRing ? CommandSectorsLimit : CommandSectorsMax;
+
+  if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_check_1
+    $error("spate_drive: DataWidth must be 128, 256 or 512");
+  end
+  if (SlotBits < 2 || SlotBits > 7) begin : gen_check_2
+    $error("spate_drive: SlotBits must be 2 … 7");
+  end
+  if (WindowBase % (64'd1 << WindowBits) != 0) begin : gen_check_3
+    $error("spate_drive: WindowBase must be aligned to the aperture");
+  end
+  if (SectorsLimit < 8 || SectorsLimit > CommandSectorsMax) begin : gen_check_4
+    $error("spate_drive: CommandSectorsLimit must be 8 … 4096");
+  end
+  if (HasRing && SectorsLimit * 2 > RingSectors) begin : gen_check_5
+    $error("spate_drive: two commands must fit into the ring");
+  end
+
+  logic us_tick, ms_tick, retry_tick;
+  spate_ticks #(
+      .ClockHz(ClockHz),
+      .UsPerMs(UsPerMs)
+  ) u_ticks (
+      .clk_i,
+      .rst_ni,
+      .us_tick_o(us_tick),
+      .ms_tick_o(ms_tick),
+      .retry_tick_o(retry_tick)
+  );
+
+  // ---- requests become commands ----
+
+  logic side_valid, side_ready;
+  command_t side;
+  logic alloc_valid, alloc_ready, free_valid;
+  logic [SectorsWidth-1:0] alloc_sectors, free_sectors;
+  logic [RingBits-1:0] alloc_base;
+  logic fill_valid, fill_ready;
+  logic [BeatBits-1:0] fill_beat;
+  logic [DataWidth-1:0] fill_data;
+  logic issue_valid, issue_ready, issue_write, issue_fua, issue_stream, issue_last, issue_from_registers;
+  logic [LbaWidth-1:0] issue_lba;
+  logic [SectorsWidth-1:0] issue_sectors;
+  logic [BaseBits-1:0] issue_base;
+  logic [15:0] issue_tag, issue_status;
+
+  spate_splitter #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .BaseBits(BaseBits)
+  ) u_splitter (
+      .clk_i,
+      .rst_ni,
+      .drive_i(drive_o),
+      .command_valid_i,
+      .command_ready_o,
+      .command_i,
+      .side_valid_o(side_valid),
+      .side_ready_i(side_ready),
+      .side_o(side),
+      .data_valid_i,
+      .data_ready_o,
+      .data_i,
+      .alloc_valid_o(alloc_valid),
+      .alloc_ready_i(alloc_ready),
+      .alloc_sectors_o(alloc_sectors),
+      .alloc_base_i(alloc_base),
+      .fill_valid_o(fill_valid),
+      .fill_ready_i(fill_ready),
+      .fill_beat_o(fill_beat),
+      .fill_data_o(fill_data),
+      .issue_valid_o(issue_valid),
+      .issue_ready_i(issue_ready),
+      .issue_write_o(issue_write),
+      .issue_fua_o(issue_fua),
+      .issue_lba_o(issue_lba),
+      .issue_sectors_o(issue_sectors),
+      .issue_base_o(issue_base),
+      .issue_stream_o(issue_stream),
+      .issue_last_o(issue_last),
+      .issue_tag_o(issue_tag),
+      .issue_from_registers_o(issue_from_registers),
+      .issue_status_o(issue_status)
+  );
+
+  // ---- what is in flight ----
+
+  logic queues_reset, push, push_ready, side_push, side_push_ready;
+  logic [SlotBits-1:0] push_slot;
+  logic slot_completion_valid, slot_completion_ready, slot_ended, slot_bad_id, retry;
+  completion_t completion;
+  logic [SlotBits-1:0] read_slot;
+  logic read_slot_valid, read_slot_write, read_slot_fua;
+  logic [LbaWidth-1:0] read_slot_lba;
+  logic [SectorsWidth-1:0] read_slot_sectors;
+  logic [BaseBits-1:0] read_slot_base;
+  cid_t read_slot_cid;
+  logic head_waiting, head_valid, head_pop, head_write, head_stream, head_last, head_from_registers, head_abort;
+  logic [15:0] head_tag, head_status;
+  logic [SectorsWidth-1:0] head_sectors;
+  logic slots_idle;
+
+  spate_slots #(
+      .SlotBits(SlotBits),
+      .BaseBits(BaseBits)
+  ) u_slots (
+      .clk_i,
+      .rst_ni,
+      .epoch_i(drive_o.epoch),
+      .reset_i(queues_reset),
+      .gone_i(drive_o.gone),
+      .retry_tick_i(retry_tick),
+      .issue_valid_i(issue_valid),
+      .issue_ready_o(issue_ready),
+      .issue_write_i(issue_write),
+      .issue_fua_i(issue_fua),
+      .issue_lba_i(issue_lba),
+      .issue_sectors_i(issue_sectors),
+      .issue_base_i(issue_base),
+      .issue_stream_i(issue_stream),
+      .issue_last_i(issue_last),
+      .issue_tag_i(issue_tag),
+      .issue_from_registers_i(issue_from_registers),
+      .issue_status_i(issue_status),
+      .push_o(push),
+      .push_ready_i(push_ready),
+      .push_slot_o(push_slot),
+      .completion_valid_i(slot_completion_valid),
+      .completion_ready_o(slot_completion_ready),
+      .completion_i(completion),
+      .ended_o(slot_ended),
+      .bad_id_o(slot_bad_id),
+      .retry_o(retry),
+      .read_slot_i(read_slot),
+      .read_valid_o(read_slot_valid),
+      .read_write_o(read_slot_write),
+      .read_fua_o(read_slot_fua),
+      .read_lba_o(read_slot_lba),
+      .read_sectors_o(read_slot_sectors),
+      .read_base_o(read_slot_base),
+      .read_cid_o(read_slot_cid),
+      .head_waiting_o(head_waiting),
+      .head_valid_o(head_valid),
+      .head_pop_i(head_pop),
+      .head_write_o(head_write),
+      .head_stream_o(head_stream),
+      .head_last_o(head_last),
+      .head_from_registers_o(head_from_registers),
+      .head_tag_o(head_tag),
+      .head_sectors_o(head_sectors),
+      .head_status_o(head_status),
+      .head_abort_i(head_abort),
+      .idle_o(slots_idle)
+  );
+
+  logic completion_taken, ended, bad_head;
+  logic [QueueShiftMax-1:0] sq_tail, in_flight, cq_head;
+  logic [9:0] sq_index;
+  logic sq_valid, sq_side;
+  logic [SlotBits-1:0] sq_slot;
+
+  spate_sq #(
+      .SlotBits(SlotBits),
+      .QueueShiftMax(QueueShiftMax)
+  ) u_sq (
+      .clk_i,
+      .rst_ni,
+      .reset_i(queues_reset),
+      .ready_i(drive_o.ready),
+      .queue_shift_i(drive_o.queue_shift),
+      .push_side_i(side_push),
+      .push_side_ready_o(side_push_ready),
+      .push_i(push),
+      .push_ready_o(push_ready),
+      .push_slot_i(push_slot),
+      .head_valid_i(completion_taken),
+      .head_i(completion.sq_head),
+      .ended_i(ended),
+      .tail_o(sq_tail),
+      .in_flight_o(in_flight),
+      .read_index_i(sq_index),
+      .read_valid_o(sq_valid),
+      .read_side_o(sq_side),
+      .read_slot_o(sq_slot),
+      .bad_head_o(bad_head)
+  );
+
+  // ---- completions: of the side command, or of a slot ----
+
+  logic cq_valid, cq_ready, cq_completion_valid, cq_completion_ready, bad_phase, bad_index;
+  logic [11:0] cq_index;
+  completion_t cq_completion;
+  logic [DataWidth-1:0] write_data;
+  logic [DataWidth/8-1:0] write_strobe;
+
+  spate_cq #(
+      .DataWidth(DataWidth),
+      .QueueShiftMax(QueueShiftMax)
+  ) u_cq (
+      .clk_i,
+      .rst_ni,
+      .reset_i(queues_reset),
+      .queue_shift_i(drive_o.queue_shift),
+      .write_valid_i(cq_valid),
+      .write_ready_o(cq_ready),
+      .write_index_i(cq_index),
+      .write_data_i(write_data),
+      .write_strobe_i(write_strobe),
+      .completion_valid_o(cq_completion_valid),
+      .completion_ready_i(cq_completion_ready),
+      .completion_o(cq_completion),
+      .head_o(cq_head),
+      .bad_phase_o(bad_phase),
+      .bad_index_o(bad_index)
+  );
+
+  logic completion_valid, completion_ready;
+  if (HasRing) begin : gen_no_fence
+    logic unused;
+    assign unused = fence_answer_i;
+    assign fence_request_o = 1'b0;
+    assign completion_valid = cq_completion_valid;
+    assign completion = cq_completion;
+    assign cq_completion_ready = completion_ready;
+  end else begin : gen_fence
+    // Completions of before a reset of the bridge or of the queues are forgotten: their data may be lost, and what is
+    // not complete is sent again.
+    spate_fence u_fence (
+        .clk_i,
+        .rst_ni(rst_ni && link_up_i && !queues_reset),
+        .completion_valid_i(cq_completion_valid),
+        .completion_ready_o(cq_completion_ready),
+        .completion_i(cq_completion),
+        .completion_valid_o(completion_valid),
+        .completion_ready_i(completion_ready),
+        .completion_o(completion),
+        .fence_request_o,
+        .fence_answer_i
+    );
+  end
+
+  logic side_busy_q, side_known, side_ended;
+  assign side_known = completion.cid == cid_t
+'{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: '0}
+      && side_busy_q;
+  assign side_ended = completion_taken && side_known;
+  assign slot_completion_valid = completion_valid && !completion.cid.side;
+  assign completion_ready = completion.cid.side || slot_completion_ready;
+  assign completion_taken = completion_valid && completion_ready;
+  assign ended = slot_ended || side_ended;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
+    else if (side_push && side_push_ready) side_busy_q <= 1'b1;
+  end
+
+  // ---- the windows and the buffer ----
+
+  logic buffer_read, buffer_write;
+  logic [BeatBits-1:0] buffer_read_beat, buffer_write_beat;
+  logic [DataWidth-1:0] buffer_data;
+  logic sqe_write, sqe_side, admin_entry_valid;
+  logic [3:0] sqe_dword;
+  logic [31:0] sqe_data;
+  logic [1:0] admin_entry;
+  logic [LbaWidth-1:0] range_lba;
+  logic [31:0] range_blocks;
+  logic stray_read, stale_read, stray_write, stale_write;
+
+  spate_windows_read #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .WindowBits(WindowBits),
+      .WindowBase(WindowBase),
+      .SlotBits(SlotBits),
+      .BaseBits(BaseBits)
+  ) u_windows_read (
+      .clk_i,
+      .rst_ni,
+      .epoch_i(drive_o.epoch),
+      .block_4096_i(drive_o.block_4096),
+      .nsid_i(drive_o.nsid),
+      .read_valid_i,
+      .read_ready_o,
+      .read_address_i,
+      .read_stray_i,
+      .read_beats_i,
+      .data_valid_o(read_data_valid_o),
+      .data_ready_i(read_data_ready_i),
+      .data_o(read_data_o),
+      .last_o(read_last_o),
+      .buffer_read_o(buffer_read),
+      .buffer_beat_o(buffer_read_beat),
+      .buffer_data_i(buffer_data),
+      .sq_index_o(sq_index),
+      .sq_valid_i(sq_valid),
+      .sq_side_i(sq_side),
+      .sq_slot_i(sq_slot),
+      .slot_o(read_slot),
+      .slot_valid_i(read_slot_valid),
+      .slot_write_i(read_slot_write),
+      .slot_fua_i(read_slot_fua),
+      .slot_lba_i(read_slot_lba),
+      .slot_sectors_i(read_slot_sectors),
+      .slot_base_i(read_slot_base),
+      .slot_cid_i(read_slot_cid),
+      .sqe_write_i(sqe_write),
+      .sqe_side_i(sqe_side),
+      .sqe_dword_i(sqe_dword),
+      .sqe_data_i(sqe_data),
+      .admin_entry_i(admin_entry),
+      .admin_entry_valid_i(admin_entry_valid),
+      .range_lba_i(range_lba),
+      .range_blocks_i(range_blocks),
+      .stray_o(stray_read),
+      .stale_o(stale_read)
+  );
+
+  logic admin_cq_valid, admin_cq_ready, admin_bad_phase, admin_bad_index, admin_completion_valid;
+  completion_t admin_completion;
+
+  spate_windows_write #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .WindowBits(WindowBits)
+  ) u_windows_write (
+      .clk_i,
+      .rst_ni,
+      .epoch_i(drive_o.epoch),
+      .write_valid_i,
+      .write_ready_o,
+      .write_address_i,
+      .write_stray_i,
+      .write_data_i,
+      .write_strobe_i,
+      .buffer_write_o(buffer_write),
+      .buffer_beat_o(buffer_write_beat),
+      .buffer_data_o(write_data),
+      .buffer_strobe_o(write_strobe),
+      .cq_valid_o(cq_valid),
+      .cq_ready_i(cq_ready),
+      .admin_cq_valid_o(admin_cq_valid),
+      .admin_cq_ready_i(admin_cq_ready),
+      .cq_index_o(cq_index),
+      .stray_o(stray_write),
+      .stale_o(stale_write)
+  );
+
+  spate_cq #(
+      .DataWidth(DataWidth),
+      .QueueShiftMax(2)
+  ) u_admin_cq (
+      .clk_i,
+      .rst_ni,
+      .reset_i(queues_reset),
+      .queue_shift_i(4'd2),
+      .write_valid_i(admin_cq_valid),
+      .write_ready_o(admin_cq_ready),
+      .write_index_i(cq_index),
+      .write_data_i(write_data),
+      .write_strobe_i(write_strobe),
+      .completion_valid_o(admin_completion_valid),
+      .completion_ready_i(1'b1),
+      .completion_o(admin_completion),
+      .head_o(),
+      .bad_phase_o(admin_bad_phase),
+      .bad_index_o(admin_bad_index)
+  );
+
+  logic page_valid, page_write, page_done, admin_page_valid, admin_page_done;
+  logic [10:0] page_dword, admin_page_dword;
+  logic [31:0] page_data;
+
+  spate_page_arbiter u_page_arbiter (
+      .clk_i,
+      .rst_ni,
+      .admin_valid_i(admin_page_valid),
+      .admin_dword_i(admin_page_dword),
+      .admin_done_o(admin_page_done),
+      .registers_valid_i(page_valid_i),
+      .registers_write_i(page_write_i),
+      .registers_dword_i(page_dword_i),
+      .registers_data_i(page_data_i),
+      .registers_done_o(page_done_o),
+      .page_valid_o(page_valid),
+      .page_write_o(page_write),
+      .page_dword_o(page_dword),
+      .page_data_o(page_data),
+      .page_done_i(page_done)
+  );
+
+  logic drain_valid, drain_ready, drained_valid, drained_ready;
+  logic [BeatBits-1:0] drain_beat;
+  logic [DataWidth-1:0] drained_data;
+
+  spate_buffer #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes)
+  ) u_buffer (
+      .clk_i,
+      .rst_ni,
+      .target_read_i(buffer_read),
+      .target_read_beat_i(buffer_read_beat),
+      .target_read_data_o(buffer_data),
+      .target_write_i(buffer_write),
+      .target_write_beat_i(buffer_write_beat),
+      .target_write_data_i(write_data),
+      .target_write_strobe_i(write_strobe),
+      .alloc_valid_i(alloc_valid),
+      .alloc_ready_o(alloc_ready),
+      .alloc_sectors_i(alloc_sectors),
+      .alloc_base_o(alloc_base),
+      .free_valid_i(free_valid),
+      .free_sectors_i(free_sectors),
+      .fill_valid_i(fill_valid),
+      .fill_ready_o(fill_ready),
+      .fill_beat_i(fill_beat),
+      .fill_data_i(fill_data),
+      .drain_valid_i(drain_valid),
+      .drain_ready_o(drain_ready),
+      .drain_beat_i(drain_beat),
+      .drained_valid_o(drained_valid),
+      .drained_ready_i(drained_ready),
+      .drained_data_o(drained_data),
+      .page_valid_i(page_valid),
+      .page_write_i(page_write),
+      .page_dword_i(page_dword),
+      .page_data_i(page_data),
+      .page_done_o(page_done),
+      .page_data_o(page_data_o)
+  );
+
+  // ---- retirement ----
+
+  logic response_valid, response_ready, command_error, retired;
+  logic [SectorsWidth-1:0] retired_sectors;
+  response_t response;
+
+  // From the oldest command's memory to the ring's count is a long way: a cycle later does as well.
+  always_ff @(posedge clk_i) begin
+    free_valid <= rst_ni && retired;
+    free_sectors <= retired_sectors;
+  end
+
+  spate_retire #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes)
+  ) u_retire (
+      .clk_i,
+      .rst_ni,
+      .block_4096_i(drive_o.block_4096),
+      .head_valid_i(head_valid),
+      .head_write_i(head_write),
+      .head_stream_i(head_stream),
+      .head_last_i(head_last),
+      .head_from_registers_i(head_from_registers),
+      .head_tag_i(head_tag),
+      .head_sectors_i(head_sectors),
+      .head_status_i(head_status),
+      .head_pop_o(head_pop),
+      .free_valid_o(retired),
+      .free_sectors_o(retired_sectors),
+      .drain_valid_o(drain_valid),
+      .drain_ready_i(drain_ready),
+      .drain_beat_o(drain_beat),
+      .drained_valid_i(drained_valid),
+      .drained_ready_o(drained_ready),
+      .drained_data_i(drained_data),
+      .data_valid_o,
+      .data_ready_i,
+      .data_o,
+      .data_last_o,
+      .data_error_o,
+      .response_valid_o(response_valid),
+      .response_ready_i(response_ready),
+      .response_o(response),
+      .written_blocks_o,
+      .command_error_o(command_error)
+  );
+
+  // ---- the rest: admin, registers of the drive, doorbells, deadline ----
+
+  logic admin_mmio_valid, admin_mmio_ready, admin_mmio_write, admin_mmio_done, admin_mmio_error;
+  space_e admin_mmio_space;
+  logic [31:0] admin_mmio_address, admin_mmio_data, admin_mmio_read;
+  logic admin_response_valid, admin_response_ready;
+  response_t admin_response;
+  logic deadline_recover, recovery, doorbell_error;
+
+  spate_admin #(
+      .WindowBase(WindowBase),
+      .WindowBits(WindowBits),
+      .BarBase(BarBase),
+      .QueueShiftMax(QueueShiftMax),
+      .CommandSectorsLimit(SectorsLimit),
+      .XilinxBridge(XilinxBridge),
+      .HealthMs(HealthMs),
+      .DeadlineMs(AdminDeadlineMs),
+      .MicrocodeInBlockRam(!HasRing)
+  ) u_admin (
+      .clk_i,
+      .rst_ni,
+      .ms_tick_i(ms_tick),
+      .enable_i,
+      .link_up_i,
+      .perst_no,
+      .adapter_reset_o,
+      .adapter_quiet_i,
+      .mmio_valid_o(admin_mmio_valid),
+      .mmio_ready_i(admin_mmio_ready),
+      .mmio_space_o(admin_mmio_space),
+      .mmio_write_o(admin_mmio_write),
+      .mmio_address_o(admin_mmio_address),
+      .mmio_data_o(admin_mmio_data),
+      .mmio_done_i(admin_mmio_done),
+      .mmio_error_i(admin_mmio_error),
+      .mmio_data_i(admin_mmio_read),
+      .page_valid_o(admin_page_valid),
+      .page_dword_o(admin_page_dword),
+      .page_done_i(admin_page_done),
+      .page_data_i(page_data_o),
+      .sqe_write_o(sqe_write),
+      .sqe_side_o(sqe_side),
+      .sqe_dword_o(sqe_dword),
+      .sqe_data_o(sqe_data),
+      .admin_entry_o(admin_entry),
+      .admin_entry_valid_o(admin_entry_valid),
+      .queues_reset_o(queues_reset),
+      .admin_completion_valid_i(admin_completion_valid),
+      .admin_completion_i(admin_completion),
+      .side_push_o(side_push),
+      .side_push_ready_i(side_push_ready),
+      .side_completion_valid_i(side_ended),
+      .side_completion_i(completion),
+      .range_lba_o(range_lba),
+      .range_blocks_o(range_blocks),
+      .command_valid_i(side_valid),
+      .command_ready_o(side_ready),
+      .command_i(side),
+      .response_valid_o(admin_response_valid),
+      .response_ready_i(admin_response_ready),
+      .response_o(admin_response),
+      .raw_dword_o,
+      .raw_data_i,
+      .recover_i(deadline_recover || doorbell_error),
+      .slots_idle_i(slots_idle),
+      .written_blocks_i(written_blocks_o),
+      .drive_o,
+      .recovery_o(recovery),
+      .step_o,
+      .error_o,
+      .error_detail_o,
+      .link_status_o,
+      .cap_low_o,
+      .volatile_cache_o,
+      .health_valid_o,
+      .critical_warning_o,
+      .temperature_k_o,
+      .spare_percent_o,
+      .spare_threshold_percent_o,
+      .used_percent_o,
+      .media_errors_o,
+      .unsafe_shutdowns_o
+  );
+
+  logic doorbell_valid, doorbell_ready, doorbell_done;
+  logic [31:0] doorbell_address, doorbell_data;
+
+  spate_doorbells #(
+      .SlotBits(SlotBits),
+      .QueueShiftMax(QueueShiftMax)
+  ) u_doorbells (
+      .clk_i,
+      .rst_ni,
+      .us_tick_i(us_tick),
+      .reset_i(queues_reset),
+      .ready_i(drive_o.ready),
+      .queue_shift_i(drive_o.queue_shift),
+      .doorbell_stride_i(drive_o.doorbell_stride),
+      .tail_i(sq_tail),
+      .in_flight_i(in_flight),
+      .urgent_i(side_push && side_push_ready),
+      .cq_head_i(cq_head),
+      .doorbell_valid_o(doorbell_valid),
+      .doorbell_ready_i(doorbell_ready),
+      .doorbell_address_o(doorbell_address),
+      .doorbell_data_o(doorbell_data),
+      .doorbell_done_i(doorbell_done)
+  );
+
+  spate_mmio u_mmio (
+      .clk_i,
+      .rst_ni,
+      .us_tick_i(us_tick),
+      .doorbell_valid_i(doorbell_valid),
+      .doorbell_ready_o(doorbell_ready),
+      .doorbell_address_i(doorbell_address),
+      .doorbell_data_i(doorbell_data),
+      .doorbell_done_o(doorbell_done),
+      .doorbell_error_o(doorbell_error),
+      .admin_valid_i(admin_mmio_valid),
+      .admin_ready_o(admin_mmio_ready),
+      .admin_space_i(admin_mmio_space),
+      .admin_write_i(admin_mmio_write),
+      .admin_address_i(admin_mmio_address),
+      .admin_data_i(admin_mmio_data),
+      .admin_done_o(admin_mmio_done),
+      .admin_error_o(admin_mmio_error),
+      .admin_data_o(admin_mmio_read),
+      .request_valid_o(mmio_request_valid_o),
+      .request_ready_i(mmio_request_ready_i),
+      .request_o(mmio_request_o),
+      .response_valid_i(mmio_response_valid_i),
+      .response_i(mmio_response_i)
+  );
+
+  spate_deadline #(
+      .DeadlineMs(CommandDeadlineMs)
+  ) u_deadline (
+      .clk_i,
+      .rst_ni,
+      .ms_tick_i(ms_tick),
+      .ready_i(drive_o.ready),
+      .waiting_i(head_waiting),
+      .pop_i(head_pop),
+      .reset_i(queues_reset),
+      .recover_o(deadline_recover),
+      .abort_o(head_abort)
+  );
+
+  // ---- responses of both lanes; the data lane's first, but one that is shown stays ----
+
+  logic side_shown_q, choose_side;
+  assign choose_side = side_shown_q || !response_valid;
+  assign response_valid_o = response_valid || admin_response_valid;
+  assign response_ready = response_ready_i && !choose_side;
+  assign admin_response_ready = response_ready_i && choose_side;
+  assign response_o = choose_side ? admin_response : response;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) side_shown_q <= 1'b0;
+    else side_shown_q <= admin_response_valid && choose_side && !response_ready_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      events_o <= '0;
+    end else begin
+      events_o <= '{
+          stray_read: stray_read,
+          stray_write: stray_write,
+          stale_access: stale_read || stale_write,
+          cq_phase: bad_phase || admin_bad_phase,
+          cq_index: bad_index || admin_bad_index,
+          cq_id: slot_bad_id || (completion_taken && completion.cid.side && !side_known),
+          sq_head: bad_head,
+          retry: retry,
+          recovery: recovery,
+          command_error: command_error
+      };
+    end
+  end
+
+endmodule

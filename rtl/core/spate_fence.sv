@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory mode: a completion and the data before it go to different slaves, which nothing orders. Completions wait here,
+// in order, until every data write that the bridge had given out when the completion arrived has its response. All that
+// have arrived when the question is put wait for the same answer.
+//
+// Guarantee: no completion passes a data write that was accepted before it; none is lost, doubled or reordered.
+//
+// Depth must be at least the number of commands that can be in flight. Then completion_ready_o never falls: the question
+// also covers writes of later completions, and one that stood in front of a full fence would wait for itself.
+//
+// rst_ni may come alone, at any time: what waits is forgotten, the question that is out is waited for. A reset of the
+// bridge must come with one of the fence, before spate_write_tap answers: it cannot say what became of the writes.
+module spate_fence
+  import spate_pkg::*;
+#(
+    parameter int unsigned Depth = 128  // completions that can wait; a power of two
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic        completion_valid_i,
+    output logic        completion_ready_o,
+    input  completion_t completion_i,
+
+    output logic        completion_valid_o,
+    input  logic        completion_ready_i,
+    output completion_t completion_o,
+
+    // To spate_write_tap in the bridge's clock domain: `request` flips to ask; `answer` becomes equal to it when all
+    // writes that had been accepted when it asked are answered. Both are synchronised where they arrive.
+    output logic fence_request_o,
+    input  logic fence_answer_i
+);
+
+  localparam int unsigned CountWidth = $clog2(Depth) + 1;
+
+  logic waiting_valid, waiting_ready;
+  logic [CountWidth-1:0] waiting;  // completions inside
+  logic [CountWidth-1:0] free_q, free_d;  // of these, from the oldest on, may leave
+  logic [CountWidth-1:0] asked_q;  // of these, next after them, the question is about
+  logic asking_q;  // the question is for what is inside, not for what a reset has forgotten
+  logic request_q, answer, answered, ask, granted, leave;
+
+  spate_fifo #(
+      .Width($bits(completion_t)),
+      .Depth(Depth)
+  ) u_waiting (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(completion_valid_i),
+      .in_ready_o(completion_ready_o),
+      .in_data_i(completion_i),
+      .out_valid_o(waiting_valid),
+      .out_ready_i(waiting_ready),
+      .out_data_o(completion_o),
+      .count_o(waiting)
+  );
+
+  spate_cdc_bit u_answer (
+      .clk_i,
+      .level_i(fence_answer_i),
+      .level_o(answer)
+  );
+
+  assign answered = answer == request_q;
+  assign granted = asking_q && answered;
+  assign completion_valid_o = waiting_valid && free_q != '0;
+  assign waiting_ready = completion_ready_i && free_q != '0;
+  assign leave = completion_valid_o && completion_ready_i;
+  assign free_d = free_q + (granted ? asked_q : '0) - CountWidth'(leave);
+  assign ask = answered && !asking_q && waiting != free_q;
+  assign fence_request_o = request_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      free_q <= '0;
+      asking_q <= 1'b0;
+    end else begin
+      free_q <= free_d;
+      asking_q <= ask || (asking_q && !answered);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (ask) asked_q <= waiting - free_q;
+  end
+
+  // No reset: the other end must not see a question that nobody put. The first value is for simulators that know of X.
+  initial request_q = 1'b0;
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && ask) request_q <= !request_q;
+  end
+
+endmodule

@@ -1,0 +1,1367 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program of spate_admin: a listing, chapter by chapter, that the functions at the end assemble into a ROM.
+// An error anywhere (`fail`, or a register access that went wrong) forgets all calls and goes where the last `catch_at`
+// said: while the drive is brought up to LFailed, later to LRecover.
+//
+// Guarantee: every loop that waits for the drive or the link has a deadline.
+module spate_microcode
+  import spate_pkg::*;
+  import spate_microcode_pkg::*;
+#(
+    parameter logic [63:0] WindowBase = 64'h0,
+    parameter int unsigned WindowBits = 21,
+    parameter logic [63:0] BarBase = 64'h0,
+    parameter int unsigned BarWindowMb = 1,
+    parameter int unsigned QueueShiftMax = 7,
+    parameter int unsigned CommandSectorsLimit = 4096,
+    parameter bit XilinxBridge = 1'b1,
+    parameter int unsigned PerstMs = 2,
+    parameter int unsigned HealthMs = 1000,
+    parameter int unsigned DeadlineMs = 8000,
+    parameter bit InBlockRam = 1'b0  // the program in a block RAM, not in LUTs
+) (
+    input  logic                            clk_i,
+    input  logic                            fetch_i,
+    input  logic         [AddressWidth-1:0] address_i,
+    output instruction_t                    instruction_o  // in the cycle after fetch_i, and until the next one
+);
+
+  // ---- what is written down in more than one place, or needs arithmetic ----
+
+  // From the link's being up to the first access below it (PCI Express base specification 4.0, 6.6.1).
+  localparam int unsigned TrainedWaitMs = 100;
+  localparam int unsigned LinkMs = 1000;
+  localparam int unsigned LinkReturnMs = 2000;  // of a link that was up
+  localparam int unsigned DeviceMs = 1000;  // of configuration retry
+  localparam int unsigned QuietMs = 100;
+  localparam int unsigned PollMs = 100;  // between two looks at CSTS
+  localparam int unsigned RetryMs = 4;
+  localparam int unsigned AttemptsMax = 3;
+  localparam int unsigned RerunsMax = 3;
+
+  localparam logic [31:0] BarLast = BarBase[31:0] + (BarWindowMb << 20) - 32'd1;
+  localparam logic [31:0] BridgeWindow = {BarLast[31:20], 4'h0, BarBase[31:20], 4'h0};
+  localparam bit Limited = CommandSectorsLimit < CommandSectorsMax;
+  localparam int unsigned SectorsMax = Limited ? CommandSectorsLimit : CommandSectorsMax;
+
+  // Registers of the controller (3.1), in the configuration space, and of the admin queue.
+  localparam logic [15:0] RegCapLow = 16'h00, RegCapHigh = 16'h04, RegVs = 16'h08, RegIntms = 16'h0c, RegCc = 16'h14;
+  localparam logic [15:0] RegCsts = 16'h1c, RegAqa = 16'h24, RegAsqLow = 16'h28, RegAsqHigh = 16'h2c;
+  localparam logic [15:0] RegAcqLow = 16'h30, RegAcqHigh = 16'h34, RegDoorbells = 16'h1000;
+  localparam logic [15:0] CfgId = 16'h00, CfgCommand = 16'h04, CfgClass = 16'h08, CfgHeader = 16'h0c, CfgBar0 = 16'h10;
+  localparam logic [15:0] CfgBar1 = 16'h14, CfgBuses = 16'h18, CfgMemory = 16'h20, CfgPrefetch = 16'h24;
+  localparam logic [15:0] CfgCapabilities = 16'h34, CfgBridgeEnable = 16'h148;
+  localparam logic [15:0] CommandQuiet = 16'h0400, CommandMemory = 16'h0402, CommandMaster = 16'h0406;  // INTx off
+  localparam logic [31:0] CcEnabled = 32'h0046_0001, CcShutdown = 32'h0046_4001;
+  localparam logic [15:0] DoNotRetry = 16'h4000;
+
+  typedef enum logic [7:0] {
+    LDisabled,
+    LDisabledWait,
+    LStart,
+    LPerst,
+    LLinkWait,
+    LLinkPoll,
+    LRootPort,
+    LBridgeEnabled,
+    LBuses,
+    LProbe,
+    LProbeAgain,
+    LDevice,
+    LBarDone,
+    LNoRootCapability,
+    LPayload,
+    LController,
+    LStride,
+    LStrideDone,
+    LQueueShift,
+    LQueueShiftDone,
+    LQuietPoll,
+    LQueuesReset,
+    LEnablePoll,
+    LIdentifyController,
+    LMdts,
+    LMdtsLimit,
+    LMdtsDone,
+    LNoCache,
+    LNoFormat,
+    LNoDeallocate,
+    LNoSanitize,
+    LNamespaceOne,
+    LFeatures,
+    LNoPowerStates,
+    LNoHostBuffer,
+    LBlock4096,
+    LBlockDone,
+    LQueueSize,
+    LIdle,
+    LReady,
+    LCommand,
+    LRecover,
+    LRebuild,
+    LRelink,
+    LReturned,
+    LFailed,
+    LGone,
+    LGoneWait,
+    LRefuse,
+    LOk,
+    LInvalid,
+    LUnsupported,
+    LLost,
+    LRespond,
+    LDispatch,
+    LRawAdmin,
+    LFlush,
+    LMailboxWrite,
+    LMailboxRead,
+    LTransfer,
+    LNoFua,
+    LBlocksRespond,
+    LDeallocate,
+    LFormat,
+    LRestart,
+    LSanitize,
+    LSanitizePoll,
+    LShutdown,
+    LShutdownQueues,
+    LShutdownPoll,
+    LShutdownEnd,
+    LAdminClear,
+    LAdminIdentify,
+    LAdminPage,
+    LAdmin,
+    LAdminOnce,
+    LAdminTry,
+    LAdminWait,
+    LAdminCompletion,
+    LAdminReturn,
+    LSideClear,
+    LSide,
+    LSideTry,
+    LSideWait,
+    LSideDone,
+    LCheckRange,
+    LEndLow,
+    LEndHigh,
+    LReturnStatus,
+    LDrain,
+    LDrainPoll,
+    LRawPages,
+    LPrp,
+    LHealth,
+    LWatch,
+    LReturn,
+    LDisableController,
+    LDisabling,
+    LDisablePoll,
+    LFindCapability,
+    LNextCapability,
+    LFound,
+    LDelay,
+    LDelayed
+  } label_e;
+
+  function automatic instruction_t at(label_e label);
+    return make(DoLabel, 5'd0, imm(16'(label)));
+  endfunction
+  function automatic instruction_t jump(if_e condition, label_e label);
+    return make(DoJump, condition, imm(16'(label)));
+  endfunction
+  function automatic instruction_t go(label_e label);
+    return make(DoJump, IfAlways, imm(16'(label)));
+  endfunction
+  function automatic instruction_t call(label_e label);
+    return make(DoCall, 5'd0, imm(16'(label)));
+  endfunction
+  function automatic instruction_t catch_at(label_e label);
+    return make(DoCatch, 5'd0, imm(16'(label)));
+  endfunction
+  // The epoch's bit of the aperture.
+  function automatic operand_t epoch_bit();
+    return WindowBits > 16 ? high(16'(32'd1 << (WindowBits - 17))) : imm(16'(32'd1 << (WindowBits - 1)));
+  endfunction
+
+  // ---- from PERST# to a function with a BAR ----
+
+  // As wide as it is long.
+  // verilog_lint: waive explicit-parameter-storage-type
+  localparam Start = {
+    load(RCid, imm(16'd0)),
+    load(RReruns, imm(16'd0)),
+    wide(RWindow, WindowBase[31:0]),
+    jump(IfEnabled, LStart),
+
+    at(LDisabled),
+    enter(StepDisabled),
+    out(OutHealthValid, imm(16'd0)),
+    out(OutReady, imm(16'd0)),
+    out(OutPush, imm(16'd0)),
+    out(OutPerst, imm(16'd0)),
+    out(OutAdapterReset, imm(16'd1)),
+    out(OutGone, imm(16'd1)),
+    at(LDisabledWait),
+    jump(IfEnabled, LStart),
+    jump(IfNoCommand, LDisabledWait),
+    go(LRefuse),
+
+    at(LStart),
+    out(OutGone, imm(16'd0)),
+    load(RAttempts, imm(16'd0)),
+    at(LPerst),
+    enter(StepPerst),
+    load(RError, imm(16'(ErrAccess))),
+    catch_at(LFailed),
+    out(OutHealthValid, imm(16'd0)),
+    out(OutReady, imm(16'd0)),
+    out(OutPush, imm(16'd0)),
+    out(OutPerst, imm(16'd0)),
+    out(OutAdapterReset, imm(16'd1)),
+    load(RTemp, imm(16'(PerstMs))),
+    call(LDelay),
+    out(OutPerst, imm(16'd1)),
+    out(OutAdapterReset, imm(16'd0)),
+    deadline(imm(16'(LinkMs))),
+
+    at(LLinkWait),  // until RDeadline
+    enter(StepLink),
+    at(LLinkPoll),
+    jump(IfLinkUp, LRootPort),
+    fail(IfDisabled, ErrLink),
+    compare(RDeadline, get(InNow)),
+    fail(IfNegative, ErrLink),
+    go(LLinkPoll),
+
+    at(LRootPort),
+    enter(StepRootPort),
+    out(OutSpace, imm(16'(SpaceLocal))),
+    jump(XilinxBridge ? IfNever : IfAlways, LBuses),
+    read(RValue, imm(CfgBridgeEnable)),
+    test(RValue, imm(16'd1)),
+    jump(IfNotZero, LBridgeEnabled),
+    add(RValue, imm(16'd1)),
+    at(LBridgeEnabled),
+    write(imm(CfgBridgeEnable), RValue),
+    at(LBuses),
+    wide(RValue, 32'h0001_0100),  // primary 0, secondary 1, subordinate 1
+    write(imm(CfgBuses), RValue),
+    wide(RValue, BridgeWindow),
+    write(imm(CfgMemory), RValue),
+    load(RValue, imm(16'hfff0)),  // base above limit: closed
+    write(imm(CfgPrefetch), RValue),
+    load(RValue, imm(CommandMaster)),
+    write(imm(CfgCommand), RValue),
+
+    load(RTemp, imm(16'(TrainedWaitMs))),
+    call(LDelay),
+
+    // A device that is still starting answers with a retry status, which bridges show in different ways.
+    enter(
+        StepDevice
+    ),
+    out(OutSpace, imm(16'(SpaceDevice))),
+    deadline(imm(16'(DeviceMs))),
+    catch_at(LProbeAgain),
+    at(LProbe),
+    read(RValue, imm(CfgId)),
+    load(RTemp, of(RValue)),
+    mask(RTemp, imm(16'hffff)),
+    jump(IfZero, LProbeAgain),
+    compare(RTemp, imm(16'h0001)),
+    jump(IfZero, LProbeAgain),
+    compare(RTemp, imm(16'hffff)),
+    jump(IfNotZero, LDevice),
+    at(LProbeAgain),
+    catch_at(LFailed),
+    fail(IfLinkDown, ErrLinkLost),
+    compare(RDeadline, get(InNow)),
+    fail(IfNegative, ErrNoDevice),
+    load(RTemp, imm(16'd1)),
+    call(LDelay),
+    catch_at(LProbeAgain),
+    go(LProbe),
+
+    at(LDevice),
+    catch_at(LFailed),
+    read(RValue, imm(CfgClass)),
+    load(RTemp, of(RValue)),
+    shift(RTemp, 5'd8),
+    sub(RTemp, high(16'h0001)),
+    compare(RTemp, imm(16'h0802)),
+    fail(IfNotZero, ErrClass),
+    read(RValue, imm(CfgHeader)),
+    test(RValue, high(16'h007f)),
+    fail(IfNotZero, ErrHeader),
+
+    // In units of 16 bytes a BAR's size fits, and the type bits are gone.
+    enter(
+        StepBar
+    ),
+    load(RValue, imm(CommandQuiet)),
+    write(imm(CfgCommand), RValue),
+    read(RValue, imm(CfgBar0)),
+    load(RPointer, of(RValue)),
+    test(RValue, imm(16'h0003)),  // an I/O BAR, or one below 1 MiB
+    fail(IfNotZero, ErrBarType),
+    load(RTemp, imm(16'd0)),
+    sub(RTemp, imm(16'd1)),
+    write(imm(CfgBar0), RTemp),
+    read(RTemp, imm(CfgBar0)),
+    shift(RTemp, 5'd4),
+    load(RBarUnits, high(16'h1000)),
+    sub(RBarUnits, of(RTemp)),
+    load(RValue, of(RBarUnits)),
+    load(RTemp, high(16'(BarWindowMb))),
+    compare(RTemp, of(RBarUnits)),
+    fail(IfCarry, ErrBarSize),
+    wide(RTemp, BarBase[31:0]),
+    write(imm(CfgBar0), RTemp),
+    test(RPointer, imm(16'h0004)),  // 64 bits
+    jump(IfZero, LBarDone),
+    wide(RTemp, BarBase[63:32]),
+    write(imm(CfgBar1), RTemp),
+    at(LBarDone),
+
+    // Both ends get the smaller of their payload sizes, reads of 512 bytes, no relaxed ordering and no no-snoop.
+    enter(
+        StepCapabilities
+    ),
+    call(LFindCapability),
+    fail(IfZero, ErrCapability),
+    load(RDoneLow, of(RPointer)),
+    add(RPointer, imm(16'h04)),
+    read(ROther, of(RPointer)),  // Device Capabilities
+    add(RPointer, imm(16'h0c)),
+    read(RValue, of(RPointer)),
+    shift(RValue, 5'd16),
+    out(OutLinkStatus, of(RValue)),
+    out(OutSpace, imm(16'(SpaceLocal))),
+    load(RPayload, imm(16'd0)),
+    call(LFindCapability),
+    jump(IfZero, LNoRootCapability),
+    load(RDoneHigh, of(RPointer)),
+    add(RPointer, imm(16'h04)),
+    read(RPayload, of(RPointer)),
+    mask(RPayload, imm(16'd7)),
+    at(LNoRootCapability),
+    load(RTemp, of(ROther)),
+    mask(RTemp, imm(16'd7)),
+    compare(RTemp, of(RPayload)),
+    jump(IfNotCarry, LPayload),
+    load(RPayload, of(RTemp)),
+    at(LPayload),
+    add(RPayload, of(RPayload)),
+    add(RPayload, of(RPayload)),
+    add(RPayload, of(RPayload)),
+    add(RPayload, of(RPayload)),
+    add(RPayload, of(RPayload)),
+    add(RPayload, imm(16'h2000)),
+    test(RPointer, imm(16'hffff)),  // of the root port; none: it has nothing to set
+    jump(IfZero, LController),
+    add(RDoneHigh, imm(16'h08)),
+    write(of(RDoneHigh), RPayload),
+
+    at(LController),
+    out(OutSpace, imm(16'(SpaceDevice))),
+    mask(ROther, imm(16'h0020)),  // extended tags, if the device has them
+    add(ROther, of(ROther)),
+    add(ROther, of(ROther)),
+    add(ROther, of(ROther)),
+    add(RPayload, of(ROther)),
+    add(RDoneLow, imm(16'h08)),
+    write(of(RDoneLow), RPayload),
+    load(RValue, imm(CommandMemory)),
+    write(imm(CfgCommand), RValue)
+  };
+
+  // ---- from the controller's registers to an admin queue ----
+
+  // As wide as it is long.
+  // verilog_lint: waive explicit-parameter-storage-type
+  localparam Controller = {
+    enter(StepController),
+    out(OutSpace, imm(16'(SpaceBar))),
+    read(RValue, imm(RegCapLow)),
+    out(OutCapLow, of(RValue)),
+    load(RQueueEntries, of(RValue)),
+    mask(RQueueEntries, imm(16'hffff)),
+    add(RQueueEntries, imm(16'd1)),
+    load(RTimeoutMs, of(RValue)),  // units of 500 ms, taken for 512
+    shift(RTimeoutMs, 5'd16),
+    mask(RTimeoutMs, imm(16'hff00)),
+    add(RTimeoutMs, of(RTimeoutMs)),
+    add(RTimeoutMs, imm(16'd512)),
+    read(RValue, imm(RegCapHigh)),
+    test(RValue, imm(16'h0020)),
+    fail(IfZero, ErrCommandSet),
+    test(RValue, high(16'h000f)),
+    fail(IfNotZero, ErrPageSize),
+    mask(RValue, imm(16'h000f)),
+    out(OutStride, of(RValue)),
+    load(RHeadDoorbell, imm(16'd4)),
+    at(LStride),
+    sub(RValue, imm(16'd1)),
+    jump(IfCarry, LStrideDone),
+    add(RHeadDoorbell, of(RHeadDoorbell)),
+    go(LStride),
+    at(LStrideDone),
+    load(RTemp, of(RHeadDoorbell)),  // four doorbells, in 16 bytes
+    shift(RTemp, 5'd2),
+    add(RTemp, imm(RegDoorbells >> 4)),
+    add(RHeadDoorbell, imm(RegDoorbells)),
+    load(RValue, of(RBarUnits)),
+    compare(RBarUnits, of(RTemp)),
+    fail(IfCarry, ErrBarSize),
+    read(RValue, imm(RegVs)),
+    compare(RValue, high(16'h0001)),
+    fail(IfCarry, ErrVersion),
+    load(RValue, of(RQueueEntries)),
+    load(RCount, imm(16'(QueueShiftMax))),
+    load(RTemp, imm(16'(32'd1 << QueueShiftMax))),
+    at(LQueueShift),
+    compare(RQueueEntries, of(RTemp)),
+    jump(IfNotCarry, LQueueShiftDone),
+    shift(RTemp, 5'd1),
+    sub(RCount, imm(16'd1)),
+    go(LQueueShift),
+    at(LQueueShiftDone),
+    load(RQueueEntries, of(RTemp)),
+    out(OutQueueShift, of(RCount)),
+    test(RCount, imm(16'hffff)),
+    fail(IfZero, ErrQueueSize),
+
+    enter(StepDisable),
+    load(RTemp, imm(16'd0)),
+    sub(RTemp, imm(16'd1)),
+    write(imm(RegIntms), RTemp),
+    call(LDisableController),
+
+    // The reads above pushed what the drive had written. Whatever comes from now on is of the old epoch.
+    enter(
+        StepQuiet
+    ),
+    deadline(imm(16'(QuietMs))),
+    at(LQuietPoll),
+    jump(IfQuiet, LQueuesReset),
+    compare(RDeadline, get(InNow)),
+    fail(IfNegative, ErrQuiet),
+    go(LQuietPoll),
+    at(LQueuesReset),
+    flip(RWindow, epoch_bit()),
+    flip(RCid, high(16'h8000)),
+    load(RAdminMs, imm(16'(DeadlineMs))),
+    load(RAdminTail, imm(16'd0)),
+    load(RAdminHead, imm(16'd0)),
+    out(OutAdminEntry, imm(16'd0)),
+    out(OutQueuesReset, imm(16'd0)),
+    out(OutForget, imm(16'd0)),
+    out(OutSpace, imm(16'(SpaceDevice))),
+    load(RValue, imm(CommandMaster)),
+    write(imm(CfgCommand), RValue),
+    out(OutSpace, imm(16'(SpaceBar))),
+
+    enter(StepEnable),
+    wide(RTemp, 32'h0003_0003),
+    write(imm(RegAqa), RTemp),
+    load(RTemp, of(RWindow)),
+    write(imm(RegAsqLow), RTemp),
+    add(RTemp, imm(OffsetAdminCq[15:0])),
+    write(imm(RegAcqLow), RTemp),
+    wide(RTemp, WindowBase[63:32]),
+    write(imm(RegAsqHigh), RTemp),
+    write(imm(RegAcqHigh), RTemp),
+    wide(RTemp, CcEnabled),
+    write(imm(RegCc), RTemp),
+    deadline(of(RTimeoutMs)),
+    load(RPollAt, get(InNow)),
+    add(RPollAt, imm(16'(PollMs))),
+    at(LEnablePoll),
+    read(RValue, imm(RegCsts)),
+    test(RValue, imm(16'h0002)),
+    fail(IfNotZero, ErrFatal),
+    test(RValue, imm(16'h0001)),
+    jump(IfNotZero, LIdentifyController),
+    compare(RDeadline, get(InNow)),
+    fail(IfNegative, ErrEnable),
+    fail(IfLinkDown, ErrLinkLost),
+    load(RTemp, imm(16'd0)),
+    call(LDelay),
+    go(LEnablePoll)
+  };
+
+  // ---- what the drive says of itself; features; the I/O queues ----
+
+  // As wide as it is long.
+  // verilog_lint: waive explicit-parameter-storage-type
+  localparam Identify = {
+    at(LIdentifyController),
+    enter(StepIdentifyController),
+    call(LAdminClear),
+    entry(4'd10, imm(16'd1)),
+    call(LAdminIdentify),
+    fail(IfNotZero, ErrIdentify),
+    page(RValue, imm(16'd128)),  // SQES, CQES: least in the low half, most in the high half
+    load(RTemp, of(RValue)),
+    mask(RTemp, imm(16'h000f)),
+    compare(RTemp, imm(16'd7)),
+    fail(IfNotCarry, ErrEntrySize),
+    load(RTemp, of(RValue)),
+    mask(RTemp, imm(16'h00f0)),
+    compare(RTemp, imm(16'h0060)),
+    fail(IfCarry, ErrEntrySize),
+    load(RTemp, of(RValue)),
+    mask(RTemp, imm(16'h0f00)),
+    compare(RTemp, imm(16'h0500)),
+    fail(IfNotCarry, ErrEntrySize),
+    load(RTemp, of(RValue)),
+    mask(RTemp, imm(16'hf000)),
+    compare(RTemp, imm(16'h4000)),
+    fail(IfCarry, ErrEntrySize),
+
+    load(RTemp, imm(16'(SectorsMax))),
+    page(RCount, imm(16'd19)),  // MDTS, byte 77: none, or log2 of 4 KiB pages
+    shift(RCount, 5'd8),
+    mask(RCount, imm(16'h00ff)),
+    jump(IfZero, LMdtsDone),
+    load(RTemp, imm(16'd8)),
+    at(LMdts),
+    compare(RTemp, imm(16'(SectorsMax))),
+    jump(IfNotCarry, LMdtsLimit),
+    sub(RCount, imm(16'd1)),
+    jump(IfCarry, LMdtsDone),
+    add(RTemp, of(RTemp)),
+    go(LMdts),
+    at(LMdtsLimit),
+    load(RTemp, imm(16'(SectorsMax))),
+    at(LMdtsDone),
+    load(RPayload, of(RTemp)),
+
+    page(RShutdownMs, imm(16'd22)),  // RTD3E, in µs; ours comes on top
+    shift(RShutdownMs, 5'd10),
+    add(RShutdownMs, imm(16'(DeadlineMs))),
+    load(RFeatures, imm(16'd0)),
+    page(RTemp, imm(16'd131)),  // VWC, byte 525
+    test(RTemp, imm(16'h0100)),
+    jump(IfZero, LNoCache),
+    add(RFeatures, imm(16'd1)),
+    at(LNoCache),
+    out(OutVolatileCache, of(RFeatures)),
+    page(RTemp, imm(16'd64)),  // OACS
+    test(RTemp, imm(16'd2)),
+    jump(IfZero, LNoFormat),
+    add(RFeatures, imm(16'd2)),
+    at(LNoFormat),
+    page(RTemp, imm(16'd130)),  // ONCS
+    test(RTemp, imm(16'd4)),
+    jump(IfZero, LNoDeallocate),
+    add(RFeatures, imm(16'd4)),
+    at(LNoDeallocate),
+    page(RTemp, imm(16'd82)),  // SANICAP
+    test(RTemp, imm(16'd7)),
+    jump(IfZero, LNoSanitize),
+    add(RFeatures, imm(16'd8)),
+    at(LNoSanitize),
+    page(RDoneLow, imm(16'd66)),  // APSTA, byte 265
+    page(RDoneHigh, imm(16'd68)),  // HMPRE
+
+    // Controllers of version 1.0 do not have the list.
+    enter(
+        StepNamespaceList
+    ),
+    call(LAdminClear),
+    entry(4'd10, imm(16'd2)),
+    call(LAdminIdentify),
+    jump(IfNotZero, LNamespaceOne),
+    page(RNsid, imm(16'd0)),
+    fail(IfZero, ErrNoNamespace),
+    go(LFeatures),
+    at(LNamespaceOne),
+    load(RNsid, imm(16'd1)),
+
+    // Power states and host memory: what a drive does not let us change it will do without us.
+    at(
+        LFeatures
+    ),
+    out(OutNsid, of(RNsid)),
+    enter(StepFeatures),
+    load(ROpcode, imm(16'h09)),
+    test(RDoneLow, imm(16'h0100)),
+    jump(IfZero, LNoPowerStates),
+    call(LAdminClear),
+    entry(4'd10, imm(16'h0c)),
+    load(RTemp, imm(OffsetAdminPage[15:0] + 16'h800)),  // the end of the namespace list: zeros
+    call(LPrp),
+    call(LAdmin),
+    at(LNoPowerStates),
+    test(RDoneHigh, imm(16'hffff)),
+    jump(IfZero, LNoHostBuffer),
+    call(LAdminClear),
+    entry(4'd10, imm(16'h0d)),
+    call(LAdmin),
+    at(LNoHostBuffer),
+    call(LAdminClear),
+    entry(4'd10, imm(16'h07)),  // one queue pair
+    call(LAdmin),
+    fail(IfNotZero, ErrFeatures),
+
+    enter(StepIdentifyNamespace),
+    call(LAdminClear),
+    entry(4'd1, of(RNsid)),
+    call(LAdminIdentify),
+    fail(IfNotZero, ErrIdentify),
+    page(RBlocksLow, imm(16'd0)),
+    out(OutBlocksLow, of(RBlocksLow)),
+    page(RBlocksHigh, imm(16'd1)),
+    out(OutBlocksHigh, of(RBlocksHigh)),
+    load(RValue, of(RBlocksHigh)),
+    compare(RValue, imm(16'h0100)),
+    fail(IfNotCarry, ErrTooLarge),
+    page(RTemp, imm(16'd6)),  // FLBAS, byte 26: bits 3:0 and 6:5
+    shift(RTemp, 5'd16),
+    load(RPointer, of(RTemp)),
+    mask(RPointer, imm(16'h000f)),
+    shift(RTemp, 5'd1),
+    mask(RTemp, imm(16'h0030)),
+    add(RPointer, of(RTemp)),
+    add(RPointer, imm(16'd32)),
+    page(RValue, of(RPointer)),  // the block's format
+    test(RValue, imm(16'hffff)),
+    fail(IfNotZero, ErrMetadata),
+    load(RTemp, of(RValue)),
+    shift(RTemp, 5'd16),
+    mask(RTemp, imm(16'h00ff)),
+    compare(RTemp, imm(16'd12)),
+    jump(IfZero, LBlock4096),
+    compare(RTemp, imm(16'd9)),
+    fail(IfNotZero, ErrBlockSize),
+    out(OutBlock4096, imm(16'd0)),
+    load(RMailboxBlocks, imm(16'd8)),
+    go(LBlockDone),
+    at(LBlock4096),
+    out(OutBlock4096, imm(16'd1)),
+    load(RMailboxBlocks, imm(16'd1)),
+    mask(RPayload, imm(16'hfff8)),
+    at(LBlockDone),
+    out(OutSectorsMax, of(RPayload)),
+    load(RTemp, of(RBlocksLow)),
+    shift(RTemp, 5'd1),
+    add(RTemp, of(RBlocksHigh)),  // not zero unless there is at most one block
+    fail(IfZero, ErrNoNamespace),
+
+    enter(StepQueues),
+    load(RCount, of(RQueueEntries)),  // dword 10: the entries less one above, the queue's identifier 1 below
+    sub(RCount, imm(16'd1)),
+    load(RPointer, imm(16'd16)),
+    at(LQueueSize),
+    add(RCount, of(RCount)),
+    sub(RPointer, imm(16'd1)),
+    jump(IfNotZero, LQueueSize),
+    add(RCount, imm(16'd1)),
+    call(LAdminClear),
+    load(ROpcode, imm(16'h05)),
+    entry(4'd10, of(RCount)),
+    entry(4'd11, imm(16'd1)),  // contiguous, no interrupts
+    load(RTemp, high(16'(OffsetCq >> 16))),
+    call(LPrp),
+    call(LAdmin),
+    fail(IfNotZero, ErrCreateQueue),
+    call(LAdminClear),
+    load(ROpcode, imm(16'h01)),
+    entry(4'd10, of(RCount)),
+    wide(RTemp, 32'h0001_0001),  // completion queue 1, contiguous
+    entry(4'd11, of(RTemp)),
+    load(RTemp, high(16'(OffsetSq >> 16))),
+    call(LPrp),
+    call(LAdmin),
+    fail(IfNotZero, ErrCreateQueue),
+
+    // Health comes before `ready`, so that a loss of power in a reset shows before anything is flushed after it.
+    enter(
+        StepHealth
+    ),
+    call(LHealth),
+    enter(StepReady),
+    catch_at(LRecover),
+    out(OutForget, imm(16'd0)),
+    load(RPollAt, get(InNow)),
+    add(RPollAt, imm(16'(PollMs))),
+    out(OutReady, imm(16'd1))
+  };
+
+  // ---- ready, recovering, gone ----
+
+  // As wide as it is long.
+  // verilog_lint: waive explicit-parameter-storage-type
+  localparam Loop = {
+    at(LIdle),
+    jump(IfGone, LGoneWait),
+    at(LReady),
+    call(LWatch),
+    compare(RHealthAt, get(InNow)),
+    jump(IfNotNegative, LCommand),
+    call(LHealth),
+    at(LCommand),
+    jump(IfCommand, LDispatch),
+    go(LReady),
+
+    at(LRecover),
+    out(OutError, of(RError)),
+    out(OutDetail, of(RValue)),
+    at(LRebuild),
+    load(RError, imm(16'(ErrAccess))),
+    out(OutHealthValid, imm(16'd0)),
+    out(OutReady, imm(16'd0)),
+    out(OutPush, imm(16'd0)),
+    out(OutRecovery, imm(16'd0)),
+    jump(IfDisabled, LDisabled),
+    enter(StepRecovery),
+    add(RAttempts, imm(16'd1)),
+    compare(RAttempts, imm(16'(AttemptsMax + 1))),
+    jump(IfNotCarry, LGone),
+    jump(IfLinkDown, LRelink),
+    // The controller is stopped while it can still finish its accesses; what cannot be stopped is reset.
+    catch_at(
+        LPerst
+    ),
+    out(OutSpace, imm(16'(SpaceBar))),
+    call(LDisableController),
+    out(OutSpace, imm(16'(SpaceDevice))),
+    load(RValue, imm(CommandMemory)),
+    write(imm(CfgCommand), RValue),
+    at(LRelink),
+    catch_at(LFailed),
+    jump(IfLinkUp, LReturned),
+    out(OutAdapterReset, imm(16'd1)),
+    load(RTemp, imm(16'd0)),
+    call(LDelay),
+    out(OutAdapterReset, imm(16'd0)),
+    at(LReturned),
+    deadline(imm(16'(LinkReturnMs))),
+    go(LLinkWait),
+
+    at(LFailed),
+    out(OutError, of(RError)),
+    out(OutDetail, of(RValue)),
+    jump(IfDisabled, LDisabled),
+    add(RAttempts, imm(16'd1)),
+    compare(RAttempts, imm(16'(AttemptsMax))),
+    jump(IfCarry, LPerst),
+    at(LGone),
+    out(OutReady, imm(16'd0)),
+    out(OutPush, imm(16'd0)),
+    out(OutPerst, imm(16'd0)),
+    out(OutAdapterReset, imm(16'd1)),
+    out(OutGone, imm(16'd1)),
+    at(LGoneWait),
+    jump(IfDisabled, LDisabled),
+    jump(IfNoCommand, LGoneWait),
+    load(RTemp, get(InCommand)),
+    mask(RTemp, imm(16'h000f)),
+    compare(RTemp, imm(16'(OpRestart))),
+    jump(IfNotZero, LRefuse),
+    test(RReruns, imm(16'hffff)),
+    jump(IfNotZero, LRefuse),  // this was it, and it failed
+    load(RReruns, imm(16'h0080)),
+    go(LStart),
+    at(LRefuse),
+    load(RStatus, imm(16'(StatusGone))),
+    go(LRespond)
+  };
+
+  // ---- side commands ----
+
+  // As wide as it is long.
+  // verilog_lint: waive explicit-parameter-storage-type
+  localparam Commands = {
+    at(LOk),
+    load(RStatus, imm(16'(StatusOk))),
+    go(LRespond),
+    at(LInvalid),
+    load(RStatus, imm(16'(StatusInvalid))),
+    go(LRespond),
+    at(LUnsupported),
+    load(RStatus, imm(16'(StatusUnsupported))),
+    go(LRespond),
+    at(LLost),
+    load(RStatus, imm(16'(StatusDeadline))),
+    at(LRespond),
+    out(OutDone, of(RDoneHigh)),
+    out(OutDone, of(RDoneLow)),
+    out(OutRespond, of(RStatus)),
+    load(RReruns, imm(16'd0)),
+    go(LIdle),
+
+    // A command that a reset cut short is still waiting, and begun again, if doing it twice does no harm.
+    at(
+        LDispatch
+    ),
+    load(RDoneLow, imm(16'd0)),
+    load(RDoneHigh, imm(16'd0)),
+    add(RReruns, imm(16'd1)),
+    compare(RReruns, imm(16'h0081)),  // all that was left was to bring the drive up
+    jump(IfZero, LOk),
+    compare(RReruns, imm(16'(RerunsMax + 2))),
+    jump(IfNotCarry, LLost),
+    load(ROther, get(InCommand)),
+    mask(ROther, imm(16'h000f)),
+    jump(IfZero, LFlush),
+    compare(ROther, imm(16'(OpWrite))),
+    jump(IfZero, LMailboxWrite),
+    compare(ROther, imm(16'(OpRead))),
+    jump(IfZero, LMailboxRead),
+    compare(ROther, imm(16'(OpDeallocate))),
+    jump(IfZero, LDeallocate),
+    compare(ROther, imm(16'(OpSanitize))),
+    jump(IfZero, LSanitize),
+    compare(ROther, imm(16'(OpShutdown))),
+    jump(IfZero, LShutdown),
+    compare(RReruns, imm(16'd1)),
+    jump(IfNotZero, LLost),
+    compare(ROther, imm(16'(OpFormat))),
+    jump(IfZero, LFormat),
+    compare(ROther, imm(16'(OpRestart))),
+    jump(IfZero, LRestart),
+    compare(ROther, imm(16'(OpRawAdmin))),
+    jump(IfZero, LRawAdmin),
+    compare(ROther, imm(16'(OpRawIo))),
+    jump(IfNotZero, LInvalid),
+
+    out(OutSide, imm(16'd1)),
+    fill(get(InRaw)),
+    call(LRawPages),
+    load(RRetries, imm(16'd0)),
+    call(LSide),
+    load(RDoneLow, get(InSideResult)),
+    go(LRespond),
+
+    at(LRawAdmin),
+    load(ROpcode, get(InRaw)),
+    mask(ROpcode, imm(16'h00fa)),
+    jump(IfZero, LInvalid),  // 0, 1, 4, 5 delete and create queues
+    out(OutSide, imm(16'd0)),
+    fill(get(InRaw)),
+    call(LRawPages),
+    compare(ROpcode, imm(16'h000c)),  // would be answered when something happens
+    jump(IfZero, LInvalid),
+    call(LAdminOnce),
+    load(RDoneLow, get(InAdminResult)),
+    go(LRespond),
+
+    at(LFlush),
+    call(LSideClear),
+    load(ROpcode, imm(16'h00)),
+    call(LSide),
+    jump(IfNotZero, LRespond),
+    load(RDoneLow, get(InWritten)),
+    load(RDoneHigh, get(InSideStatus)),
+    shift(RDoneHigh, 5'd24),
+    go(LRespond),
+
+    at(LMailboxWrite),
+    load(ROpcode, imm(16'h01)),
+    go(LTransfer),
+    at(LMailboxRead),
+    load(ROpcode, imm(16'h02)),
+    at(LTransfer),
+    load(RTemp, get(InCommand)),
+    mask(RTemp, imm(16'h0030)),
+    compare(RTemp, imm(16'(SourceMailbox) << 4)),
+    jump(IfNotZero, LInvalid),
+    load(RTemp, get(InBlocks)),
+    compare(RMailboxBlocks, of(RTemp)),
+    jump(IfCarry, LInvalid),
+    call(LCheckRange),
+    jump(IfNotZero, LRespond),
+    call(LSideClear),
+    entry(4'd10, get(InLba)),
+    load(ROther, get(InCommand)),
+    shift(ROther, 5'd8),
+    mask(ROther, imm(16'h00ff)),
+    entry(4'd11, of(ROther)),
+    load(RTemp, get(InBlocks)),
+    sub(RTemp, imm(16'd1)),
+    load(ROther, get(InCommand)),
+    test(ROther, imm(16'h0040)),
+    jump(IfZero, LNoFua),
+    add(RTemp, high(16'h4000)),
+    at(LNoFua),
+    entry(4'd12, of(RTemp)),
+    load(RTemp, imm(OffsetMailbox[15:0])),
+    at(LBlocksRespond),
+    call(LPrp),
+    call(LSide),
+    jump(IfNotZero, LRespond),
+    load(RDoneLow, get(InBlocks)),
+    go(LRespond),
+
+    at(LDeallocate),
+    test(RFeatures, imm(16'd4)),
+    jump(IfZero, LUnsupported),
+    call(LCheckRange),
+    jump(IfNotZero, LRespond),
+    call(LSideClear),
+    load(ROpcode, imm(16'h09)),
+    entry(4'd11, imm(16'd4)),
+    load(RTemp, imm(OffsetRange[15:0])),
+    go(LBlocksRespond),
+
+    // The block size may be another one afterwards: the drive is brought up again.
+    at(
+        LFormat
+    ),
+    test(RFeatures, imm(16'd2)),
+    jump(IfZero, LUnsupported),
+    call(LDrain),
+    jump(IfNotZero, LRespond),
+    call(LAdminClear),
+    entry(4'd1, of(RNsid)),
+    load(RTemp, get(InCommand)),
+    shift(RTemp, 5'd16),
+    entry(4'd10, of(RTemp)),
+    load(ROpcode, imm(16'h80)),
+    load(RAdminMs, high(16'h0100)),  // more than four hours
+    call(LAdmin),
+    load(RAdminMs, imm(16'(DeadlineMs))),
+    test(RStatus, imm(16'hffff)),
+    jump(IfNotZero, LRespond),
+    at(LRestart),
+    load(RReruns, imm(16'h0080)),
+    compare(ROther, imm(16'(OpRestart))),
+    jump(IfNotZero, LRebuild),
+    out(OutRecovery, imm(16'd0)),
+    go(LStart),
+
+    // A reset does not stop it: then only its end is waited for.
+    at(
+        LSanitize
+    ),
+    test(RFeatures, imm(16'd8)),
+    jump(IfZero, LUnsupported),
+    compare(RReruns, imm(16'd1)),
+    jump(IfNotZero, LSanitizePoll),
+    call(LDrain),
+    jump(IfNotZero, LRespond),
+    call(LAdminClear),
+    load(RTemp, get(InCommand)),
+    shift(RTemp, 5'd16),
+    entry(4'd10, of(RTemp)),
+    load(ROpcode, imm(16'h84)),
+    call(LAdmin),
+    jump(IfNotZero, LRespond),
+    at(LSanitizePoll),
+    load(RTemp, imm(16'(PollMs))),
+    call(LDelay),
+    call(LWatch),
+    call(LAdminClear),
+    wide(RTemp, 32'h007f_0081),
+    entry(4'd10, of(RTemp)),
+    load(ROpcode, imm(16'h02)),
+    call(LAdminPage),
+    jump(IfNotZero, LRespond),
+    page(RTemp, imm(16'd0)),
+    shift(RTemp, 5'd16),
+    mask(RTemp, imm(16'h0007)),
+    compare(RTemp, imm(16'd2)),
+    jump(IfZero, LSanitizePoll),
+    compare(RTemp, imm(16'd3)),
+    jump(IfNotZero, LOk),
+    load(RStatus, imm(16'h001c)),  // sanitize failed
+    go(LRespond),
+
+    at(LShutdown),
+    call(LDrain),
+    enter(StepShutdown),
+    test(RFeatures, imm(16'd1)),
+    jump(IfZero, LShutdownQueues),
+    call(LSideClear),
+    load(ROpcode, imm(16'h00)),
+    call(LSide),
+    at(LShutdownQueues),
+    out(OutReady, imm(16'd0)),
+    call(LAdminClear),
+    load(ROpcode, imm(16'h00)),  // delete the submission queue
+    entry(4'd10, imm(16'd1)),
+    call(LAdmin),
+    load(ROpcode, imm(16'h04)),  // delete the completion queue
+    call(LAdmin),
+    wide(RTemp, CcShutdown),
+    write(imm(RegCc), RTemp),
+    deadline(of(RShutdownMs)),
+    at(LShutdownPoll),
+    read(RValue, imm(RegCsts)),
+    load(RTemp, of(RValue)),
+    mask(RTemp, imm(16'h000c)),
+    load(RStatus, imm(16'(ErrShutDown))),
+    compare(RTemp, imm(16'h0008)),
+    jump(IfZero, LShutdownEnd),
+    load(RStatus, imm(16'(ErrShutdownDeadline))),
+    compare(RDeadline, get(InNow)),
+    jump(IfNegative, LShutdownEnd),
+    load(RTemp, imm(16'd0)),
+    call(LDelay),
+    go(LShutdownPoll),
+    at(LShutdownEnd),
+    out(OutError, of(RStatus)),
+    out(OutDetail, of(RValue)),
+    out(OutHealthValid, imm(16'd0)),
+    out(OutPush, imm(16'd0)),
+    out(OutPerst, imm(16'd0)),
+    out(OutAdapterReset, imm(16'd1)),
+    out(OutGone, imm(16'd1)),
+    compare(RStatus, imm(16'(ErrShutDown))),
+    jump(IfZero, LOk),
+    go(LLost)
+  };
+
+  // ---- routines ----
+
+  // As wide as it is long.
+  // verilog_lint: waive explicit-parameter-storage-type
+  localparam Routines = {
+    // An admin command: dwords are written after LAdminClear; ROpcode; then the status is in RStatus, and zero or not.
+    at(
+        LAdminClear
+    ),
+    out(OutSide, imm(16'd0)),
+    fill(imm(16'd0)),
+    ret(),
+    at(LAdminIdentify),
+    load(ROpcode, imm(16'h06)),
+    at(LAdminPage),
+    load(RTemp, imm(OffsetAdminPage[15:0])),
+    call(LPrp),
+    at(LAdmin),
+    load(RRetries, imm(16'd3)),
+    go(LAdminTry),
+    at(LAdminOnce),
+    load(RRetries, imm(16'd0)),
+    at(LAdminTry),
+    add(RCid, high(16'd1)),
+    mask(RCid, high(16'h80ff)),
+    load(RTemp, of(RCid)),
+    add(RTemp, of(ROpcode)),
+    entry(4'd0, of(RTemp)),
+    load(RTemp, of(RAdminTail)),
+    add(RTemp, imm(16'd4)),
+    out(OutAdminTaken, imm(16'd0)),
+    out(OutAdminEntry, of(RTemp)),
+    add(RAdminTail, imm(16'd1)),
+    mask(RAdminTail, imm(16'd3)),
+    write(imm(RegDoorbells), RAdminTail),
+    deadline(of(RAdminMs)),
+    at(LAdminWait),
+    jump(IfAdminDone, LAdminCompletion),
+    call(LWatch),
+    load(RValue, of(ROpcode)),
+    compare(RDeadline, get(InNow)),
+    fail(IfNegative, ErrAdminDeadline),
+    go(LAdminWait),
+    at(LAdminCompletion),
+    load(RStatus, get(InAdminStatus)),
+    out(OutAdminTaken, imm(16'd0)),
+    add(RAdminHead, imm(16'd1)),
+    mask(RAdminHead, imm(16'd3)),
+    write(of(RHeadDoorbell), RAdminHead),
+    load(RTemp, of(RStatus)),
+    mask(RTemp, high(16'hffff)),
+    compare(RTemp, of(RCid)),
+    jump(IfNotZero, LAdminWait),  // of an earlier command, once more
+    mask(RStatus, imm(16'h7fff)),
+    jump(IfZero, LAdminReturn),
+    test(RStatus, imm(DoNotRetry)),
+    jump(IfNotZero, LAdminReturn),
+    sub(RRetries, imm(16'd1)),
+    jump(IfCarry, LAdminReturn),
+    load(RTemp, imm(16'(RetryMs))),
+    call(LDelay),
+    go(LAdminTry),
+    at(LAdminReturn),
+    out(OutAdminEntry, imm(16'd0)),
+    load(RValue, of(RStatus)),
+    ret(),
+
+    // The same for the side command.
+    at(
+        LSideClear
+    ),
+    out(OutSide, imm(16'd1)),
+    fill(imm(16'd0)),
+    entry(4'd1, of(RNsid)),
+    load(RRetries, imm(16'd7)),
+    ret(),
+    at(LSide),
+    load(RTemp, of(RCid)),
+    mask(RTemp, high(16'h8000)),
+    add(RTemp, high(16'h0100)),
+    add(RTemp, of(ROpcode)),
+    entry(4'd0, of(RTemp)),
+    at(LSideTry),
+    out(OutPush, imm(16'd1)),
+    deadline(imm(16'(DeadlineMs))),
+    at(LSideWait),
+    jump(IfSideDone, LSideDone),
+    call(LWatch),
+    load(RValue, of(ROpcode)),
+    compare(RDeadline, get(InNow)),
+    fail(IfNegative, ErrSideDeadline),
+    go(LSideWait),
+    at(LSideDone),
+    load(RStatus, get(InSideStatus)),
+    mask(RStatus, imm(16'h7fff)),
+    jump(IfZero, LReturnStatus),
+    test(RStatus, imm(DoNotRetry)),
+    jump(IfNotZero, LReturnStatus),
+    sub(RRetries, imm(16'd1)),
+    jump(IfCarry, LReturnStatus),
+    load(RTemp, imm(16'(RetryMs))),
+    call(LDelay),
+    go(LSideTry),
+
+    // At least one block, and none beyond the namespace: otherwise the status is in RStatus, and not zero.
+    at(
+        LCheckRange
+    ),
+    load(RStatus, imm(16'(StatusInvalid))),
+    load(RPointer, get(InBlocks)),
+    jump(IfZero, LReturnStatus),
+    load(RStatus, imm(16'(StatusRange))),
+    load(RTemp, get(InCommand)),
+    test(RTemp, imm(16'h0080)),
+    jump(IfNotZero, LReturnStatus),
+    shift(RTemp, 5'd8),
+    mask(RTemp, imm(16'h00ff)),
+    add(RPointer, get(InLba)),
+    jump(IfNotCarry, LEndLow),
+    add(RTemp, imm(16'd1)),
+    at(LEndLow),
+    compare(RBlocksLow, of(RPointer)),
+    jump(IfNotCarry, LEndHigh),
+    add(RTemp, imm(16'd1)),
+    at(LEndHigh),
+    compare(RBlocksHigh, of(RTemp)),
+    jump(IfCarry, LReturnStatus),
+    load(RStatus, imm(16'(StatusOk))),
+    at(LReturnStatus),
+    test(RStatus, imm(16'hffff)),
+    ret(),
+
+    // Until no command of the data path is there, or RStatus is StatusBusy.
+    at(
+        LDrain
+    ),
+    deadline(imm(16'(DeadlineMs))),
+    at(LDrainPoll),
+    load(RStatus, imm(16'(StatusOk))),
+    jump(IfIdle, LReturnStatus),
+    call(LWatch),
+    load(RStatus, imm(16'(StatusBusy))),
+    compare(RDeadline, get(InNow)),
+    jump(IfNegative, LReturnStatus),
+    go(LDrainPoll),
+
+    // The pointers of a raw command are ours: metadata none, data the mailbox, if its opcode says that it has data.
+    at(
+        LRawPages
+    ),
+    load(ROpcode, get(InRaw)),
+    mask(ROpcode, imm(16'h00ff)),
+    entry(4'd4, imm(16'd0)),
+    entry(4'd5, imm(16'd0)),
+    entry(4'd6, imm(16'd0)),
+    entry(4'd7, imm(16'd0)),
+    entry(4'd8, imm(16'd0)),
+    entry(4'd9, imm(16'd0)),
+    test(ROpcode, imm(16'h0003)),
+    jump(IfZero, LReturn),
+    load(RTemp, imm(OffsetMailbox[15:0])),
+    at(LPrp),  // PRP1 = RTemp in this epoch's half
+    add(RTemp, of(RWindow)),
+    entry(4'd6, of(RTemp)),
+    wide(RTemp, WindowBase[63:32]),
+    entry(4'd7, of(RTemp)),
+    ret(),
+
+    at(LHealth),
+    call(LAdminClear),
+    load(RTemp, imm(16'd0)),
+    sub(RTemp, imm(16'd1)),
+    entry(4'd1, of(RTemp)),  // of the whole controller
+    wide(RTemp, 32'h007f_0002),  // 512 bytes of the SMART log
+    entry(4'd10, of(RTemp)),
+    load(ROpcode, imm(16'h02)),
+    call(LAdminPage),
+    load(RHealthAt, get(InNow)),
+    add(RHealthAt, imm(16'(HealthMs))),
+    test(RStatus, imm(16'hffff)),
+    jump(IfNotZero, LReturn),
+    page(RTemp, imm(16'd0)),
+    out(OutHealth0, of(RTemp)),
+    page(RTemp, imm(16'd1)),
+    out(OutHealth1, of(RTemp)),
+    page(RTemp, imm(16'd40)),
+    out(OutMediaErrors, of(RTemp)),
+    page(RTemp, imm(16'd36)),
+    out(OutUnsafeShutdowns, of(RTemp)),
+    out(OutHealthValid, imm(16'd1)),
+    ret(),
+
+    // What can go wrong while something else is waited for.
+    at(
+        LWatch
+    ),
+    fail(IfDisabled, ErrAccess),
+    fail(IfLinkDown, ErrLinkLost),
+    fail(IfRecover, ErrDataPath),
+    compare(RPollAt, get(InNow)),
+    jump(IfNotNegative, LReturn),
+    read(RValue, imm(RegCsts)),
+    test(RValue, imm(16'h0002)),
+    fail(IfNotZero, ErrFatal),
+    load(RPollAt, get(InNow)),
+    add(RPollAt, imm(16'(PollMs))),
+    jump(IfNotReady, LReturn),
+    load(RAttempts, imm(16'd0)),  // it has been well for a while
+    at(LReturn),
+    ret(),
+
+    at(LDisableController),
+    read(RValue, imm(RegCc)),
+    test(RValue, imm(16'h0001)),
+    jump(IfZero, LDisabling),
+    sub(RValue, imm(16'd1)),
+    write(imm(RegCc), RValue),
+    at(LDisabling),
+    deadline(of(RTimeoutMs)),
+    at(LDisablePoll),
+    read(RValue, imm(RegCsts)),
+    test(RValue, imm(16'h0001)),
+    jump(IfZero, LReturn),
+    fail(IfLinkDown, ErrLinkLost),
+    compare(RDeadline, get(InNow)),
+    fail(IfNegative, ErrDisable),
+    load(RTemp, imm(16'd0)),
+    call(LDelay),
+    go(LDisablePoll),
+
+    // RPointer = the PCI Express capability in the space that is chosen, or zero.
+    at(
+        LFindCapability
+    ),
+    load(RCount, imm(16'd48)),
+    read(RPointer, imm(CfgCapabilities)),
+    at(LNextCapability),
+    mask(RPointer, imm(16'h00fc)),
+    jump(IfZero, LReturn),
+    read(RTemp, of(RPointer)),
+    load(RValue, of(RTemp)),
+    mask(RValue, imm(16'h00ff)),
+    compare(RValue, imm(16'h0010)),
+    jump(IfZero, LFound),
+    load(RPointer, of(RTemp)),
+    shift(RPointer, 5'd8),
+    sub(RCount, imm(16'd1)),
+    jump(IfNotZero, LNextCapability),
+    load(RPointer, imm(16'd0)),
+    ret(),
+    at(LFound),
+    test(RPointer, imm(16'hffff)),
+    ret(),
+
+    // At least RTemp milliseconds.
+    at(
+        LDelay
+    ),
+    add(RTemp, get(InNow)),
+    at(LDelayed),
+    compare(RTemp, get(InNow)),
+    jump(IfNotNegative, LDelayed),
+    ret()
+  };
+
+  // ---- the assembler ----
+
+  // As wide as it is long.
+  // verilog_lint: waive explicit-parameter-storage-type
+  localparam Listing = {Start, Controller, Identify, Loop, Commands, Routines};
+  localparam int unsigned Width = $bits(instruction_t);
+  localparam int unsigned Lines = $bits(Listing) / Width;
+
+  function automatic instruction_t line(int unsigned number);
+    return instruction_t'(Listing[(Lines-1-number)*Width+:Width]);
+  endfunction
+
+  function automatic int unsigned count_instructions();
+    count_instructions = 0;
+    for (int unsigned i = 0; i < Lines; i++) begin
+      if (line(i).operation != DoLabel) count_instructions++;
+    end
+  endfunction
+
+  localparam int unsigned Instructions = count_instructions();
+  typedef logic [255:0][AddressWidth-1:0] addresses_t;
+  typedef logic [Instructions-1:0][Width-1:0] program_t;
+
+  function automatic addresses_t find_labels();
+    logic [AddressWidth-1:0] here;
+    here = '0;
+    find_labels = '0;
+    for (int unsigned i = 0; i < Lines; i++) begin
+      if (line(i).operation == DoLabel) find_labels[8'(line(i).immediate)] = here;
+      else here++;
+    end
+  endfunction
+
+  localparam addresses_t Labels = find_labels();
+
+  function automatic program_t assemble();
+    int unsigned here;
+    instruction_t instruction;
+    here = 0;
+    assemble = program_t'(0);
+    for (int unsigned i = 0; i < Lines; i++) begin
+      instruction = line(i);
+      if (instruction.operation == DoJump || instruction.operation == DoCall || instruction.operation == DoCatch)
+        instruction.immediate = 16'(Labels[instruction.immediate[7:0]]);
+      if (instruction.operation != DoLabel) begin
+        assemble[here] = instruction;
+        here++;
+      end
+    end
+  endfunction
+
+  localparam program_t Program = assemble();
+
+  if (Instructions > 2 ** AddressWidth) begin : gen_size
+    $error("spate_microcode: the program does not fit");
+  end
+
+  // Read with a clock, so that the way from the address ends at the instruction, and a block RAM can hold it. In LUTs: a
+  // column for each bit of an instruction.
+  typedef logic [2**AddressWidth-1:0] column_t;
+
+  function automatic column_t column(logic [4:0] position);
+    column = column_t'(0);
+    for (int unsigned i = 0; i < Instructions; i++) column[i] = Program[i][position];
+  endfunction
+
+  if (InBlockRam) begin : gen_block
+    (* rom_style = "block" *) logic [Width-1:0] words[2**AddressWidth];
+    initial begin
+      for (int unsigned i = 0; i < 2 ** AddressWidth; i++) words[i] = i < Instructions ? Program[i] : '0;
+    end
+    always_ff @(posedge clk_i) begin
+      if (fetch_i) instruction_o <= instruction_t'(words[address_i]);
+    end
+  end else begin : gen_luts
+    logic [Width-1:0] instruction;
+    for (genvar i = 0; i < Width; i++) begin : gen_column
+      localparam column_t Column = column(5'(i));
+      assign instruction[i] = Column[address_i];
+    end
+    always_ff @(posedge clk_i) begin
+      if (fetch_i) instruction_o <= instruction_t'(instruction);
+    end
+  end
+
+endmodule

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an address of the aperture is, and for what lies in the buffer, which beat of it. Combinational.
+//
+// Guarantee: addresses of the other epoch, outside the aperture, and of nothing are RegionNone; a beat is inside the RAM.
+module spate_region
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned RamBytes = 262144,
+    parameter int unsigned WindowBits = 22,  // spate_pkg::window_bits()
+    localparam int unsigned BeatBytes = DataWidth / 8,
+    localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
+) (
+    input  logic                     epoch_i,
+    input  logic    [WindowBits-1:0] address_i,
+    input  logic                     stray_i,
+    output region_e                  region_o,
+    output logic    [  BeatBits-1:0] beat_o,
+    output logic                     stale_o
+);
+
+  localparam int unsigned BeatShift = $clog2(BeatBytes);
+  localparam int unsigned RingBytes = RamBytes - 8192;
+  localparam bit HasRing = RingBytes != 0;
+  localparam int unsigned PageBits = WindowBits - 2 - PageShift;  // of the data half
+  localparam logic [PageBits-1:0] RingPages = PageBits'(RingBytes / 4096);
+
+  if (WindowBits != window_bits(RamBytes)) begin : gen_check
+    $error("spate_region: WindowBits must be window_bits(RamBytes)");
+  end
+
+  assign stale_o = !stray_i && address_i[WindowBits-1] != epoch_i;
+
+  // Where the ring begins again.
+  logic data, in_ring;
+  logic [PageBits-1:0] page, ring_page;
+  assign data = HasRing && address_i[WindowBits-2];
+  assign page = address_i[PageShift+:PageBits];
+  assign ring_page = page >= RingPages ? page - RingPages : page;
+  assign in_ring = ring_page < RingPages;
+
+  region_e control;
+  logic beyond;  // of control, in a data half that is larger
+  if (HasRing && WindowBits - 2 > CtrlBits) begin : gen_beyond
+    assign beyond = address_i[WindowBits-3:CtrlBits] != '0;
+  end else begin : gen_within
+    assign beyond = 1'b0;
+  end
+  assign control = ctrl_region(address_i[CtrlBits-1:0]);
+
+  always_comb begin
+    region_o = beyond ? RegionNone : control;
+    if (data) region_o = in_ring ? RegionRing : RegionNone;
+    if (stale_o || stray_i) region_o = RegionNone;
+  end
+
+  // The pages are behind the ring: the admin page first, bit 12 of the offset tells them apart.
+  logic [BeatBits-1:0] page_beat;
+  assign page_beat = BeatBits'(address_i[PageShift:BeatShift]) + BeatBits'(RingBytes / BeatBytes);
+  assign beat_o = data ? BeatBits'({ring_page, address_i[PageShift-1:BeatShift]}) : page_beat;
+
+`ifdef FORMAL
+  localparam logic [31:0] RingBeats = 32'(RingBytes / BeatBytes);
+  localparam logic [31:0] PageBeats = 32'(4096 / BeatBytes);
+  logic [31:0] offset, beat;
+  assign offset = HasRing ? 32'(address_i[WindowBits-3:0]) : 32'(address_i[WindowBits-2:0]);
+  assign beat = 32'(beat_o);
+  always_comb begin
+    if (stray_i || address_i[WindowBits-1] != epoch_i) begin
+      assert (region_o == RegionNone && stale_o == !stray_i);
+    end else begin
+      assert (!stale_o);
+      if (HasRing && address_i[WindowBits-2]) begin
+        // the ring, twice, and then nothing
+        assert (region_o == (offset < 32'(2 * RingBytes) ? RegionRing : RegionNone));
+        if (region_o == RegionRing)
+          assert (beat == (offset >> BeatShift) - (offset >= 32'(RingBytes) ? RingBeats : 32'd0) && beat < RingBeats);
+      end else begin
+        assert (region_o != RegionRing);
+        if (region_o == RegionAdminPage)
+          assert ((offset >> 12) == 32'(OffsetAdminPage >> 12) && beat == RingBeats + (offset[11:0] >> BeatShift));
+        if (region_o == RegionMailbox)
+          assert ((offset >> 12) == 32'(OffsetMailbox >> 12) &&
+                  beat == RingBeats + PageBeats + (offset[11:0] >> BeatShift));
+      end
+      if (region_o == RegionSq) assert ((offset & ~32'hffff) == 32'(OffsetSq));
+      if (region_o == RegionCq) assert ((offset & ~32'hffff) == 32'(OffsetCq));
+      if (region_o == RegionPrp) assert ((offset & ~32'h7ffff) == 32'(OffsetPrp));
+      if (region_o == RegionAdminSq) assert ((offset & ~32'hfff) == 32'(OffsetAdminSq));
+      if (region_o == RegionAdminCq) assert ((offset & ~32'hfff) == 32'(OffsetAdminCq));
+      if (region_o == RegionRange) assert ((offset & ~32'hfff) == 32'(OffsetRange));
+    end
+    cover (region_o == (HasRing ? RegionRing : RegionPrp));
+    cover (region_o == RegionMailbox);
+    cover (region_o == RegionNone && !stray_i && !stale_o);
+  end
+`endif
+
+endmodule

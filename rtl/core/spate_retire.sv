@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Retires commands in the order in which they were issued: gives a read's data to the stream, frees the ring's space,
+// and answers a request when its last command is retired.
+//
+// Guarantee: one response for each request, with the first error of its commands and the number of blocks before it;
+// exactly the beats of each stream read, the last one marked, those of a failed command flagged; space is freed after its
+// last beat was read. Between the beats of two commands at most two cycles pass.
+module spate_retire
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned RamBytes = 262144,
+    localparam int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
+    localparam int unsigned RingSectors = (RamBytes - 8192) / 512
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic block_4096_i, // sectors to blocks; constant while commands are there
+
+    // The oldest command, when it is done. `pop` takes it.
+    input  logic                    head_valid_i,
+    input  logic                    head_write_i,
+    input  logic                    head_stream_i,
+    input  logic                    head_last_i,
+    input  logic                    head_from_registers_i,
+    input  logic [            15:0] head_tag_i,
+    input  logic [SectorsWidth-1:0] head_sectors_i,
+    input  logic [            15:0] head_status_i,
+    output logic                    head_pop_o,
+
+    output logic                    free_valid_o,
+    output logic [SectorsWidth-1:0] free_sectors_o,
+
+    output logic                 drain_valid_o,
+    input  logic                 drain_ready_i,
+    output logic [ BeatBits-1:0] drain_beat_o,
+    input  logic                 drained_valid_i,
+    output logic                 drained_ready_o,
+    input  logic [DataWidth-1:0] drained_data_i,
+
+    output logic                 data_valid_o,
+    input  logic                 data_ready_i,
+    output logic [DataWidth-1:0] data_o,
+    output logic                 data_last_o,   // of a request
+    output logic                 data_error_o,  // the command that it belongs to failed
+
+    output logic      response_valid_o,
+    input  logic      response_ready_i,
+    output response_t response_o,
+
+    // Blocks of stream and address writes retired since reset, in order; of a request that failed those before its first
+    // error: what its response says. A flush that is submitted now makes these durable.
+    output logic [LbaWidth-1:0] written_blocks_o,
+
+    output logic command_error_o
+);
+
+  if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
+    $error("spate_retire: DataWidth must be 128, 256 or 512");
+  end
+  if (RamBytes < 8192 || RamBytes % 4096 != 0) begin : gen_ram_bytes
+    $error("spate_retire: RamBytes must be a multiple of 4096, at least 8192");
+  end
+
+  localparam bit HasRing = RingSectors > 0;
+  localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
+  localparam int unsigned SectorBeatBits = $clog2(SectorBeats);
+
+  // What is left to be done for a command when its beats have been asked for.
+  typedef struct packed {
+    logic                    write;
+    logic                    stream;
+    logic                    beats;           // a stream read: they come, in order
+    logic                    last;
+    logic                    from_registers;
+    logic [15:0]             tag;
+    logic [SectorsWidth-1:0] sectors;
+    logic [15:0]             status;
+  } retired_t;
+
+  // ---- ask for the beats ----
+  //
+  // A command is handed on when its first beat is asked for, and popped with the last one; the next command's beats are
+  // asked for while this one's are still on their way.
+
+  retired_t asked, current;
+  logic asked_ready, current_valid, current_done;
+  logic handed_q, hand, asks, ask_last;
+
+  assign asks = HasRing && head_stream_i && !head_write_i;
+  assign hand = head_valid_i && !handed_q && asked_ready;
+  assign head_pop_o = asks ? ask_last : hand;
+
+  assign asked = '{
+          write: head_write_i,
+          stream: HasRing && head_stream_i,
+          beats: asks,
+          last: head_last_i,
+          from_registers: head_from_registers_i,
+          tag: head_tag_i,
+          sectors: head_sectors_i,
+          status: head_status_i
+      };
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) handed_q <= 1'b0;
+    else if (head_pop_o) handed_q <= 1'b0;
+    else if (hand) handed_q <= 1'b1;
+  end
+
+  if (HasRing) begin : gen_drain
+    localparam int unsigned RingBits = $clog2(RingSectors);
+    localparam int unsigned SumBits = (RingBits > SectorsWidth ? RingBits : SectorsWidth) + 1;
+
+    logic [RingBits-1:0] sector_q;  // follows the allocations: all stream commands, reads and writes
+    logic [SectorBeatBits-1:0] beat_q;
+    logic [SectorsWidth-1:0] asked_sectors_q;  // of the command at the head
+    logic [SumBits-1:0] sector_sum;
+    logic ask, ask_sector;
+
+    assign drain_valid_o = head_valid_i && asks && (handed_q || asked_ready);
+    assign drain_beat_o = BeatBits'({sector_q, beat_q});
+    assign ask = drain_valid_o && drain_ready_i;
+    assign ask_sector = ask && beat_q == '1;
+    assign ask_last = ask_sector && asked_sectors_q + 1'b1 == head_sectors_i;
+    assign sector_sum = SumBits'(sector_q) + (asks ? SumBits'(1) : SumBits'(head_sectors_i));
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        sector_q <= '0;
+        beat_q <= '0;
+        asked_sectors_q <= '0;
+      end else begin
+        if (ask) beat_q <= beat_q + 1'b1;
+        if (ask_last) asked_sectors_q <= '0;
+        else if (ask_sector) asked_sectors_q <= asked_sectors_q + 1'b1;
+        if (ask_sector || (hand && head_stream_i && head_write_i)) begin
+          sector_q <= RingBits'(sector_sum >= SumBits'(RingSectors) ? sector_sum - SumBits'(RingSectors) : sector_sum);
+        end
+      end
+    end
+  end else begin : gen_no_drain
+    assign drain_valid_o = 1'b0;
+    assign drain_beat_o = '0;
+    assign ask_last = 1'b0;
+  end
+
+  spate_fifo #(
+      .Width($bits(retired_t)),
+      .Depth(4)
+  ) u_asked (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(hand),
+      .in_ready_o(asked_ready),
+      .in_data_i(asked),
+      .out_valid_o(current_valid),
+      .out_ready_i(current_done),
+      .out_data_o(current),
+      .count_o()
+  );
+
+  // ---- give them to the stream ----
+
+  logic beats_end, response_room, good;
+
+  // The last beat of a request waits for room for its response, so `current` ends with its last beat.
+  assign response_room = !(current.last && response_valid_o);
+  assign good = current.status == '0;
+  assign data_o = drained_data_i;
+  assign data_valid_o = current_valid && current.beats && drained_valid_i && (response_room || !beats_end);
+  assign data_last_o = current.last && beats_end;
+  assign data_error_o = !good;
+  assign drained_ready_o = data_valid_o && data_ready_i;
+  assign current_done = current_valid && (current.beats ? drained_ready_o && beats_end : response_room);
+
+  if (HasRing) begin : gen_beats
+    logic [SectorsWidth+SectorBeatBits-1:0] beat_q;  // of the command
+
+    assign beats_end = beat_q == {current.sectors - 1'b1, {SectorBeatBits{1'b1}}};
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) beat_q <= '0;
+      else if (drained_ready_o) beat_q <= beats_end ? '0 : beat_q + 1'b1;
+    end
+  end else begin : gen_no_beats
+    assign beats_end = 1'b0;
+  end
+
+  // ---- give the space back, count, answer ----
+
+  logic [SectorsWidth-1:0] blocks;
+  logic [15:0] status_q;  // of the request: its first error
+  logic [31:0] done_q;  // blocks before that
+
+  assign free_valid_o = current_done && current.stream;
+  assign free_sectors_o = current.sectors;
+  assign command_error_o = current_done && !good;
+  assign blocks = block_4096_i ? SectorsWidth'(current.sectors[SectorsWidth-1:3]) : current.sectors;
+
+  logic [31:0] done;
+  logic [15:0] status;
+  assign done = good && status_q == '0 ? done_q + 32'(blocks) : done_q;
+  assign status = status_q == '0 ? current.status : status_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      status_q <= '0;
+      done_q <= '0;
+      written_blocks_o <= '0;
+      response_valid_o <= 1'b0;
+    end else begin
+      if (current_done) begin
+        status_q <= current.last ? '0 : status;
+        done_q <= current.last ? '0 : done;
+      end
+      if (current_done && current.write && status == '0) written_blocks_o <= written_blocks_o + LbaWidth'(blocks);
+      if (current_done && current.last) response_valid_o <= 1'b1;
+      else if (response_ready_i) response_valid_o <= 1'b0;
+    end
+    if (current_done && current.last) begin
+      response_o <= '{from_registers: current.from_registers, tag: current.tag, status: status, done: 64'(done)};
+    end
+  end
+
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+  end
+
+  // The head stays as it is until it is popped. Commands with beats have some.
+  logic head_held_q;
+  logic [SectorsWidth+35:0] head_word, head_word_q;
+  assign head_word = {
+    head_write_i, head_stream_i, head_last_i, head_from_registers_i, head_tag_i, head_sectors_i, head_status_i
+  };
+  always_ff @(posedge clk_i) begin
+    head_held_q <= rst_ni && head_valid_i && !head_pop_o;
+    head_word_q <= head_word;
+  end
+  always_comb begin
+    if (head_held_q) assume (head_valid_i && head_word == head_word_q);
+    if (head_stream_i) assume (head_sectors_i != '0 && head_sectors_i <= SectorsWidth'(RingSectors));
+    if (!HasRing) assume (!head_stream_i);
+    assume (head_sectors_i <= SectorsWidth'(2));  // so that a proof sees several commands
+  end
+
+  // What was handed on, asked for, given: counted at the ports.
+  logic [7:0] handed_beats_q, handed_requests_q, handed_reads_q, handed_sectors_q;
+  logic [7:0] asked_beats_q, given_beats_q, lasts_q, responses_q, freed_q;
+  logic drained_held_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      handed_beats_q <= '0;
+      handed_requests_q <= '0;
+      handed_reads_q <= '0;
+      handed_sectors_q <= '0;
+      asked_beats_q <= '0;
+      given_beats_q <= '0;
+      lasts_q <= '0;
+      responses_q <= '0;
+      freed_q <= '0;
+    end else begin
+      if (hand) begin
+        handed_beats_q <= handed_beats_q + (asks ? 8'(32'(head_sectors_i) * SectorBeats) : 8'd0);
+        handed_requests_q <= handed_requests_q + 8'(head_last_i);
+        handed_reads_q <= handed_reads_q + 8'(head_last_i && asks);
+        handed_sectors_q <= handed_sectors_q + (head_stream_i ? 8'(head_sectors_i) : 8'd0);
+      end
+      asked_beats_q <= asked_beats_q + 8'(drain_valid_o && drain_ready_i);
+      given_beats_q <= given_beats_q + 8'(data_valid_o && data_ready_i);
+      lasts_q <= lasts_q + 8'(data_valid_o && data_ready_i && data_last_o);
+      responses_q <= responses_q + 8'(response_valid_o && response_ready_i);
+      freed_q <= freed_q + (free_valid_o ? 8'(free_sectors_o) : 8'd0);
+    end
+    drained_held_q <= rst_ni && drained_valid_i && !drained_ready_o;
+  end
+
+  // What is between: the commands in the queue, and how far the first one's beats and the head's have come.
+  logic [7:0] inside_beats, inside_requests, inside_reads, inside_sectors, given_of_first, asked_of_head;
+  always_comb begin
+    inside_beats = '0;
+    inside_requests = '0;
+    inside_reads = '0;
+    inside_sectors = '0;
+    for (int unsigned i = 0; i < 4; i++) begin
+      automatic retired_t command = retired_t'(u_asked.words[2'(u_asked.head_q+3'(i))]);
+      if (3'(i) < u_asked.count_o) begin
+        inside_beats += command.beats ? 8'(32'(command.sectors) * SectorBeats) : 8'd0;
+        inside_requests += 8'(command.last);
+        inside_reads += 8'(command.last && command.beats);
+        inside_sectors += command.stream ? 8'(command.sectors) : 8'd0;
+        if (past_reset_q && rst_ni) begin
+          assert (command.beats == (command.stream && !command.write));
+          assert (!command.stream || (HasRing && command.sectors != '0));
+          assert (command.sectors <= SectorsWidth'(2));
+        end
+      end
+    end
+  end
+  if (HasRing) begin : gen_formal_ring
+    assign given_of_first = 8'(gen_beats.beat_q);
+    assign asked_of_head = 8'({gen_drain.asked_sectors_q, gen_drain.beat_q});
+    always_comb begin
+      if (past_reset_q && rst_ni) begin
+        if (current_valid && current.beats) begin
+          assert (gen_beats.beat_q <= {current.sectors - 1'b1, {SectorBeatBits{1'b1}}});
+        end else begin
+          assert (gen_beats.beat_q == '0);
+        end
+        if (handed_q)
+          assert (asks && gen_drain.asked_sectors_q < head_sectors_i);
+          else assert (gen_drain.asked_sectors_q == '0 && gen_drain.beat_q == '0);
+        assert (gen_drain.asked_sectors_q < SectorsWidth'(2));
+      end
+    end
+  end else begin : gen_formal_no_ring
+    assign given_of_first = '0;
+    assign asked_of_head = '0;
+    always_comb if (past_reset_q && rst_ni) assert (!handed_q);
+  end
+
+  always_comb begin
+    // The buffer: beats come after they were asked for.
+    if (asked_beats_q == given_beats_q) assume (!drained_valid_i);
+    if (drained_held_q) assume (drained_valid_i);
+    if (past_reset_q && rst_ni) begin
+      assert (!handed_q || head_held_q);
+      // Nothing is lost or doubled on the way: each request ends with one response, each read with one last beat.
+      assert (handed_requests_q == responses_q + 8'(response_valid_o) + inside_requests);
+      assert (handed_reads_q == lasts_q + inside_reads);
+      assert (handed_beats_q == given_beats_q + inside_beats - given_of_first);
+      if (!handed_q)
+        assert (handed_beats_q == asked_beats_q);
+        else assert (handed_beats_q == asked_beats_q + 8'(32'(head_sectors_i) * SectorBeats) - asked_of_head);
+      assert (handed_sectors_q == freed_q + inside_sectors);
+      assert ((drained_valid_i && drained_ready_o) == (data_valid_o && data_ready_i));
+      // Space is given back when the beats of its command are out of the buffer.
+      if (free_valid_o && current.beats) assert (data_valid_o && data_ready_i && beats_end);
+      cover (responses_q == 8'd2 && handed_requests_q == 8'd2 && (!HasRing || given_beats_q == 8'(2 * SectorBeats)));
+    end
+  end
+
+  // A stream's word stays until it is taken.
+  logic data_held_q, response_held_q;
+  logic [2*DataWidth+1:0] data_word_q;
+  response_t response_word_q;
+  always_ff @(posedge clk_i) begin
+    data_held_q <= rst_ni && data_valid_o && !data_ready_i;
+    response_held_q <= rst_ni && response_valid_o && !response_ready_i;
+    data_word_q <= {drained_data_i, data_o, data_last_o, data_error_o};
+    response_word_q <= response_o;
+  end
+  always_comb begin
+    if (drained_held_q && data_held_q) assume (drained_data_i == data_word_q[2*DataWidth+1-:DataWidth]);
+    if (past_reset_q && rst_ni && data_held_q) begin
+      assert (data_valid_o && {data_o, data_last_o, data_error_o} == data_word_q[DataWidth+1:0]);
+    end
+    if (past_reset_q && rst_ni && response_held_q) assert (response_valid_o && response_o == response_word_q);
+  end
+`endif
+
+endmodule

@@ -1,0 +1,633 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A ring of any size in a memory behind AXI4, before a spate_drive in memory mode: streams for those whose drive stalls
+// for longer than an on-chip ring lasts. A stream request becomes pieces with addresses in the ring. A write's data go to
+// the memory first, and the piece to the drive when the memory has answered for all of them; a read's piece goes to the
+// drive first, and its data come from the memory when the drive has answered. Space is used and given back in the order
+// of the requests. What is not data passes to the drive as it is.
+//
+// Guarantee: one response for each command, for streams with the first error of its pieces and the number of blocks
+// before it. Each stream request moves exactly its beats. The drive is never told of data that the memory has not
+// answered for, and space is not used again before the drive (writes) or the stream (reads) is done with it. Bursts do
+// not cross 4 KiB, and are given out only when their data, or room for them, are here: a source or a reader that stalls
+// does not hold up the memory.
+//
+// A request beyond the namespace moves its beats and ends with StatusRange. One with zero blocks or an address ends with
+// StatusInvalid. An error of the memory is StatusMemory: a piece whose data are not there is not given to the drive. The
+// block size must not change while the ring has something in it.
+module spate_ring_ddr
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // of the streams and of the memory's port: 128, 256 or 512
+    parameter int unsigned AddressWidth = 40,  // of the memory's addresses, up to 48
+    parameter int unsigned PieceBytes = 524288,  // of the largest piece: a power of two, at least 4096
+    parameter int unsigned Pieces = 16,  // under way; a power of two
+    localparam int unsigned SectorBits = AddressWidth - 9
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // Constant, also during reset. The ring's place as the memory's port sees it and as the drive sees it, both a
+    // multiple of 4096, and its size in units of 4096 bytes, at least 2.
+    input logic [AddressWidth-1:0] ring_base_i,
+    input logic [            63:0] ring_drive_base_i,
+    input logic [  SectorBits-4:0] ring_pages_i,
+
+    input drive_t drive_i,
+
+    // The user's side, as that of a drive with streams.
+    input  logic                      command_valid_i,
+    output logic                      command_ready_o,
+    input  command_t                  command_i,
+    output logic                      response_valid_o,
+    input  logic                      response_ready_i,
+    output response_t                 response_o,
+    input  logic                      data_valid_i,
+    output logic                      data_ready_o,
+    input  logic      [DataWidth-1:0] data_i,
+    output logic                      data_valid_o,
+    input  logic                      data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
+    output logic                      data_error_o,
+
+    // The drive. The command that is offered may change while it is not taken.
+    output logic      drive_command_valid_o,
+    input  logic      drive_command_ready_i,
+    output command_t  drive_command_o,
+    input  logic      drive_response_valid_i,
+    output logic      drive_response_ready_o,
+    input  response_t drive_response_i,
+
+    // The memory: AXI4, one identifier, incrementing bursts of whole beats.
+    output logic                    m_axi_awvalid_o,
+    input  logic                    m_axi_awready_i,
+    output logic [AddressWidth-1:0] m_axi_awaddr_o,
+    output logic [             7:0] m_axi_awlen_o,
+    output logic [             2:0] m_axi_awsize_o,
+    output logic [             1:0] m_axi_awburst_o,
+    output logic                    m_axi_wvalid_o,
+    input  logic                    m_axi_wready_i,
+    output logic [   DataWidth-1:0] m_axi_wdata_o,
+    output logic [ DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                    m_axi_wlast_o,
+    input  logic                    m_axi_bvalid_i,
+    output logic                    m_axi_bready_o,
+    input  logic [             1:0] m_axi_bresp_i,
+    output logic                    m_axi_arvalid_o,
+    input  logic                    m_axi_arready_i,
+    output logic [AddressWidth-1:0] m_axi_araddr_o,
+    output logic [             7:0] m_axi_arlen_o,
+    output logic [             2:0] m_axi_arsize_o,
+    output logic [             1:0] m_axi_arburst_o,
+    input  logic                    m_axi_rvalid_i,
+    output logic                    m_axi_rready_o,
+    input  logic [   DataWidth-1:0] m_axi_rdata_i,
+    input  logic [             1:0] m_axi_rresp_i
+);
+
+  localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
+  localparam int unsigned SectorBeatBits = $clog2(SectorBeats);
+  localparam int unsigned PieceSectors = PieceBytes / 512;
+  localparam int unsigned PieceBits = $clog2(PieceSectors) + 1;  // counts 0 … PieceSectors
+  localparam int unsigned BurstBeats = 8 * SectorBeats;  // the most: 4 KiB
+  localparam int unsigned StoreDepth = 2 * BurstBeats;
+  localparam int unsigned BurstsMax = 32;  // writes that the memory has not answered
+
+  if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
+    $error("spate_ring_ddr: DataWidth must be 128, 256 or 512");
+  end
+  if (AddressWidth < 16 || AddressWidth > 48) begin : gen_address_width
+    $error("spate_ring_ddr: AddressWidth must be 16 ... 48");
+  end
+  if (PieceBytes < 4096 || (PieceBytes & (PieceBytes - 1)) != 0 || $clog2(
+          PieceBytes
+      ) > AddressWidth - 1) begin : gen_piece
+    $error("spate_ring_ddr: PieceBytes must be a power of two, at least 4096, and fit the ring");
+  end
+
+  typedef struct packed {
+    logic                  write;
+    logic                  fua;
+    logic                  beyond;
+    logic                  invalid;         // nothing to move; not for the drive
+    logic [SectorBits-1:0] place;           // in the ring
+    logic [PieceBits-1:0]  sectors;
+    logic [LbaWidth-1:0]   lba;
+    logic                  last;
+    logic                  from_registers;
+    logic [15:0]           tag;
+  } piece_t;
+
+  // ---- requests become pieces with a place ----
+
+  typedef enum logic [1:0] {
+    CutIdle,
+    CutSize,
+    CutPlace
+  } cut_e;
+
+  // The request, from the next piece on.
+  typedef struct packed {
+    logic                  write;
+    logic                  fua;
+    logic                  beyond;
+    logic                  invalid;
+    logic [SectorBits-1:0] place;
+    logic [LbaWidth-1:0]   lba;
+    logic                  from_registers;
+    logic [15:0]           tag;
+  } request_t;
+
+  cut_e cut_state_q;
+  request_t cut_q;
+  logic [34:0] left_q;  // sectors
+  logic [SectorBits-1:0] ring_sectors, to_ring_end, room_q;
+  logic [PieceBits-1:0] size_q, most, freed;
+  logic is_data, side_ready, place, issue_queue_ready, write_queue_ready, free;
+
+  assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
+                   (command_i.source == SourceStream || command_i.source == SourceAddress);
+  assign command_ready_o = is_data ? cut_state_q == CutIdle && (drive_i.ready || drive_i.gone) : side_ready;
+
+  assign ring_sectors = {ring_pages_i, 3'd0};
+  assign to_ring_end = ring_sectors - cut_q.place;
+  assign most = to_ring_end < SectorBits'(PieceSectors) ? PieceBits'(to_ring_end) : PieceBits'(PieceSectors);
+  assign place = cut_state_q == CutPlace && room_q >= SectorBits'(size_q) && issue_queue_ready && write_queue_ready;
+
+  // The piece as it is queued: its size is known in this cycle.
+  piece_t piece;
+  assign piece = '{
+          write: cut_q.write,
+          fua: cut_q.fua,
+          beyond: cut_q.beyond,
+          invalid: cut_q.invalid,
+          place: cut_q.place,
+          sectors: size_q,
+          lba: cut_q.lba,
+          last: left_q == 35'(size_q),
+          from_registers: cut_q.from_registers,
+          tag: cut_q.tag
+      };
+
+  logic beyond;
+  logic [LbaWidth:0] command_end;
+  assign beyond = command_i.lba[63:LbaWidth] != '0 || command_end > (LbaWidth + 1)'(drive_i.blocks);
+  assign command_end = (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      cut_state_q <= CutIdle;
+      cut_q.place <= '0;
+      room_q <= ring_sectors;
+    end else begin
+      unique case (cut_state_q)
+        CutIdle: if (command_valid_i && command_ready_o && is_data) cut_state_q <= CutSize;
+        CutSize: cut_state_q <= CutPlace;
+        CutPlace: if (place) cut_state_q <= piece.last ? CutIdle : CutSize;
+        default: cut_state_q <= CutIdle;
+      endcase
+      if (place) begin
+        cut_q.place <= SectorBits'(size_q) == to_ring_end ? '0 : cut_q.place + SectorBits'(size_q);
+      end
+      room_q <= room_q - (place ? SectorBits'(size_q) : '0) + (free ? SectorBits'(freed) : '0);
+    end
+
+    unique case (cut_state_q)
+      CutIdle: begin
+        cut_q.write <= command_i.op == OpWrite;
+        cut_q.fua <= command_i.fua;
+        cut_q.beyond <= drive_i.ready && beyond;
+        cut_q.invalid <= command_i.source != SourceStream || command_i.blocks == '0;
+        cut_q.lba <= command_i.lba[LbaWidth-1:0];
+        cut_q.from_registers <= command_i.from_registers;
+        cut_q.tag <= command_i.tag;
+        if (command_i.source != SourceStream) left_q <= '0;
+        else left_q <= drive_i.block_4096 ? {command_i.blocks, 3'd0} : {3'd0, command_i.blocks};
+      end
+      CutSize: size_q <= left_q < 35'(most) ? PieceBits'(left_q) : most;
+      CutPlace: begin
+        if (place) begin
+          left_q <= left_q - 35'(size_q);
+          cut_q.lba <= cut_q.lba + (drive_i.block_4096 ? LbaWidth'(size_q >> 3) : LbaWidth'(size_q));
+        end
+      end
+      default: ;
+    endcase
+  end
+
+  // ---- a write's data go to the memory, burst by burst ----
+
+  function automatic logic [3:0] burst_sectors(logic [2:0] within_page, logic [PieceBits-1:0] left);
+    automatic logic [3:0] to_page_end = 4'd8 - {1'b0, within_page};
+    return left < PieceBits'(to_page_end) ? 4'(left) : to_page_end;
+  endfunction
+
+  logic store_valid, store_take;
+  logic [$clog2(StoreDepth):0] store_count;
+  logic write_valid, write_end, write_go, bursts_ready, burst_answered, burst_ends_piece;
+  logic [SectorBits-1:0] write_place, write_at_q;
+  logic [PieceBits-1:0] write_sectors, write_left_q;
+  logic [3:0] write_burst, write_burst_q;
+  logic write_busy_q, aw_pending_q, w_pending_q;
+  logic [SectorBeatBits+2:0] w_beat_q;
+
+  spate_ram_fifo #(
+      .Width(DataWidth),
+      .Depth(StoreDepth)
+  ) u_store (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(data_valid_i),
+      .in_ready_o(data_ready_o),
+      .in_data_i(data_i),
+      .out_valid_o(store_valid),
+      .out_ready_i(store_take),
+      .out_data_o(m_axi_wdata_o),
+      .count_o(store_count)
+  );
+
+  spate_fifo #(
+      .Width(SectorBits + PieceBits),
+      .Depth(Pieces)
+  ) u_writes (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(place && piece.write && !piece.invalid),
+      .in_ready_o(write_queue_ready),
+      .in_data_i({piece.place, piece.sectors}),
+      .out_valid_o(write_valid),
+      .out_ready_i(!write_busy_q),
+      .out_data_o({write_place, write_sectors}),
+      .count_o()
+  );
+
+  // A burst begins when all of its data are here and the one before it is out.
+  assign write_burst = burst_sectors(write_at_q[2:0], write_left_q);
+  assign write_go = write_busy_q && !aw_pending_q && !w_pending_q && bursts_ready && store_count >= ($clog2(
+      StoreDepth
+  ) + 1)'({write_burst, {SectorBeatBits{1'b0}}});
+  assign write_end = write_go && PieceBits'(write_burst) == write_left_q;
+  assign store_take = m_axi_wvalid_o && m_axi_wready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      write_busy_q <= 1'b0;
+      aw_pending_q <= 1'b0;
+      w_pending_q <= 1'b0;
+    end else begin
+      if (write_end) write_busy_q <= 1'b0;
+      else if (write_valid) write_busy_q <= 1'b1;
+      if (write_go) aw_pending_q <= 1'b1;
+      else if (m_axi_awready_i) aw_pending_q <= 1'b0;
+      if (write_go) w_pending_q <= 1'b1;
+      else if (store_take && m_axi_wlast_o) w_pending_q <= 1'b0;
+    end
+    if (!write_busy_q) begin
+      write_at_q <= write_place;
+      write_left_q <= write_sectors;
+    end else if (write_go) begin
+      write_at_q <= write_at_q + SectorBits'(write_burst);
+      write_left_q <= write_left_q - PieceBits'(write_burst);
+    end
+    if (write_go) begin
+      m_axi_awaddr_o <= ring_base_i + {write_at_q, 9'd0};
+      write_burst_q <= write_burst;
+      w_beat_q <= '0;
+    end else if (store_take) begin
+      w_beat_q <= w_beat_q + 1'b1;
+    end
+  end
+
+  assign m_axi_awvalid_o = aw_pending_q;
+  assign m_axi_awlen_o = 8'({write_burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
+  assign m_axi_awsize_o = 3'($clog2(DataWidth / 8));
+  assign m_axi_awburst_o = 2'b01;
+  assign m_axi_wvalid_o = w_pending_q && store_valid;
+  assign m_axi_wstrb_o = '1;
+  assign m_axi_wlast_o = 8'(w_beat_q) == m_axi_awlen_o;
+
+  // Which answer is the last one of a piece: one identifier, so they come in order.
+  logic written_valid, written_take, written_error, piece_error_q;
+  assign m_axi_bready_o = 1'b1;
+  assign burst_answered = m_axi_bvalid_i;
+
+  spate_fifo #(
+      .Width(1),
+      .Depth(BurstsMax)
+  ) u_bursts (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(write_go),
+      .in_ready_o(bursts_ready),
+      .in_data_i(write_end),
+      .out_valid_o(),
+      .out_ready_i(burst_answered),
+      .out_data_o(burst_ends_piece),
+      .count_o()
+  );
+  // Pieces whose data are in the memory, or not: never more than there are pieces.
+  spate_fifo #(
+      .Width(1),
+      .Depth(Pieces)
+  ) u_written (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(burst_answered && burst_ends_piece),
+      .in_ready_o(),
+      .in_data_i(piece_error_q || m_axi_bresp_i[1]),
+      .out_valid_o(written_valid),
+      .out_ready_i(written_take),
+      .out_data_o(written_error),
+      .count_o()
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) piece_error_q <= 1'b0;
+    else if (burst_answered) piece_error_q <= !burst_ends_piece && (piece_error_q || m_axi_bresp_i[1]);
+  end
+
+  // ---- pieces go to the drive, in order; side commands pass them ----
+
+  typedef struct packed {
+    logic                  write;
+    logic                  dead;            // the drive is not asked
+    logic                  invalid;
+    logic [SectorBits-1:0] place;
+    logic [PieceBits-1:0]  sectors;
+    logic                  last;
+    logic                  from_registers;
+    logic [15:0]           tag;
+  } order_t;
+
+  piece_t issue;
+  order_t issued, order;
+  logic issue_valid, issue_may_go, issue_dead, issue_go, order_ready, order_valid, order_take;
+  logic side_busy_q, side_from_registers_q, side_offer;
+  logic [15:0] side_tag_q;
+
+  spate_fifo #(
+      .Width($bits(piece_t)),
+      .Depth(Pieces)
+  ) u_issue (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(place),
+      .in_ready_o(issue_queue_ready),
+      .in_data_i(piece),
+      .out_valid_o(issue_valid),
+      .out_ready_i(issue_go),
+      .out_data_o(issue),
+      .count_o()
+  );
+
+  assign issue_may_go = issue_valid && order_ready && (!issue.write || issue.invalid || written_valid);
+  assign issue_dead = issue.invalid || (issue.write && written_error);
+  assign issue_go = issue_may_go && (issue_dead || (!side_offer && drive_command_ready_i));
+  assign written_take = issue_go && issue.write && !issue.invalid;
+
+  assign side_offer = command_valid_i && !is_data && !side_busy_q;
+  assign side_ready = !side_busy_q && drive_command_ready_i;
+  assign drive_command_valid_o = side_offer || (issue_may_go && !issue_dead);
+
+  // One side command at a time: the tag says which lane an answer is of.
+  always_comb begin
+    drive_command_o = '{
+        from_registers: 1'b0,
+        tag: 16'd0,
+        op: issue.write ? OpWrite : OpRead,
+        source: SourceAddress,
+        fua: issue.fua,
+        address: ring_drive_base_i + 64'({issue.place, 9'd0}),
+        lba: {issue.beyond, 63'(issue.lba)},
+        blocks: drive_i.block_4096 ? 32'(issue.sectors >> 3) : 32'(issue.sectors)
+    };
+    if (side_offer) begin
+      drive_command_o = command_i;
+      drive_command_o.from_registers = 1'b0;
+      drive_command_o.tag = 16'd1;
+    end
+  end
+
+  assign issued = '{
+          write: issue.write,
+          dead: issue_dead,
+          invalid: issue.invalid,
+          place: issue.place,
+          sectors: issue.sectors,
+          last: issue.last,
+          from_registers: issue.from_registers,
+          tag: issue.tag
+      };
+  spate_fifo #(
+      .Width($bits(order_t)),
+      .Depth(Pieces)
+  ) u_order (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(issue_go),
+      .in_ready_o(order_ready),
+      .in_data_i(issued),
+      .out_valid_o(order_valid),
+      .out_ready_i(order_take),
+      .out_data_o(order),
+      .count_o()
+  );
+
+  // ---- the drive's answers; room for all of them, so that a side command's is not held up ----
+
+  logic answer_valid;
+  logic [15:0] answer_status;
+  logic [PieceBits-1:0] answer_done;
+  logic side_answered, side_response_valid_q, side_response_take;
+  response_t side_response_q;
+
+  assign side_answered = drive_response_valid_i && drive_response_i.tag[0];
+  assign drive_response_ready_o = 1'b1;
+
+  spate_fifo #(
+      .Width(16 + PieceBits),
+      .Depth(Pieces)
+  ) u_answers (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(drive_response_valid_i && !drive_response_i.tag[0]),
+      .in_ready_o(),
+      .in_data_i({drive_response_i.status, PieceBits'(drive_response_i.done)}),
+      .out_valid_o(answer_valid),
+      .out_ready_i(order_take && !order.dead),
+      .out_data_o({answer_status, answer_done}),
+      .count_o()
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      side_busy_q <= 1'b0;
+      side_response_valid_q <= 1'b0;
+    end else begin
+      if (side_offer && drive_command_ready_i) side_busy_q <= 1'b1;
+      else if (side_response_take) side_busy_q <= 1'b0;
+      if (side_answered) side_response_valid_q <= 1'b1;
+      else if (side_response_take) side_response_valid_q <= 1'b0;
+    end
+    if (side_offer && drive_command_ready_i) begin
+      side_from_registers_q <= command_i.from_registers;
+      side_tag_q <= command_i.tag;
+    end
+    if (side_answered) begin
+      side_response_q <= '{
+          from_registers: side_from_registers_q,
+          tag: side_tag_q,
+          status: drive_response_i.status,
+          done: drive_response_i.done
+      };
+    end
+  end
+
+  // ---- a read's data are fetched when the drive has answered ----
+
+  typedef struct packed {
+    logic                 read;            // beats come
+    logic [PieceBits-1:0] sectors;
+    logic                 last;
+    logic                 from_registers;
+    logic [15:0]          tag;
+    logic [15:0]          status;
+    logic [PieceBits-1:0] done;
+  } fetched_t;
+
+  fetched_t fetched, current;
+  logic fetched_ready, current_valid, current_done;
+  logic fetch_busy_q, fetch_go, ar_pending_q;
+  logic [SectorBits-1:0] fetch_at_q;
+  logic [PieceBits-1:0] fetch_left_q;
+  logic [3:0] fetch_burst, fetch_burst_q;
+  logic [$clog2(StoreDepth):0] fetch_room_q, fetch_beats;
+  logic take_beat;
+
+  assign order_take = order_valid && (order.dead || answer_valid) && fetched_ready && !fetch_busy_q;
+  assign fetched = '{
+          read: !order.write && !order.invalid,
+          sectors: order.sectors,
+          last: order.last,
+          from_registers: order.from_registers,
+          tag: order.tag,
+          status: order.invalid ? StatusInvalid : order.dead ? StatusMemory : answer_status,
+          done: order.dead ? '0 : answer_done
+      };
+  spate_fifo #(
+      .Width($bits(fetched_t)),
+      .Depth(4)
+  ) u_fetched (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(order_take),
+      .in_ready_o(fetched_ready),
+      .in_data_i(fetched),
+      .out_valid_o(current_valid),
+      .out_ready_i(current_done),
+      .out_data_o(current),
+      .count_o()
+  );
+
+  assign fetch_burst = burst_sectors(fetch_at_q[2:0], fetch_left_q);
+  assign fetch_beats = ($clog2(StoreDepth) + 1)'({fetch_burst, {SectorBeatBits{1'b0}}});
+  assign fetch_go = fetch_busy_q && (!ar_pending_q || m_axi_arready_i) && fetch_room_q >= fetch_beats;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      fetch_busy_q <= 1'b0;
+      ar_pending_q <= 1'b0;
+      fetch_room_q <= ($clog2(StoreDepth) + 1)'(StoreDepth);
+    end else begin
+      if (order_take) fetch_busy_q <= fetched.read;
+      else if (fetch_go && PieceBits'(fetch_burst) == fetch_left_q) fetch_busy_q <= 1'b0;
+      if (fetch_go) ar_pending_q <= 1'b1;
+      else if (m_axi_arready_i) ar_pending_q <= 1'b0;
+      fetch_room_q <= fetch_room_q - (fetch_go ? fetch_beats : '0) + ($clog2(StoreDepth) + 1)'(take_beat);
+    end
+    if (order_take) begin
+      fetch_at_q <= order.place;
+      fetch_left_q <= order.sectors;
+    end else if (fetch_go) begin
+      fetch_at_q <= fetch_at_q + SectorBits'(fetch_burst);
+      fetch_left_q <= fetch_left_q - PieceBits'(fetch_burst);
+    end
+    if (fetch_go) begin
+      m_axi_araddr_o <= ring_base_i + {fetch_at_q, 9'd0};
+      fetch_burst_q <= fetch_burst;
+    end
+  end
+
+  assign m_axi_arvalid_o = ar_pending_q;
+  assign m_axi_arlen_o = 8'({fetch_burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
+  assign m_axi_arsize_o = 3'($clog2(DataWidth / 8));
+  assign m_axi_arburst_o = 2'b01;
+
+  logic beat_valid, beat_error;
+  spate_ram_fifo #(
+      .Width(DataWidth + 1),
+      .Depth(StoreDepth)
+  ) u_beats (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(m_axi_rvalid_i),
+      .in_ready_o(m_axi_rready_o),
+      .in_data_i({m_axi_rresp_i[1], m_axi_rdata_i}),
+      .out_valid_o(beat_valid),
+      .out_ready_i(take_beat),
+      .out_data_o({beat_error, data_o}),
+      .count_o()
+  );
+
+  // ---- to the stream; space back; responses ----
+
+  logic [PieceBits+SectorBeatBits-1:0] beat_q;
+  logic beats_end, response_room, memory_error_q;
+  logic [15:0] status_q, status, piece_status;
+  logic [31:0] done_q, done, piece_done;
+
+  assign response_room = !(current.last && response_valid_o);
+  assign beats_end = beat_q == {current.sectors - 1'b1, {SectorBeatBits{1'b1}}};
+  assign data_valid_o = current_valid && current.read && beat_valid && (response_room || !beats_end);
+  assign data_last_o = current.last && beats_end;
+  assign data_error_o = beat_error || current.status != StatusOk;
+  assign take_beat = data_valid_o && data_ready_i;
+  assign current_done = current_valid && (current.read ? take_beat && beats_end : response_room);
+  assign free = current_done;
+  assign freed = current.sectors;
+
+  // A piece that came back from the drive and not from the memory has no block that is known to be good.
+  assign piece_status = current.status != StatusOk ? current.status :
+                        memory_error_q || (current.read && beat_error) ? StatusMemory : StatusOk;
+  assign piece_done = piece_status == StatusMemory ? '0 : 32'(current.done);
+  assign status = status_q != StatusOk ? status_q : piece_status;
+  assign done = status_q != StatusOk ? done_q : done_q + piece_done;
+  assign side_response_take = side_response_valid_q && !response_valid_o && !(current_done && current.last);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      beat_q <= '0;
+      memory_error_q <= 1'b0;
+      status_q <= StatusOk;
+      done_q <= '0;
+      response_valid_o <= 1'b0;
+    end else begin
+      if (current_done) beat_q <= '0;
+      else if (take_beat) beat_q <= beat_q + 1'b1;
+      if (current_done) memory_error_q <= 1'b0;
+      else if (take_beat && beat_error) memory_error_q <= 1'b1;
+      if (current_done) begin
+        status_q <= current.last ? StatusOk : status;
+        done_q <= current.last ? '0 : done;
+      end
+      if ((current_done && current.last) || side_response_take) response_valid_o <= 1'b1;
+      else if (response_ready_i) response_valid_o <= 1'b0;
+    end
+    if (current_done && current.last) begin
+      response_o <= '{from_registers: current.from_registers, tag: current.tag, status: status, done: 64'(done)};
+    end else if (side_response_take) begin
+      response_o <= side_response_q;
+    end
+  end
+
+endmodule

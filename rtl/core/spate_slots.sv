@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of the data lane that are in flight. Slots are used round and round, so the number of a command is
+// {uses, slot}, and what is in flight lies between `head` and `tail`:
+//
+//        head ── retired in order ──▶        sent ── handed over in order ──▶        tail ── issued ──▶
+//
+// Whether a slot is pending is one bit that is compared with the parity of its uses, so that issuing it needs no write.
+// After a reset of the drive `sent` goes back to `head`: what is still pending is handed over again, in order.
+//
+// Guarantee: each command issued becomes the head once, with its status; a completion ends a command only if it names
+// one that was handed over, is pending, and is not waiting to be sent again.
+module spate_slots
+  import spate_pkg::*;
+#(
+    parameter int unsigned SlotBits = 6,  // 2 … 8
+    parameter int unsigned BaseBits = 9  // of where a command's data are; see spate_splitter
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic epoch_i,
+    input logic reset_i,      // a pulse: the drive's queues begin again, nothing of before will complete
+    input logic gone_i,       // whatever is pending ends with StatusGone
+    input logic retry_tick_i, // what failed and may be sent again is sent again with the next of these
+
+    input  logic                    issue_valid_i,
+    output logic                    issue_ready_o,
+    input  logic                    issue_write_i,
+    input  logic                    issue_fua_i,
+    input  logic [    LbaWidth-1:0] issue_lba_i,
+    input  logic [SectorsWidth-1:0] issue_sectors_i,
+    input  logic [    BaseBits-1:0] issue_base_i,
+    input  logic                    issue_stream_i,
+    input  logic                    issue_last_i,
+    input  logic [            15:0] issue_tag_i,
+    input  logic                    issue_from_registers_i,
+    input  logic [            15:0] issue_status_i,          // not StatusOk: it is done already
+
+    // To the submission queue.
+    output logic                push_o,
+    input  logic                push_ready_i,
+    output logic [SlotBits-1:0] push_slot_o,
+
+    // Completions of the data lane, always taken.
+    input  logic        completion_valid_i,
+    output logic        completion_ready_o,
+    input  completion_t completion_i,
+    output logic        ended_o,             // a pulse: it was one of a command in flight
+    output logic        bad_id_o,            // a pulse: it was not
+    output logic        retry_o,             // a pulse: its command will be sent again
+
+    // For the windows, in the same cycle.
+    input  logic [    SlotBits-1:0] read_slot_i,
+    output logic                    read_valid_o,    // it is in use
+    output logic                    read_write_o,
+    output logic                    read_fua_o,
+    output logic [    LbaWidth-1:0] read_lba_o,
+    output logic [SectorsWidth-1:0] read_sectors_o,
+    output logic [    BaseBits-1:0] read_base_o,
+    output cid_t                    read_cid_o,
+
+    // The oldest command.
+    output logic                    head_waiting_o,         // there is one, and it is not done
+    output logic                    head_valid_o,           // there is one, and it is
+    input  logic                    head_pop_i,
+    output logic                    head_write_o,
+    output logic                    head_stream_o,
+    output logic                    head_last_o,
+    output logic                    head_from_registers_o,
+    output logic [            15:0] head_tag_o,
+    output logic [SectorsWidth-1:0] head_sectors_o,
+    output logic [            15:0] head_status_o,
+
+    input  logic head_abort_i,  // a pulse: it ends with StatusDeadline. Only in the cycle after `reset_i`
+    output logic idle_o         // no command is there
+);
+
+  if (SlotBits < 2 || SlotBits > 8) begin : gen_check
+    $error("spate_slots: SlotBits must be 2 … 8");
+  end
+
+  localparam int unsigned Slots = 2 ** SlotBits;
+  localparam int unsigned UsesBits = 6;
+  localparam logic [2:0] RetriesMax = 3'd7;
+
+  typedef logic [SlotBits-1:0] slot_t;
+  typedef logic [UsesBits+SlotBits-1:0] number_t;  // {uses, slot}
+
+  typedef struct packed {
+    logic                    write;
+    logic                    fua;
+    logic [LbaWidth-1:0]     lba;
+    logic [SectorsWidth-1:0] sectors;
+    logic [BaseBits-1:0]     base;
+  } entry_t;
+
+  typedef struct packed {
+    logic                    write;
+    logic                    stream;
+    logic                    last;
+    logic                    from_registers;
+    logic [15:0]             tag;
+    logic [SectorsWidth-1:0] sectors;
+  } order_t;
+
+  typedef struct packed {
+    logic       waiting;  // to be sent again
+    logic [2:0] count;
+  } retries_t;
+
+  entry_t entry_q[Slots];
+  order_t order_q[Slots];
+  logic [15:0] status_q[Slots];
+  retries_t retries_q[Slots];
+  logic done_q[Slots];  // equal to the lowest bit of the slot's uses: not pending
+  slot_t again_q[Slots];  // a queue of slots to be sent again
+
+  number_t head_q, sent_q, tail_q;
+  slot_t again_first_q, again_last_q;
+  logic [SlotBits:0] again_count_q, again_now_q;  // waiting; of them, since the last tick
+
+  function automatic slot_t slot_of(number_t number);
+    return slot_t'(number);
+  endfunction
+
+  // The number of the command that uses a slot, if one does.
+  function automatic number_t number_of(slot_t slot, number_t first);
+    return first + number_t'(slot_t'(slot - slot_of(first)));
+  endfunction
+
+  // ---- reset: no slot is done with its first use ----
+
+  logic [SlotBits:0] clear_q;
+  logic clear;
+  assign clear = !clear_q[SlotBits];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) clear_q <= '0;
+    else if (clear) clear_q <= clear_q + 1'b1;
+  end
+
+  // ---- completions ----
+
+  slot_t completed;
+  number_t completed_number;
+  retries_t completed_retries;
+  logic pending, known, failed, again;
+  logic [SlotBits+UsesBits-1:0] sent_count;
+
+  assign completion_ready_o = !clear;
+  assign completed = completion_i.cid.slot[SlotBits-1:0];
+  assign completed_number = number_of(completed, head_q);
+  assign completed_retries = retries_q[completed];
+  assign sent_count = sent_q - head_q;
+  assign pending = done_q[completed] != completed_number[SlotBits];
+  assign known = !completion_i.cid.side && completion_i.cid.epoch == epoch_i &&
+      completion_i.cid.slot == 8'(completed) && completion_i.cid.uses == completed_number[SlotBits+:UsesBits] &&
+      number_t'(slot_t'(completed - slot_of(
+      head_q
+  ))) < sent_count && pending && !completed_retries.waiting;
+  assign failed = completion_i.status[10:0] != '0;
+  // Do Not Retry is bit 14 of the field (4.6.1).
+  assign again = failed && !completion_i.status[14] && completed_retries.count != RetriesMax && !gone_i;
+
+  logic complete, finish;
+  assign complete = completion_valid_i && !clear && !reset_i && !gone_i;
+  assign finish = complete && known && !again;
+  assign ended_o = complete && known;
+  assign bad_id_o = complete && !known;
+  assign retry_o = complete && known && again;
+
+  // ---- handing over: what is to be sent again after a tick, then what was issued ----
+
+  logic resend, resend_pending, next, next_pending;
+  slot_t resend_slot;
+  assign resend = again_now_q != '0 && !retry_o;  // one write port for the retries, here and below
+  assign resend_slot = again_q[again_first_q];
+  // Its command may have ended meanwhile: when the drive was given up.
+  assign resend_pending = done_q[resend_slot] != number_of(resend_slot, head_q) [SlotBits];
+  assign next = sent_q != tail_q && !gone_i && !retry_o;
+  assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
+  assign push_o = !reset_i && (resend ? resend_pending : (next && next_pending));
+  assign push_slot_o = resend ? resend_slot : slot_of(sent_q);
+
+  logic resend_done, next_done;
+  assign resend_done = resend && (push_ready_i || !resend_pending);
+  assign next_done = !resend && next && (push_ready_i || !next_pending);
+
+  // ---- issue ----
+
+  logic issue, issue_dead, head_pending, abandon, abort;
+  number_t used;
+  assign used = tail_q - head_q;
+  assign head_pending = done_q[slot_of(head_q)] != head_q[SlotBits];
+  assign abandon = head_pop_i && head_pending;  // given up together with the drive
+  assign abort = head_abort_i && head_pending && head_q != tail_q;
+  // One write port each for statuses and done bits.
+  assign issue_ready_o = !clear && !used[SlotBits] && !finish && !abandon && !abort;
+  assign issue = issue_valid_i && issue_ready_o;
+  assign issue_dead = issue && issue_status_i != StatusOk;
+
+  always_ff @(posedge clk_i) begin
+    if (issue) begin
+      entry_q[slot_of(
+          tail_q
+      )] <=
+      '{write: issue_write_i, fua: issue_fua_i, lba: issue_lba_i, sectors: issue_sectors_i, base: issue_base_i};
+      order_q[slot_of(
+          tail_q
+      )] <=
+      '{
+          write: issue_write_i,
+          stream: issue_stream_i,
+          last: issue_last_i,
+          from_registers: issue_from_registers_i,
+          tag: issue_tag_i,
+          sectors: issue_sectors_i
+      };
+    end
+  end
+
+  slot_t slot;
+  logic done_value;
+  logic [15:0] status;
+  always_comb begin
+    slot = slot_of(tail_q);
+    done_value = tail_q[SlotBits];
+    status = issue_status_i;
+    if (clear) begin
+      slot = slot_t'(clear_q);
+      done_value = 1'b1;
+    end else if (finish) begin
+      slot = completed;
+      done_value = completed_number[SlotBits];
+      status = failed ? {1'b0, completion_i.status} : StatusOk;
+    end else if (abandon || abort) begin
+      slot = slot_of(head_q);
+      done_value = head_q[SlotBits];
+      status = StatusDeadline;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (finish || abort || issue) status_q[slot] <= status;
+    if (clear || finish || abandon || abort || issue_dead) done_q[slot] <= done_value;
+  end
+
+  slot_t retries_slot;
+  retries_t retries;
+  always_comb begin
+    retries_slot = push_slot_o;
+    retries = '{waiting: 1'b0, count: resend ? retries_q[resend_slot].count : 3'd0};
+    if (retry_o) begin
+      retries_slot = completed;
+      retries = '{waiting: 1'b1, count: completed_retries.count + 3'd1};
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (retry_o || resend_done || next_done) retries_q[retries_slot] <= retries;
+    if (retry_o) again_q[again_last_q] <= completed;
+  end
+
+  // A reset forgets what waits to be sent again: it is sent with everything else that is pending.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || reset_i) begin
+      again_first_q <= '0;
+      again_last_q <= '0;
+      again_count_q <= '0;
+      again_now_q <= '0;
+    end else begin
+      if (retry_o) again_last_q <= again_last_q + 1'b1;
+      if (resend_done) again_first_q <= again_first_q + 1'b1;
+      again_count_q <= again_count_q + (SlotBits + 1)'(retry_o) - (SlotBits + 1)'(resend_done);
+      if (retry_tick_i) again_now_q <= again_count_q - (SlotBits + 1)'(resend_done);
+      else again_now_q <= again_now_q - (SlotBits + 1)'(resend_done);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      head_q <= '0;
+      sent_q <= '0;
+      tail_q <= '0;
+    end else begin
+      if (head_pop_i) head_q <= head_q + number_t'(1);
+      if (issue) tail_q <= tail_q + number_t'(1);
+      if (reset_i) sent_q <= head_pop_i ? head_q + number_t'(1) : head_q;
+      else if (gone_i) sent_q <= tail_q;
+      else if (next_done || (head_pop_i && sent_q == head_q)) sent_q <= sent_q + number_t'(1);
+    end
+  end
+
+  // ---- the oldest ----
+
+  order_t order;
+  logic head_there;
+  assign order = order_q[slot_of(head_q)];
+  assign head_there = head_q != tail_q && !clear;
+  assign head_waiting_o = head_there && head_pending;
+  assign head_valid_o = head_there && (!head_pending || gone_i);
+  assign head_write_o = order.write;
+  assign head_stream_o = order.stream;
+  assign head_last_o = order.last;
+  assign head_from_registers_o = order.from_registers;
+  assign head_tag_o = order.tag;
+  assign head_sectors_o = order.sectors;
+  assign head_status_o = head_pending ? StatusGone : status_q[slot_of(head_q)];
+  assign idle_o = head_q == tail_q;
+
+  // ---- what the windows see ----
+
+  entry_t read;
+  logic [UsesBits-1:0] read_uses;
+  slot_t unused_slot;
+  assign read = entry_q[read_slot_i];
+  assign {read_uses, unused_slot} = number_of(read_slot_i, head_q);
+  assign read_valid_o = number_t'(slot_t'(read_slot_i - slot_of(head_q))) < used;
+  assign read_write_o = read.write;
+  assign read_fua_o = read.fua;
+  assign read_lba_o = read.lba;
+  assign read_sectors_o = read.sectors;
+  assign read_base_o = read.base;
+  assign read_cid_o = '{epoch: epoch_i, uses: read_uses, side: 1'b0, slot: 8'(read_slot_i)};
+
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  always_ff @(posedge clk_i) past_reset_q <= 1'b1;
+  // Commands are aborted only after the queues began again, when nothing was handed over.
+  logic just_reset_q;
+  always_ff @(posedge clk_i) just_reset_q <= rst_ni && reset_i;
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (!head_pop_i || head_valid_o);
+    assume (!push_ready_i || (!gone_i && !reset_i && !just_reset_q));
+    assume (!head_abort_i || just_reset_q);
+    if (past_reset_q && rst_ni) assert (!(abort && finish));
+  end
+  always_ff @(posedge clk_i) begin
+    if (past_reset_q && rst_ni && $past(rst_ni)) begin
+      assume (epoch_i == ($past(reset_i) ? !$past(epoch_i) : $past(epoch_i)));
+      assume (gone_i || !$past(gone_i) || $past(reset_i));
+    end
+  end
+
+  // Of each slot: in use, handed over, pending (of its next use, if it is not in use), in the queue of those that wait.
+  logic [Slots-1:0] used_slots, sent, unfinished, queued;
+  always_comb begin
+    queued = '0;
+    for (int unsigned i = 0; i < Slots; i++) begin
+      used_slots[i] = number_t'(number_of(slot_t'(i), head_q) - head_q) < used;
+      sent[i] = number_t'(number_of(slot_t'(i), head_q) - head_q) < sent_count;
+      unfinished[i] = done_q[i] != number_of(slot_t'(i), head_q) [SlotBits];
+      if ((SlotBits + 1)'(i) < again_count_q) queued[again_q[slot_t'(again_first_q+slot_t'(i))]] = 1'b1;
+    end
+  end
+
+  // One command, any, from its issue to its retirement.
+  (* anyconst *) number_t any;
+  logic live_q, handed_q, finished_q;
+  logic [15:0] any_status_q;
+  logic any_ended;
+  assign any_ended = ended_o && completed == slot_of(any) && live_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      {live_q, handed_q, finished_q} <= '0;
+    end else begin
+      if (issue && tail_q == any) begin
+        {live_q, handed_q, finished_q} <= {1'b1, 1'b0, issue_dead};
+        any_status_q <= issue_status_i;
+      end
+      if (live_q && push_o && push_ready_i && push_slot_o == slot_of(any)) begin
+        assert (!handed_q && !finished_q);  // it is in the queue once at a time
+        handed_q <= 1'b1;
+      end
+      if (any_ended) begin
+        assert (handed_q && !finished_q);  // a completion is believed only for what was handed over
+        assert (completion_i.cid.uses == any[SlotBits+:UsesBits] && completion_i.cid.epoch == epoch_i);
+        handed_q <= 1'b0;
+        if (!retry_o) begin
+          finished_q <= 1'b1;
+          any_status_q <= failed ? {1'b0, completion_i.status} : 16'd0;
+        end
+      end
+      if (live_q && abort && head_q == any) begin
+        {handed_q, finished_q} <= 2'b01;
+        any_status_q <= StatusDeadline;
+      end
+      if (reset_i) handed_q <= 1'b0;
+      if (head_pop_i && head_q == any) begin
+        assert (live_q && (finished_q || gone_i));
+        assert (head_status_o == (finished_q ? any_status_q : StatusGone));
+        live_q <= 1'b0;
+      end
+    end
+  end
+  always_comb begin
+    if (rst_ni && past_reset_q) begin
+      assert (used <= number_t'(Slots) && sent_count <= used);
+      assert (live_q == (number_t'(any - head_q) < used));
+      if (live_q) begin
+        assert ((done_q[slot_of(any)] == any[SlotBits]) == finished_q);
+        if (head_q == any) assert (head_valid_o == (finished_q || gone_i));
+        if (finished_q) assert (status_q[slot_of(any)] == any_status_q);
+        if (handed_q) assert (number_t'(any - head_q) < sent_count && !finished_q);
+        if (handed_q && !gone_i) assert (!retries_q[slot_of(any)].waiting && !queued[slot_of(any)]);
+        if (sent[slot_of(any)] && !finished_q && !gone_i) assert (handed_q || retries_q[slot_of(any)].waiting);
+      end
+      // No slot waits twice; those that wait were handed over, and are pending unless they were ended with the drive.
+      assert (again_count_q <= (SlotBits + 1)'(Slots) && again_now_q <= again_count_q);
+      assert (slot_t'(again_last_q - again_first_q) == slot_t'(again_count_q));
+      assert ($countones(queued) == 32'(again_count_q));
+      for (int unsigned i = 0; i < Slots; i++) begin
+        if (sent[i] && unfinished[i] && !gone_i) assert (queued[i] == retries_q[i].waiting);  // none is forgotten
+        if (queued[i] && !gone_i) assert (sent[i] && unfinished[i]);
+        // What is not in use looks pending to its next use.
+        if (!used_slots[i] && (!clear || slot_t'(i) < slot_t'(clear_q))) assert (unfinished[i]);
+      end
+      if (clear) assert (tail_q == '0 && head_q == '0 && sent_q == '0 && again_count_q == '0);
+    end
+    cover (rst_ni && past_reset_q && live_q && finished_q && any == number_t'(5) && head_pop_i && head_q == any);
+    cover (rst_ni && past_reset_q && live_q && handed_q && retries_q[slot_of(any)].count == 3'd1);
+    cover (rst_ni && past_reset_q && reset_i && used == number_t'(Slots));
+  end
+`endif
+
+endmodule

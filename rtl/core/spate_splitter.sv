@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes requests of any length and makes commands of them that the drive and the buffer can take. A stream write's data
+// goes into the ring before the command is issued; a stream read's space is reserved. Operations without a stream or an
+// address (flush, deallocate, mailbox, …) go to `side`.
+//
+// Guarantee: the commands of a request cover its blocks exactly once, in order, the last one says so. A request that
+// cannot be carried out (StatusInvalid, StatusRange) becomes dead commands that move its beats and never reach the
+// drive. Between two commands of a stream at most two cycles pass in which no beat is taken.
+module spate_splitter
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned RamBytes = 262144,  // of the buffer; 8192: memory mode, there is no stream
+    parameter int unsigned BaseBits = 20,  // width of issue_base_o
+    localparam int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
+    localparam int unsigned RingSectors = (RamBytes - 8192) / 512,
+    localparam int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // Only looked at between requests, and the request waits until `ready` or `gone`.
+    input drive_t drive_i,
+
+    input  logic     command_valid_i,
+    output logic     command_ready_o,
+    input  command_t command_i,
+
+    output logic     side_valid_o,
+    input  logic     side_ready_i,
+    output command_t side_o,
+
+    input  logic                 data_valid_i,
+    output logic                 data_ready_o,
+    input  logic [DataWidth-1:0] data_i,
+
+    output logic                    alloc_valid_o,
+    input  logic                    alloc_ready_i,
+    output logic [SectorsWidth-1:0] alloc_sectors_o,
+    input  logic [    RingBits-1:0] alloc_base_i,
+
+    output logic                 fill_valid_o,
+    input  logic                 fill_ready_i,
+    output logic [ BeatBits-1:0] fill_beat_o,
+    output logic [DataWidth-1:0] fill_data_o,
+
+    // A command: its slot's contents.
+    output logic                    issue_valid_o,
+    input  logic                    issue_ready_i,
+    output logic                    issue_write_o,
+    output logic                    issue_fua_o,
+    output logic [    LbaWidth-1:0] issue_lba_o,
+    output logic [SectorsWidth-1:0] issue_sectors_o,         // 512-byte sectors, whatever the block size
+    // Of the data: stream mode: the first sector in the ring; memory mode: the address in dwords.
+    output logic [    BaseBits-1:0] issue_base_o,
+    output logic                    issue_stream_o,
+    output logic                    issue_last_o,            // of its request
+    output logic [            15:0] issue_tag_o,
+    output logic                    issue_from_registers_o,
+    output logic [            15:0] issue_status_o           // not StatusOk: dead
+);
+
+  if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
+    $error("spate_splitter: DataWidth must be 128, 256 or 512");
+  end
+  if (RamBytes < 8192 || RamBytes % 4096 != 0) begin : gen_ram_bytes
+    $error("spate_splitter: RamBytes must be a multiple of 4096, at least 8192");
+  end
+  if (BaseBits < RingBits || BaseBits > 62) begin : gen_base_bits
+    $error("spate_splitter: BaseBits must hold a sector of the ring, or a dword address of 62 bits at most");
+  end
+
+  localparam bit HasRing = RingSectors > 0;
+  localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
+  localparam logic [SectorsWidth-1:0] GoneSectors = 8;  // of a command when no drive says how many it can take
+
+  typedef struct packed {
+    logic                    write;
+    logic                    fua;
+    logic                    stream;
+    logic                    from_registers;
+    logic [15:0]             tag;
+    logic [LbaWidth-1:0]     lba;
+    logic [31:0]             blocks;          // to be issued; 0: a dead request without beats
+    logic                    fits;            // all of them in one command
+    logic [BaseBits-1:0]     base;
+    logic                    block_4096;
+    logic [SectorsWidth-1:0] blocks_max;      // of a command
+    logic [15:0]             status;
+  } request_t;
+
+  // ---- the next request is taken and checked while the one before it is still being cut ----
+
+  typedef enum logic [1:0] {
+    NextEmpty,
+    NextTaken,
+    NextSized,
+    NextChecked
+  } next_e;
+
+  next_e next_state_q;
+  request_t next_q;
+  logic [LbaWidth:0] next_end_q;  // the block after the last one
+  logic next_invalid_q, next_lba_high_q, next_beyond;
+  logic is_data, take;
+  logic [SectorsWidth-1:0] sectors_max;
+
+  assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
+                   (command_i.source == SourceStream || command_i.source == SourceAddress);
+  assign command_ready_o = is_data ? next_state_q == NextEmpty : side_ready_i;
+  assign side_valid_o = command_valid_i && !is_data;
+  assign side_o = command_i;
+
+  assign sectors_max = drive_i.ready ? drive_i.command_sectors_max : GoneSectors;
+  assign next_beyond = drive_i.ready && (next_lba_high_q || next_end_q > (LbaWidth + 1)'(drive_i.blocks));
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      next_state_q <= NextEmpty;
+    end else begin
+      unique case (next_state_q)
+        NextEmpty: if (command_valid_i && is_data) next_state_q <= NextTaken;
+        NextTaken: if (drive_i.ready || drive_i.gone) next_state_q <= NextSized;
+        NextSized: next_state_q <= NextChecked;
+        NextChecked: if (take) next_state_q <= NextEmpty;
+        default: next_state_q <= NextEmpty;
+      endcase
+    end
+
+    unique case (next_state_q)
+      NextEmpty: begin
+        next_q.write <= command_i.op == OpWrite;
+        next_q.fua <= command_i.fua;
+        next_q.from_registers <= command_i.from_registers;
+        next_q.tag <= command_i.tag;
+        next_q.lba <= command_i.lba[LbaWidth-1:0];
+        next_q.blocks <= command_i.blocks;
+        next_q.base <= HasRing ? '0 : command_i.address[2+:BaseBits];
+        next_end_q <= (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
+        next_lba_high_q <= command_i.lba[63:LbaWidth] != '0;
+        if (HasRing) next_invalid_q <= command_i.blocks == '0 || command_i.source != SourceStream;
+        else
+          next_invalid_q <= command_i.blocks == '0 || command_i.source != SourceAddress ||
+              command_i.address[1:0] != '0 ||
+              command_i.address[63:2] != 62'(command_i.address[2+:BaseBits]);
+      end
+      NextTaken: begin
+        next_q.stream <= HasRing && !next_invalid_q;
+        next_q.block_4096 <= drive_i.block_4096;
+        next_q.blocks_max <= drive_i.block_4096 ? sectors_max >> 3 : sectors_max;
+        next_q.status <= next_invalid_q ? StatusInvalid : next_beyond ? StatusRange : StatusOk;
+      end
+      NextSized: begin
+        // Beats belong to streams only: another dead request is one command without any.
+        if (next_invalid_q || (!HasRing && next_q.status != StatusOk)) begin
+          next_q.blocks <= '0;
+          next_q.fits <= 1'b1;
+        end else begin
+          next_q.fits <= next_q.blocks <= 32'(next_q.blocks_max);
+        end
+      end
+      default: ;
+    endcase
+  end
+
+  // ---- the request that is being cut ----
+
+  typedef enum logic [1:0] {
+    CutNone,
+    CutStart,  // find the next command's size, and its place in the ring
+    CutFill,  // take its data
+    CutIssue
+  } cut_e;
+
+  cut_e cut_state_q;
+  request_t cut_q;  // `blocks` and `fits`: what is left after the command; `lba`, `base`: of the command
+  logic [SectorsWidth-1:0] start_blocks, blocks_q;
+  logic last_q, start, issue, fill_end;
+
+  function automatic logic [SectorsWidth-1:0] sectors_of(logic [SectorsWidth-1:0] blocks, logic block_4096);
+    return block_4096 ? blocks << 3 : blocks;
+  endfunction
+
+  assign start_blocks = cut_q.fits ? cut_q.blocks[SectorsWidth-1:0] : cut_q.blocks_max;
+  assign alloc_valid_o = HasRing && cut_state_q == CutStart && cut_q.stream;
+  assign alloc_sectors_o = sectors_of(start_blocks, cut_q.block_4096);
+  assign start = cut_state_q == CutStart && (!cut_q.stream || alloc_ready_i);
+  assign issue = issue_valid_o && issue_ready_i;
+  assign take = next_state_q == NextChecked && (cut_state_q == CutNone || (issue && last_q));
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      cut_state_q <= CutNone;
+    end else begin
+      unique case (cut_state_q)
+        CutNone: if (take) cut_state_q <= CutStart;
+        CutStart: if (start) cut_state_q <= cut_q.stream && cut_q.write ? CutFill : CutIssue;
+        CutFill: if (fill_end) cut_state_q <= CutIssue;
+        CutIssue: if (issue) cut_state_q <= last_q && !take ? CutNone : CutStart;
+        default: cut_state_q <= CutNone;
+      endcase
+    end
+
+    if (take) begin
+      cut_q <= next_q;
+    end else begin
+      if (start) begin
+        cut_q.blocks <= cut_q.blocks - 32'(start_blocks);
+        if (HasRing) cut_q.base <= BaseBits'(alloc_base_i);
+      end else begin
+        cut_q.fits <= cut_q.blocks <= 32'(cut_q.blocks_max);
+      end
+      if (issue) begin
+        cut_q.lba <= cut_q.lba + LbaWidth'(blocks_q);
+        if (!HasRing) cut_q.base <= cut_q.base + BaseBits'({issue_sectors_o, 7'd0});
+      end
+    end
+    if (start) begin
+      blocks_q <= start_blocks;
+      last_q <= cut_q.fits;
+    end
+  end
+
+  if (HasRing) begin : gen_fill
+    localparam logic [RingBits-1:0] SectorLast = RingBits'(RingSectors - 1);
+
+    logic [RingBits-1:0] sector_q;
+    logic [SectorBeatBits-1:0] beat_q;
+    logic [SectorsWidth-1:0] left_q;  // sectors, with the one that is being filled
+    logic filled;
+
+    assign fill_valid_o = cut_state_q == CutFill && data_valid_i;
+    assign data_ready_o = cut_state_q == CutFill && fill_ready_i;
+    assign fill_beat_o = BeatBits'({sector_q, beat_q});
+    assign fill_data_o = data_i;
+    assign filled = fill_valid_o && fill_ready_i;
+    assign fill_end = filled && beat_q == '1 && left_q == SectorsWidth'(1);
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) beat_q <= '0;
+      else if (filled) beat_q <= beat_q + 1'b1;
+      if (start) begin
+        sector_q <= alloc_base_i;
+        left_q <= alloc_sectors_o;
+      end else if (filled && beat_q == '1) begin
+        sector_q <= sector_q == SectorLast ? '0 : sector_q + 1'b1;
+        left_q <= left_q - 1'b1;
+      end
+    end
+  end else begin : gen_no_fill
+    assign fill_valid_o = 1'b0;
+    assign fill_beat_o = '0;
+    assign fill_data_o = '0;
+    assign fill_end = 1'b0;
+    assign data_ready_o = 1'b0;
+  end
+
+  assign issue_valid_o = cut_state_q == CutIssue;
+  assign issue_write_o = cut_q.write;
+  assign issue_fua_o = cut_q.fua;
+  assign issue_lba_o = cut_q.lba;
+  assign issue_sectors_o = sectors_of(blocks_q, cut_q.block_4096);
+  assign issue_base_o = cut_q.base;
+  assign issue_stream_o = cut_q.stream;
+  assign issue_last_o = last_q;
+  assign issue_tag_o = cut_q.tag;
+  assign issue_from_registers_o = cut_q.from_registers;
+  assign issue_status_o = cut_q.status;
+
+`ifdef FORMAL
+  // A request is written down as it is taken, and crossed off by what is issued.
+  typedef struct packed {
+    logic                write;
+    logic                no_beats;    // dead, one command
+    logic                dead;
+    logic [15:0]         tag;
+    logic [LbaWidth-1:0] lba;
+    logic [32:0]         left;        // blocks
+    logic                block_4096;
+    logic [12:0]         blocks_max;
+  } shadow_t;
+
+  shadow_t shadow_next_q, shadow_q;
+  logic past_reset_q = 1'b0;
+  logic taken;
+  (* keep *) logic [SectorsWidth-1:0] issue_blocks;
+
+  assign taken = command_valid_i && command_ready_o && is_data;
+  assign issue_blocks = shadow_q.block_4096 ? issue_sectors_o >> 3 : issue_sectors_o;
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    if (taken) begin
+      shadow_next_q.write <= command_i.op == OpWrite;
+      shadow_next_q.tag <= command_i.tag;
+      shadow_next_q.lba <= command_i.lba[LbaWidth-1:0];
+      shadow_next_q.left <= 33'(command_i.blocks);
+      shadow_next_q.no_beats <= command_i.blocks == '0 || (command_i.source == SourceStream) != HasRing ||
+                                (!HasRing && (command_i.address & 64'h3) != '0) ||
+                                (!HasRing && command_i.address >= 64'd1 << 2 << BaseBits && BaseBits != 62);
+      shadow_next_q.dead <= command_i.blocks == '0 || (command_i.source == SourceStream) != HasRing ||
+                            (!HasRing && (command_i.address & 64'h3) != '0) ||
+                            (!HasRing && command_i.address >= 64'd1 << 2 << BaseBits && BaseBits != 62) ||
+                            (drive_i.ready && 65'(command_i.lba) + 65'(command_i.blocks) > 65'(drive_i.blocks));
+      shadow_next_q.block_4096 <= drive_i.block_4096;
+      shadow_next_q.blocks_max <= drive_i.block_4096 ? sectors_max >> 3 : sectors_max;
+    end
+    if (take) shadow_q <= shadow_next_q;
+    if (issue) begin
+      shadow_q.lba <= shadow_q.lba + LbaWidth'(issue_blocks);
+      shadow_q.left <= shadow_q.left - 33'(issue_blocks);
+    end
+    if (take) shadow_q <= shadow_next_q;
+  end
+
+  // The drive is as bring-up found it, all the time. A command can be at least a block.
+  drive_t drive_q;
+  always_ff @(posedge clk_i) begin
+    drive_q <= drive_i;
+    if (past_reset_q) assume (drive_i == drive_q);
+  end
+  always_comb begin
+    assume (drive_i.ready != drive_i.gone);
+    assume (drive_i.command_sectors_max >= 13'd8 && drive_i.command_sectors_max <= 13'(CommandSectorsMax));
+    assume (!drive_i.block_4096 || drive_i.command_sectors_max[2:0] == '0);
+  end
+
+  // How requests of the two places look, as invariants; then what is promised.
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      if (next_state_q != NextEmpty) begin
+        assert (next_q.write == shadow_next_q.write && next_q.tag == shadow_next_q.tag);
+        assert (next_q.lba == shadow_next_q.lba);
+        assert (next_invalid_q == shadow_next_q.no_beats);
+        assert (shadow_next_q.block_4096 == drive_i.block_4096);
+        assert (shadow_next_q.blocks_max == (drive_i.block_4096 ? sectors_max >> 3 : sectors_max));
+        assert (shadow_next_q.left <= 33'h0ffffffff);
+        assert (!shadow_next_q.no_beats || shadow_next_q.dead);
+        assert (shadow_next_q.no_beats || shadow_next_q.left != '0);
+        if (next_state_q != NextChecked) assert (33'(next_q.blocks) == shadow_next_q.left);
+        if (next_state_q == NextTaken)
+          assert (shadow_next_q.dead == (next_invalid_q || next_beyond));
+          else begin
+            assert ((next_q.status != StatusOk) == shadow_next_q.dead);
+            assert (next_q.stream == (HasRing && !next_invalid_q));
+            assert (next_q.block_4096 == shadow_next_q.block_4096 && next_q.blocks_max == shadow_next_q.blocks_max);
+          end
+        if (next_state_q == NextChecked) begin
+          assert (next_q.fits == (next_q.blocks <= 32'(next_q.blocks_max)));
+          if (shadow_next_q.no_beats || (!HasRing && shadow_next_q.dead))
+            assert (next_q.blocks == '0);
+            else assert (33'(next_q.blocks) == shadow_next_q.left);
+        end
+      end
+      if (cut_state_q != CutNone) begin
+        assert (cut_q.write == shadow_q.write && cut_q.tag == shadow_q.tag && cut_q.lba == shadow_q.lba);
+        assert (cut_q.block_4096 == shadow_q.block_4096 && cut_q.blocks_max == shadow_q.blocks_max);
+        assert (cut_q.block_4096 == drive_i.block_4096);
+        assert (shadow_q.blocks_max == (drive_i.block_4096 ? sectors_max >> 3 : sectors_max));
+        assert ((cut_q.status != StatusOk) == shadow_q.dead);
+        assert (cut_q.stream == (HasRing && !shadow_q.no_beats));
+        assert (!shadow_q.no_beats || shadow_q.dead);
+        assert (shadow_q.no_beats || shadow_q.left != '0);
+        assert (blocks_q <= cut_q.blocks_max || cut_state_q == CutStart);
+        if (shadow_q.no_beats || (!HasRing && shadow_q.dead)) begin
+          assert (cut_q.blocks == '0 && (cut_state_q == CutStart ? cut_q.fits : last_q && blocks_q == '0));
+        end else if (cut_state_q == CutStart) begin
+          assert (33'(cut_q.blocks) == shadow_q.left);
+          assert (cut_q.fits == (cut_q.blocks <= 32'(cut_q.blocks_max)));
+        end else begin
+          assert (33'(cut_q.blocks) + 33'(blocks_q) == shadow_q.left);
+          assert (blocks_q != '0 && last_q == (cut_q.blocks == '0));
+        end
+      end
+      // A command begins where the one before it ended, is not longer than allowed, and the last one ends the request.
+      if (issue_valid_o) begin
+        assert (issue_lba_o == shadow_q.lba && issue_tag_o == shadow_q.tag && issue_write_o == shadow_q.write);
+        assert ((issue_status_o != StatusOk) == shadow_q.dead);
+        assert (issue_sectors_o <= sectors_max);
+        if (!shadow_q.no_beats && (HasRing || !shadow_q.dead)) begin
+          assert (issue_blocks != '0 && 33'(issue_blocks) <= shadow_q.left);
+          assert (issue_last_o == (33'(issue_blocks) == shadow_q.left));
+        end else begin
+          assert (issue_last_o && issue_sectors_o == '0 && shadow_q.dead);
+        end
+      end
+      cover (issue && !issue_last_o && shadow_q.left == 33'd9 && issue_sectors_o == 13'd8);
+      cover (issue && issue_last_o && issue_status_o == StatusRange);
+      cover (issue && issue_last_o && issue_status_o == StatusInvalid);
+    end
+  end
+
+  // A stream write is filled to its end, beat by beat from its base on, before it is issued.
+  if (HasRing) begin : gen_formal_fill
+    localparam int unsigned Wide = BaseBits + 1;
+    localparam int unsigned BeatsOfRing = RingSectors << SectorBeatBits;
+    logic left_matches;
+    logic [SectorsWidth+SectorBeatBits-1:0] beats;
+    logic [SectorsWidth+SectorBeatBits-1:0] filled_q;
+    logic [RingBits+SectorBeatBits:0] place;
+    assign place = (RingBits + SectorBeatBits + 1)'({cut_q.base[RingBits-1:0], {SectorBeatBits{1'b0}}}) +
+                   (RingBits + SectorBeatBits + 1)'(filled_q);
+
+    assign beats = {issue_sectors_o, {SectorBeatBits{1'b0}}};
+    assign left_matches = gen_fill.left_q != '0 && filled_q + {gen_fill.left_q, {SectorBeatBits{1'b0}}} -
+                          (SectorsWidth + SectorBeatBits)'(gen_fill.beat_q) == beats;
+
+    always_ff @(posedge clk_i) begin
+      if (start) filled_q <= '0;
+      else if (fill_valid_o && fill_ready_i) filled_q <= filled_q + 1'b1;
+    end
+    always_comb begin
+      assume (alloc_base_i < RingBits'(RingSectors) || RingSectors == 2 ** RingBits);
+      // The buffer gives out no more than it has.
+      if (alloc_sectors_o > SectorsWidth'(RingSectors)) assume (!alloc_ready_i);
+      if (past_reset_q && rst_ni) begin
+        if (cut_state_q == CutFill || cut_state_q == CutIssue) begin
+          assert (!cut_q.stream || issue_sectors_o <= SectorsWidth'(RingSectors));
+          assert (!cut_q.stream || Wide'(cut_q.base) < Wide'(RingSectors));
+        end
+        if (cut_state_q == CutFill) begin
+          assert (cut_q.write && cut_q.stream);
+          assert (left_matches && gen_fill.left_q <= issue_sectors_o);
+          assert (Wide'(gen_fill.sector_q) < Wide'(RingSectors));
+          assert (fill_beat_o == BeatBits'(32'(place) >= BeatsOfRing ? 32'(place) - BeatsOfRing : 32'(place)));
+        end else begin
+          assert (gen_fill.beat_q == '0);
+          if (issue_valid_o && issue_write_o && issue_stream_o) begin
+            assert (filled_q == {issue_sectors_o, {SectorBeatBits{1'b0}}});
+          end
+        end
+      end
+    end
+  end
+
+  // What is shown stays until it is taken.
+  logic issue_held_q, alloc_held_q;
+  logic [LbaWidth+SectorsWidth+BaseBits+16:0] issue_word, issue_word_q;
+  assign issue_word = {issue_lba_o, issue_sectors_o, issue_base_o, issue_status_o, issue_last_o};
+  always_ff @(posedge clk_i) begin
+    issue_held_q <= rst_ni && issue_valid_o && !issue_ready_i;
+    alloc_held_q <= rst_ni && alloc_valid_o && !alloc_ready_i;
+    issue_word_q <= issue_word;
+  end
+  always_comb begin
+    if (past_reset_q && rst_ni && issue_held_q) begin
+      assert (issue_valid_o && issue_word_q == issue_word);
+    end
+    if (past_reset_q && rst_ni && alloc_held_q) assert (alloc_valid_o);
+  end
+`endif
+
+endmodule

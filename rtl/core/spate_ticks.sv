@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Time: a pulse each microsecond, each millisecond, and each four of them.
+module spate_ticks #(
+    parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
+    parameter int unsigned UsPerMs = 1000  // 2 … 1000. Benches shorten the waits of a bring-up with less
+) (
+    input  logic clk_i,
+    input  logic rst_ni,
+    output logic us_tick_o,
+    output logic ms_tick_o,
+    output logic retry_tick_o
+);
+
+  localparam int unsigned Cycles = ClockHz / 1_000_000;
+  localparam int unsigned CyclesBits = Cycles > 1 ? $clog2(Cycles) : 1;
+
+  if (Cycles < 1 || Cycles * 1_000_000 != ClockHz) begin : gen_check
+    $error("spate_ticks: ClockHz must be whole megahertz");
+  end
+
+  logic [CyclesBits-1:0] cycles_q;
+  logic [9:0] us_q;
+  logic [1:0] ms_q;
+  logic us, ms;
+  assign us = cycles_q == CyclesBits'(Cycles - 1);
+  assign ms = us && us_q == 10'(UsPerMs - 1);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      cycles_q <= '0;
+      us_q <= '0;
+      ms_q <= '0;
+      {us_tick_o, ms_tick_o, retry_tick_o} <= '0;
+    end else begin
+      cycles_q <= us ? '0 : cycles_q + 1'b1;
+      if (us) us_q <= ms ? '0 : us_q + 1'b1;
+      if (ms) ms_q <= ms_q + 1'b1;
+      us_tick_o <= us;
+      ms_tick_o <= ms;
+      retry_tick_o <= ms && ms_q == '1;
+    end
+  end
+
+endmodule

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the drive reads, composed a beat at a time in a pipeline of fixed length, beside the buffer's own:
+//
+//   cycle 0  the beat's address: which window; the buffer is asked; the submission queue says which slot an entry is
+//   cycle 1  the slot's fields
+//   cycle 2  the beat
+//   cycle 3  composed, or the buffer's: into the queue of answers
+//
+// Guarantee: every beat asked for is answered, in order, whatever its address; reads change nothing. A beat is begun
+// only when there is room for its answer, so nothing in the pipeline ever waits. Requests follow each other without a
+// gap. What is not there reads as zeros.
+module spate_windows_read
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned RamBytes = 262144,
+    parameter int unsigned WindowBits = 22,
+    parameter logic [63:0] WindowBase = 64'h0,
+    parameter int unsigned SlotBits = 6,
+    parameter int unsigned BaseBits = 9,  // stream mode: a sector of the ring; memory mode: an address in dwords
+    localparam int unsigned BeatBytes = DataWidth / 8,
+    localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
+) (
+    input logic        clk_i,
+    input logic        rst_ni,
+    input logic        epoch_i,
+    input logic        block_4096_i,
+    input logic [31:0] nsid_i,
+
+    input  logic                  read_valid_i,
+    output logic                  read_ready_o,
+    input  logic [WindowBits-1:0] read_address_i,
+    input  logic                  read_stray_i,
+    input  logic [           8:0] read_beats_i,    // at least 1
+    output logic                  data_valid_o,
+    input  logic                  data_ready_i,
+    output logic [ DataWidth-1:0] data_o,
+    output logic                  last_o,
+
+    output logic                 buffer_read_o,
+    output logic [ BeatBits-1:0] buffer_beat_o,
+    input  logic [DataWidth-1:0] buffer_data_i,  // three cycles later
+
+    // Cycle 0: what an entry of the I/O queue is.
+    output logic [         9:0] sq_index_o,
+    input  logic                sq_valid_i,
+    input  logic                sq_side_i,
+    input  logic [SlotBits-1:0] sq_slot_i,
+
+    // Cycle 1: what is in a slot.
+    output logic [    SlotBits-1:0] slot_o,
+    input  logic                    slot_valid_i,
+    input  logic                    slot_write_i,
+    input  logic                    slot_fua_i,
+    input  logic [    LbaWidth-1:0] slot_lba_i,
+    input  logic [SectorsWidth-1:0] slot_sectors_i,
+    input  logic [    BaseBits-1:0] slot_base_i,
+    input  cid_t                    slot_cid_i,
+
+    // The entries that the microcode composed.
+    input logic                sqe_write_i,
+    input logic                sqe_side_i,
+    input logic [         3:0] sqe_dword_i,
+    input logic [        31:0] sqe_data_i,
+    input logic [         1:0] admin_entry_i,
+    input logic                admin_entry_valid_i,
+    input logic [LbaWidth-1:0] range_lba_i,
+    input logic [        31:0] range_blocks_i,
+
+    output logic stray_o,  // pulses
+    output logic stale_o
+);
+
+  localparam int unsigned BeatShift = $clog2(BeatBytes);
+  localparam int unsigned Lanes = DataWidth / 32;
+  localparam int unsigned EntryBeats = 512 / DataWidth;  // of a submission entry
+  localparam bit HasRing = RamBytes > 8192;
+  localparam int unsigned QueueDepth = 16;  // answers; more than the pipeline is long
+
+  // ---- cycle 0: one address after the other ----
+
+  logic busy_q, stray_q, begin_beat, last_beat;
+  logic [WindowBits-1:0] address_q;
+  logic [8:0] left_q;
+  logic [4:0] room_q;  // answers that can still be begun
+
+  assign begin_beat = busy_q && room_q != '0;
+  assign last_beat = left_q == 9'd1;
+  assign read_ready_o = !busy_q || (begin_beat && last_beat);
+
+  logic answer_taken;
+  assign answer_taken = data_valid_o && data_ready_i;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      room_q <= 5'(QueueDepth);
+    end else begin
+      if (read_ready_o) busy_q <= read_valid_i;
+      room_q <= room_q + 5'(answer_taken) - 5'(begin_beat);
+    end
+    if (read_ready_o) begin
+      address_q <= read_address_i;
+      stray_q <= read_stray_i;
+      left_q <= read_beats_i;
+    end else if (begin_beat) begin
+      address_q <= {address_q[WindowBits-1:BeatShift] + 1'b1, {BeatShift{1'b0}}};
+      left_q <= left_q - 9'd1;
+    end
+  end
+
+  region_e region;
+  logic stale;
+  spate_region #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .WindowBits(WindowBits)
+  ) u_region (
+      .epoch_i,
+      .address_i(address_q),
+      .stray_i(stray_q),
+      .region_o(region),
+      .beat_o(buffer_beat_o),
+      .stale_o(stale)
+  );
+  assign buffer_read_o = begin_beat;
+  assign sq_index_o = address_q[15:6];
+
+  // ---- cycle 1: which kind of beat ----
+
+  typedef enum logic [2:0] {
+    FromNowhere,
+    FromBuffer,
+    FromSlot,  // a submission entry
+    FromList,
+    FromSide,  // entries that are kept as they are
+    FromAdmin,
+    FromRange
+  } from_e;
+
+  from_e from, from_q1, from_q2, from_q3;
+  logic valid_q1, valid_q2, valid_q3, last_q1, last_q2, last_q3;
+  logic [SlotBits-1:0] slot_q1;
+  // In the 4 KiB of a list, or the 64 bytes of an entry.
+  logic [11:BeatShift] offset_q1, offset_q2;
+
+  always_comb begin
+    unique case (region)
+      RegionAdminPage, RegionMailbox, RegionRing: from = FromBuffer;
+      RegionSq: from = !sq_valid_i ? FromNowhere : sq_side_i ? FromSide : FromSlot;
+      RegionAdminSq: from = admin_entry_valid_i && address_q[11:6] == 6'(admin_entry_i) ? FromAdmin : FromNowhere;
+      RegionPrp: from = address_q[18:12] == 7'(address_q[12+:SlotBits]) ? FromList : FromNowhere;
+      RegionRange: from = address_q[11:BeatShift] == '0 ? FromRange : FromNowhere;
+      default: from = FromNowhere;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) {valid_q1, valid_q2, valid_q3} <= '0;
+    else {valid_q1, valid_q2, valid_q3} <= {begin_beat, valid_q1, valid_q2};
+    last_q1 <= last_beat;
+    from_q1 <= from;
+    slot_q1 <= region == RegionPrp ? address_q[12+:SlotBits] : sq_slot_i;
+    offset_q1 <= address_q[11:BeatShift];
+  end
+
+  assign stale_o = begin_beat && stale;
+  assign stray_o = begin_beat && (stray_q || (region == RegionNone && !stale));
+
+  // ---- cycle 2: the slot's fields; entries that are kept ----
+
+  logic slot_write_q, slot_fua_q;
+  logic [LbaWidth-1:0] lba_q;
+  logic [SectorsWidth-1:0] sectors_q;
+  logic [BaseBits-1:0] base_q;
+  cid_t cid_q;
+
+  assign slot_o = slot_q1;
+  always_ff @(posedge clk_i) begin
+    last_q2 <= last_q1;
+    from_q2 <= !slot_valid_i && (from_q1 == FromSlot || from_q1 == FromList) ? FromNowhere : from_q1;
+    offset_q2 <= offset_q1;
+    slot_write_q <= slot_write_i;
+    slot_fua_q <= slot_fua_i;
+    lba_q <= slot_lba_i;
+    sectors_q <= slot_sectors_i;
+    base_q <= slot_base_i;
+    cid_q <= slot_cid_i;
+  end
+
+  // A dword is written into its lane. The address in each lane's memory: {side, beat of the entry}.
+  logic [DataWidth-1:0] kept_q;
+  for (genvar lane = 0; lane < Lanes; lane++) begin : gen_kept
+    logic [31:0] entries_q[2*EntryBeats];
+    logic write;
+    logic [$clog2(2*EntryBeats)-1:0] write_beat, read_beat;
+    if (EntryBeats > 1) begin : gen_beats
+      assign write_beat = {sqe_side_i, sqe_dword_i[3:$clog2(Lanes)]};
+      assign read_beat = {from_q1 == FromSide, offset_q1[5:BeatShift]};
+    end else begin : gen_beat
+      assign write_beat = sqe_side_i;
+      assign read_beat = from_q1 == FromSide;
+    end
+    assign write = sqe_write_i && sqe_dword_i[$clog2(Lanes)-1:0] == ($clog2(Lanes))'(lane);
+    always_ff @(posedge clk_i) begin
+      if (write) entries_q[write_beat] <= sqe_data_i;
+      kept_q[lane*32+:32] <= entries_q[read_beat];
+    end
+  end
+
+  // ---- cycle 3: the beat ----
+
+  // The data's address, as the drive sees it, and how many pages it touches.
+  logic [63:0] data_address, list_address;
+  logic [51:0] first_page;
+  logic [11:0] page_offset;
+  logic [13:0] pages;  // up to 1025, of 2 MiB and one more
+  logic [11:0] unused_end;
+  if (HasRing) begin : gen_ring_address
+    assign data_address = WindowBase | 64'({epoch_i, 1'b1, (WindowBits - 2)'({base_q, 9'd0})});
+  end else begin : gen_memory_address
+    assign data_address = 64'({base_q, 2'd0});
+  end
+  assign {first_page, page_offset} = data_address;
+  assign {pages, unused_end} = 26'(page_offset) + 26'({sectors_q, 9'd0}) + 26'd4095;
+  assign list_address = WindowBase |
+      64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({cid_q.slot, 12'd0})});
+
+  // Entry k of the list is page k + 1 of the data. Only the bits that can change are added: a ring's pages are counted
+  // within the data half, an address of the memory within AddressBits.
+  localparam int unsigned CountedBits = HasRing ? WindowBits - 14 : BaseBits + 2 - 12;
+  localparam logic [51:0] Counted = (52'd1 << CountedBits) - 52'd1;
+  function automatic logic [63:0] page_address(logic [51:0] first, logic [9:0] number);
+    return {(first & ~Counted) | ((first + 52'(number)) & Counted), 12'd0};
+  endfunction
+
+  logic [63:0] prp2;
+  logic [63:0] second_page;
+  assign second_page = page_address(first_page, 10'd1);
+  always_comb begin
+    if (pages > 14'd2) prp2 = list_address;
+    else if (pages == 14'd2) prp2 = second_page;
+    else prp2 = 64'd0;
+  end
+
+  // Number of Logical Blocks is 0's based (Figure 346).
+  logic [15:0] blocks_less_1;
+  assign blocks_less_1 = (block_4096_i ? 16'(sectors_q) >> 3 : 16'(sectors_q)) - 16'd1;
+
+  logic [15:0][31:0] entry;
+  assign entry = {
+    96'd0,
+    {1'b0, slot_fua_q, 14'd0, blocks_less_1},
+    64'(lba_q),
+    prp2,
+    data_address,
+    128'd0,
+    nsid_i,
+    {cid_q, 14'd0, !slot_write_q, slot_write_q}
+  };
+
+  logic [DataWidth-1:0] entry_beat, list_beat, range_beat;
+  if (EntryBeats > 1) begin : gen_entry_beats
+    assign entry_beat = entry[offset_q2[5:BeatShift]*Lanes+:Lanes];
+  end else begin : gen_entry_beat
+    assign entry_beat = entry;
+  end
+  for (genvar i = 0; i < DataWidth / 64; i++) begin : gen_list
+    logic [8:0] number;  // of the entry in the list
+    assign number = 9'(offset_q2) * 9'(DataWidth / 64) + 9'(i);
+    assign list_beat[i*64+:64] = 14'(number) + 14'd1 < pages ? page_address(first_page, 10'(number) + 10'd1) : 64'd0;
+  end
+  assign range_beat = DataWidth'({64'(range_lba_i), range_blocks_i, 32'd0});
+
+  logic [DataWidth-1:0] beat, beat_q3;
+  always_comb begin
+    unique case (from_q2)
+      FromSlot: beat = entry_beat;
+      FromList: beat = list_beat;
+      FromSide, FromAdmin: beat = kept_q;
+      FromRange: beat = range_beat;
+      default: beat = '0;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
+    beat_q3 <= beat;
+    from_q3 <= from_q2;
+    last_q3 <= last_q2;
+  end
+
+  // ---- answers ----
+
+  logic queue_ready;  // always, by room_q
+`ifdef FORMAL
+  logic [4:0] answers;
+`endif
+  spate_fifo #(
+      .Width(DataWidth + 1),
+      .Depth(QueueDepth)
+  ) u_answers (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(valid_q3),
+      .in_ready_o(queue_ready),
+      .in_data_i({last_q3, from_q3 == FromBuffer ? buffer_data_i : beat_q3}),
+      .out_valid_o(data_valid_o),
+      .out_ready_i(data_ready_i),
+      .out_data_o({last_o, data_o}),
+`ifdef FORMAL
+      .count_o(answers)
+`else
+      .count_o()
+`endif
+  );
+
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  always_ff @(posedge clk_i) past_reset_q <= 1'b1;
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (!read_valid_i || read_beats_i != '0);
+    if (rst_ni && past_reset_q) begin
+      // each beat that was begun has its place in the queue of answers
+      assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) == 5'(QueueDepth));
+      assert (answers <= 5'(QueueDepth) && room_q <= 5'(QueueDepth));
+      assert (!valid_q3 || queue_ready);
+      assert (!busy_q || left_q != '0);
+    end
+    cover (rst_ni && past_reset_q && busy_q && room_q == '0);
+  end
+`endif
+
+endmodule

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For first light: takes a stream, compares it with the pattern (spate_pattern_words.sv has the formula), and says how
+// much of it is wrong and where the first difference is.
+//
+// Guarantee: each beat that was taken since `start_i` is compared with the one that belongs in its place; two cycles
+// after the last beat all counters have it. It takes no more than `rate_i` beats in 256 cycles.
+module spate_pattern_check #(
+    parameter int unsigned DataWidth = 128,  // 64 times a power of two
+    parameter int unsigned CountWidth = 48  // of the counters
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic        start_i,  // a pulse: counters to zero; the next beat is the stream's first
+    input logic [63:0] seed_i,
+    input logic [ 8:0] rate_i,   // 256: a beat each cycle
+
+    input  logic                 data_valid_i,
+    output logic                 data_ready_o,
+    input  logic [DataWidth-1:0] data_i,
+    input  logic                 data_error_i,  // the beat's command failed: wrong, whatever it holds
+
+    output logic [CountWidth-1:0] beats_o,
+    output logic [CountWidth-1:0] stall_cycles_o,  // in which it would have taken a beat and there was none
+    output logic [CountWidth-1:0] cycles_o,        // from the first beat to the last one up to now
+    output logic [CountWidth-1:0] wrong_beats_o,
+    output logic [          63:0] wrong_word_o     // the first one's place in the stream, when there are wrong beats
+);
+
+  localparam int unsigned Lanes = DataWidth / 64;
+
+  if (DataWidth < 64 || DataWidth % 64 != 0 || (Lanes & (Lanes - 1)) != 0) begin : gen_data_width
+    $error("spate_pattern_check: DataWidth must be 64 times a power of two");
+  end
+
+  logic [DataWidth-1:0] expected;
+  logic [Lanes-1:0] wrong_q;
+  logic [CountWidth-1:0] place_q;  // of the beat that `wrong_q` is about
+  logic taken, compared_q, go;
+
+  // A beat in each cycle that the pace allows; not in that of the start, which would have no place.
+  assign data_ready_o = go && !start_i;
+  assign taken = data_valid_i && data_ready_o;
+
+  always_ff @(posedge clk_i) begin
+    compared_q <= rst_ni && taken;
+    place_q <= beats_o;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      wrong_q[lane] <= data_error_i || data_i[64*lane+:64] != expected[64*lane+:64];
+    end
+
+    if (!rst_ni || start_i) begin
+      compared_q <= 1'b0;
+      wrong_beats_o <= '0;
+    end else if (compared_q && wrong_q != '0 && wrong_beats_o != '1) begin
+      wrong_beats_o <= wrong_beats_o + 1'b1;
+    end
+  end
+
+  // The lowest lane that is wrong.
+  logic [63:0] first_wrong;
+  always_comb begin
+    first_wrong = 64'(place_q) * 64'(Lanes);
+    for (int lane = Lanes - 1; lane >= 0; lane--) begin
+      if (wrong_q[lane]) first_wrong = 64'(place_q) * 64'(Lanes) + 64'(lane);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || start_i) wrong_word_o <= '0;
+    else if (compared_q && wrong_q != '0 && wrong_beats_o == '0) wrong_word_o <= first_wrong;
+  end
+
+  spate_pattern_words #(
+      .DataWidth(DataWidth)
+  ) u_words (
+      .clk_i,
+      .start_i,
+      .seed_i,
+      .next_i(taken),
+      .data_o(expected)
+  );
+
+  spate_pattern_rate #(
+      .CountWidth(CountWidth)
+  ) u_rate (
+      .clk_i,
+      .rst_ni,
+      .start_i,
+      .valid_i(data_valid_i),
+      .ready_i(data_ready_o),
+      .rate_i,
+      .go_o(go),
+      .beats_o,
+      .beat_waits_o(),
+      .taker_waits_o(stall_cycles_o),
+      .cycles_o
+  );
+
+endmodule

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A processor's way to a drive's core: the generated registers (spate_regs.rdl), the commands that are started through
+// them, and a queue for their responses.
+//
+// Guarantee: a command that was taken is offered once. Data-lane and side commands are offered apart, so that neither
+// waits for the other. At most Depth commands are without a response that was taken, so a response always has a place:
+// a processor that is slow to take its responses holds nobody up. Each access of the bus is answered OKAY.
+module spate_registers
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // told to software
+    parameter int unsigned Slots = 64,  // told to software
+    parameter int unsigned RamBytes = 262144  // of the buffer; 8192: memory mode
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // AXI4-Lite. Addresses are those within the registers.
+    input  logic [13:0] s_axil_awaddr_i,
+    input  logic        s_axil_awvalid_i,
+    output logic        s_axil_awready_o,
+    input  logic [31:0] s_axil_wdata_i,
+    input  logic [ 3:0] s_axil_wstrb_i,
+    input  logic        s_axil_wvalid_i,
+    output logic        s_axil_wready_o,
+    output logic [ 1:0] s_axil_bresp_o,
+    output logic        s_axil_bvalid_o,
+    input  logic        s_axil_bready_i,
+    input  logic [13:0] s_axil_araddr_i,
+    input  logic        s_axil_arvalid_i,
+    output logic        s_axil_arready_o,
+    output logic [31:0] s_axil_rdata_o,
+    output logic [ 1:0] s_axil_rresp_o,
+    output logic        s_axil_rvalid_o,
+    input  logic        s_axil_rready_i,
+    output logic        irq_o,             // high while an enabled bit of interrupt_status is set
+
+    output logic enable_o,
+
+    // Commands: reads and writes of streams and addresses, and all others.
+    output logic      data_valid_o,
+    input  logic      data_ready_i,
+    output command_t  data_o,
+    output logic      side_valid_o,
+    input  logic      side_ready_i,
+    output command_t  side_o,
+    input  logic      response_valid_i,
+    input  response_t response_i,        // always taken
+
+    output logic        page_valid_o,
+    output logic        page_write_o,
+    output logic [10:0] page_dword_o,
+    output logic [31:0] page_data_o,
+    input  logic        page_done_i,
+    input  logic [31:0] page_data_i,
+
+    input  logic [ 3:0] raw_dword_i,
+    output logic [31:0] raw_data_o,
+
+    // What there is to be seen: spate_drive.
+    input drive_t                 drive_i,
+    input events_t                events_i,
+    input logic                   beat_in_i,                  // a beat of the write stream was taken
+    input logic                   beat_out_i,                 // a beat of the read stream was given
+    input logic                   command_taken_i,
+    input logic                   response_given_i,
+    input logic                   link_up_i,
+    input logic                   tap_lost_i,
+    input logic    [LbaWidth-1:0] written_blocks_i,
+    input logic    [         7:0] step_i,
+    input logic    [         7:0] error_i,
+    input logic    [        31:0] error_detail_i,
+    input logic    [        15:0] link_status_i,
+    input logic    [        31:0] cap_low_i,
+    input logic                   volatile_cache_i,
+    input logic                   health_valid_i,
+    input logic    [         7:0] critical_warning_i,
+    input logic    [        15:0] temperature_k_i,
+    input logic    [         7:0] spare_percent_i,
+    input logic    [         7:0] spare_threshold_percent_i,
+    input logic    [         7:0] used_percent_i,
+    input logic    [        31:0] media_errors_i,
+    input logic    [        31:0] unsafe_shutdowns_i
+);
+
+  localparam int unsigned Depth = 16;
+  localparam int unsigned BeatBytes = DataWidth / 8;
+
+  spate_regs_pkg::spate_regs__in_t in;
+  spate_regs_pkg::spate_regs__out_t out;
+
+  spate_regs u_regs (
+      .clk(clk_i),
+      .rst_n(rst_ni),
+      .s_axil_awready(s_axil_awready_o),
+      .s_axil_awvalid(s_axil_awvalid_i),
+      .s_axil_awaddr(s_axil_awaddr_i),
+      .s_axil_awprot(3'b0),
+      .s_axil_wready(s_axil_wready_o),
+      .s_axil_wvalid(s_axil_wvalid_i),
+      .s_axil_wdata(s_axil_wdata_i),
+      .s_axil_wstrb(s_axil_wstrb_i),
+      .s_axil_bready(s_axil_bready_i),
+      .s_axil_bvalid(s_axil_bvalid_o),
+      .s_axil_bresp(s_axil_bresp_o),
+      .s_axil_arready(s_axil_arready_o),
+      .s_axil_arvalid(s_axil_arvalid_i),
+      .s_axil_araddr(s_axil_araddr_i),
+      .s_axil_arprot(3'b0),
+      .s_axil_rready(s_axil_rready_i),
+      .s_axil_rvalid(s_axil_rvalid_o),
+      .s_axil_rdata(s_axil_rdata_o),
+      .s_axil_rresp(s_axil_rresp_o),
+      .hwif_in(in),
+      .hwif_out(out)
+  );
+
+  assign enable_o = out.control.enable.value;
+
+  // ---- commands: one that was started waits in the registers, or in the queue of the data lane ----
+
+  logic [4:0] open_q;  // commands whose response was not taken yet
+  logic side_pending_q;
+  logic start, is_data, may_start, start_data, start_side;
+  command_t command;
+
+  assign command.from_registers = 1'b1;
+  assign command.tag = out.command.tag.value;
+  assign command.op = op_e'(out.command.op.value);
+  assign command.source = source_e'(out.command.source.value);
+  assign command.fua = out.command.fua.value;
+  assign command.address = {out.command_address_high.value.value, out.command_address_low.value.value};
+  assign command.lba = {out.command_lba_high.value.value, out.command_lba_low.value.value};
+  assign command.blocks = out.command_blocks.value.value;
+
+  assign may_start = !side_pending_q && open_q != 5'(Depth);
+  assign start = out.command.start.value && may_start;
+  assign is_data = (command.op == OpWrite || command.op == OpRead) && command.source != SourceMailbox;
+  assign start_data = start && is_data;
+  assign start_side = start && !is_data;
+
+  assign side_valid_o = side_pending_q;
+  assign side_o = command;
+
+  // As many as can be open: it is never full.
+  logic data_queue_ready;
+  spate_fifo #(
+      .Width($bits(command_t)),
+      .Depth(Depth)
+  ) u_data_commands (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(start_data),
+      .in_ready_o(data_queue_ready),
+      .in_data_i(command),
+      .out_valid_o(data_valid_o),
+      .out_ready_i(data_ready_i),
+      .out_data_o(data_o),
+      .count_o()
+  );
+
+  // ---- responses ----
+
+  logic response_valid, take, response_queue_ready;
+  response_t response;
+  assign take = out.response_take.take.value && response_valid;
+
+  spate_fifo #(
+      .Width($bits(response_t)),
+      .Depth(Depth)
+  ) u_responses (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(response_valid_i),
+      .in_ready_o(response_queue_ready),
+      .in_data_i(response_i),
+      .out_valid_o(response_valid),
+      .out_ready_i(take),
+      .out_data_o(response),
+      .count_o()
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      open_q <= '0;
+      side_pending_q <= 1'b0;
+    end else begin
+      open_q <= open_q + 5'(start) - 5'(take);
+      side_pending_q <= start_side || (side_pending_q && !side_ready_i);
+    end
+  end
+
+`ifdef FORMAL
+  always_comb begin
+    if (rst_ni) begin
+      if (start_data) assert (data_queue_ready);
+      if (response_valid_i) assert (response_queue_ready);
+    end
+  end
+`endif
+
+  // ---- the pages of the buffer: the bus waits for its port ----
+
+  logic page_pending_q, page_write_q, page_mailbox_q;
+  logic [9:0] page_dword_q;
+  logic [31:0] page_data_q;
+  logic page_read_done, page_write_done;
+
+  assign page_valid_o = page_pending_q && !(page_write_q && !page_mailbox_q);
+  assign page_write_o = page_write_q;
+  assign page_dword_o = {page_mailbox_q, page_dword_q};
+  assign page_data_o = page_data_q;
+  assign page_read_done = page_done_i && page_pending_q && !page_write_q;
+  // A write to the admin page changes nothing, but it is answered.
+  assign page_write_done = page_pending_q && page_write_q && (page_done_i || !page_mailbox_q);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) page_pending_q <= 1'b0;
+    else if (out.mailbox.req || out.admin_page.req) page_pending_q <= 1'b1;
+    else if (page_read_done || page_write_done) page_pending_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (out.mailbox.req || out.admin_page.req) begin
+      page_mailbox_q <= out.mailbox.req;
+      page_write_q <= out.mailbox.req ? out.mailbox.req_is_wr : out.admin_page.req_is_wr;
+      page_dword_q <= out.mailbox.req ? out.mailbox.addr[11:2] : out.admin_page.addr[11:2];
+      page_data_q <= out.mailbox.wr_data;
+    end
+  end
+
+  assign in.mailbox.rd_ack = page_read_done && page_mailbox_q;
+  assign in.mailbox.rd_data = page_data_i;
+  assign in.mailbox.wr_ack = page_write_done && page_mailbox_q;
+  assign in.admin_page.rd_ack = page_read_done && !page_mailbox_q;
+  assign in.admin_page.rd_data = page_data_i;
+  assign in.admin_page.wr_ack = page_write_done && !page_mailbox_q;
+
+  // ---- the raw command ----
+
+  logic [31:0] raw[16];
+  always_ff @(posedge clk_i) begin
+    if (out.raw.req && out.raw.req_is_wr) raw[out.raw.addr[5:2]] <= out.raw.wr_data;
+  end
+  assign raw_data_o = raw[raw_dword_i];
+  assign in.raw.rd_ack = out.raw.req && !out.raw.req_is_wr;
+  assign in.raw.rd_data = '0;
+  assign in.raw.wr_ack = out.raw.req && out.raw.req_is_wr;
+
+  // ---- counters ----
+
+  logic irq_q;
+  logic counters_ready, counter_read_q;
+  logic [3:0] counter_q;
+  logic [31:0] count;
+
+  spate_event_counters u_counters (
+      .clk_i,
+      .rst_ni,
+      .event_i({
+        irq_o && !irq_q,
+        response_given_i,
+        command_taken_i,
+        beat_out_i,
+        beat_in_i,
+        1'b1,
+        events_i.command_error,
+        events_i.recovery,
+        events_i.retry,
+        events_i.sq_head,
+        events_i.cq_id,
+        events_i.cq_index,
+        events_i.cq_phase,
+        events_i.stale_access,
+        events_i.stray_write,
+        events_i.stray_read
+      }),
+      .select_i(counter_q),
+      .count_o(count),
+      .ready_o(counters_ready)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) counter_read_q <= 1'b0;
+    else if (out.counters.req && !out.counters.req_is_wr) counter_read_q <= 1'b1;
+    else if (counters_ready) counter_read_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (out.counters.req) counter_q <= out.counters.addr[5:2];
+  end
+
+  assign in.counters.rd_ack = counter_read_q && counters_ready;
+  assign in.counters.rd_data = count;
+  assign in.counters.wr_ack = out.counters.req && out.counters.req_is_wr;
+
+  // ---- interrupts ----
+
+  logic ready_q, gone_q;
+  logic [7:0] critical_warning_q;
+  logic [5:0] interrupts;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      ready_q <= 1'b0;
+      gone_q <= 1'b0;
+      critical_warning_q <= '0;
+      irq_q <= 1'b0;
+    end else begin
+      ready_q <= drive_i.ready;
+      gone_q <= drive_i.gone;
+      critical_warning_q <= critical_warning_i;
+      irq_q <= irq_o;
+    end
+  end
+
+  assign in.interrupt_status.response.next = response_valid;
+  assign in.interrupt_status.ready_changed.hwset = drive_i.ready != ready_q;
+  assign in.interrupt_status.gone.hwset = drive_i.gone && !gone_q;
+  assign in.interrupt_status.health_warning.hwset = |(critical_warning_i & ~critical_warning_q);
+  assign in.interrupt_status.command_refused.hwset = out.command.start.value && !may_start;
+  assign in.interrupt_status.recovery.hwset = events_i.recovery;
+  assign interrupts = {
+    out.interrupt_status.recovery.value,
+    out.interrupt_status.command_refused.value,
+    out.interrupt_status.health_warning.value,
+    out.interrupt_status.gone.value,
+    out.interrupt_status.ready_changed.value,
+    response_valid
+  };
+  assign irq_o = |(interrupts & out.interrupt_enable.enable.value);
+
+  // ---- what can be read ----
+
+  assign in.parameters.data_bytes.next = 8'(BeatBytes);
+  assign in.parameters.slots.next = 9'(Slots);
+  assign in.parameters.memory_mode.next = RamBytes == 8192;
+  assign in.ring.bytes.next = 32'(RamBytes - 8192);
+  assign in.status.ready.next = drive_i.ready;
+  assign in.status.gone.next = drive_i.gone;
+  assign in.status.epoch.next = drive_i.epoch;
+  assign in.status.link_up.next = link_up_i;
+  assign in.status.health_valid.next = health_valid_i;
+  assign in.status.volatile_cache.next = volatile_cache_i;
+  assign in.status.block_4096.next = drive_i.block_4096;
+  assign in.status.command_ready.next = may_start && !out.command.start.value;
+  assign in.status.response_valid.next = response_valid;
+  assign in.status.tap_lost.next = tap_lost_i;
+  assign in.bring_up.step.next = step_i;
+  assign in.bring_up.error.next = error_i;
+  assign in.bring_up.link_status.next = link_status_i;
+  assign in.error_detail.value.next = error_detail_i;
+  assign in.blocks_low.low.next = drive_i.blocks[31:0];
+  assign in.blocks_high.high.next = 8'(drive_i.blocks[LbaWidth-1:32]);
+  assign in.geometry.command_sectors_max.next = drive_i.command_sectors_max;
+  assign in.geometry.queue_shift.next = drive_i.queue_shift;
+  assign in.nsid.value.next = drive_i.nsid;
+  assign in.cap_low.value.next = cap_low_i;
+  assign in.response.tag.next = response.tag;
+  assign in.response.status.next = response.status;
+  assign in.response_done_low.low.next = response.done[31:0];
+  assign in.response_done_high.high.next = response.done[63:32];
+  assign in.health.critical_warning.next = critical_warning_i;
+  assign in.health.temperature_k.next = temperature_k_i;
+  assign in.wear.spare_percent.next = spare_percent_i;
+  assign in.wear.spare_threshold_percent.next = spare_threshold_percent_i;
+  assign in.wear.used_percent.next = used_percent_i;
+  assign in.media_errors.value.next = media_errors_i;
+  assign in.unsafe_shutdowns.value.next = unsafe_shutdowns_i;
+  assign in.written_low.low.next = written_blocks_i[31:0];
+  assign in.written_high.high.next = 8'(written_blocks_i[LbaWidth-1:32]);
+
+endmodule

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parts of the host core share: commands and responses as users see them, what bring-up found out about the
+// drive, and where the windows are. docs/GATEWARE.md argues for the shape. Section numbers are those of the NVM Express
+// base specification 1.4.
+package spate_pkg;
+
+  // ---- the user's commands and responses ----
+
+  typedef enum logic [3:0] {
+    OpFlush = 4'd0,  // writes completed before it was submitted are durable when it completes
+    OpWrite = 4'd1,
+    OpRead = 4'd2,
+    OpDeallocate = 4'd3,  // the range's contents are no longer needed
+    OpFormat = 4'd4,  // Format NVM: `address` is dword 10; the namespace's size may change: bring-up runs again
+    OpSanitize = 4'd5,  // `address` is dword 10; responds when the drive says that it has finished
+    OpShutdown = 4'd6,  // flush, delete the queues, normal shutdown notification; the core then waits for OpRestart
+    OpRestart = 4'd7,  // PERST#, and bring-up again
+    OpRawAdmin = 4'd8,  // the 16 dwords given through the registers; data, at most 4 KiB, in the mailbox
+    OpRawIo = 4'd9
+  } op_e;
+
+  typedef enum logic [1:0] {
+    SourceStream = 2'd0,  // data streams, through the ring
+    SourceAddress = 2'd1,  // memory that the drive reads and writes past the core, at `address`
+    SourceMailbox = 2'd2  // the 4 KiB page behind the registers: metadata
+  } source_e;
+
+  typedef struct packed {
+    logic        from_registers;  // the response goes back there
+    logic [15:0] tag;             // comes back with the response
+    op_e         op;
+    source_e     source;
+    logic        fua;             // OpWrite: durable when it completes
+    logic [63:0] address;         // SourceAddress: of the data, as the drive sees it, a multiple of 4
+    logic [63:0] lba;
+    logic [31:0] blocks;          // at least 1, but for operations without a range
+  } command_t;
+
+  typedef struct packed {
+    logic        from_registers;
+    logic [15:0] tag;
+    logic [15:0] status;          // 0, an NVMe status field (bit 15 clear: SC, SCT, CRD, More, DNR), or a status_e
+    // OpRead, OpWrite: blocks from the first on that are good. OpFlush: what is durable now: the sum of that over the
+    // stream and address writes, the one that was being retired included, since the core's reset, as it was when the
+    // flush was submitted. OpRawAdmin, OpRawIo: dword 0 of the completion.
+    logic [63:0] done;
+  } response_t;
+
+  // Statuses that the core gives itself. The drive was not asked, or never answered.
+  typedef enum logic [15:0] {
+    StatusOk = 16'h0000,
+    StatusInvalid = 16'h8001,  // zero blocks, an unaligned address, a source or operation that this core does not have
+    StatusRange = 16'h8002,  // beyond the namespace
+    StatusUnsupported = 16'h8003,  // the drive does not have the operation
+    StatusGone = 16'h8004,  // the drive failed for good, or was shut down: see the bring-up error
+    StatusDeadline = 16'h8005,  // no answer in time; the drive was reset. Only for side commands: others are replayed
+    StatusBusy = 16'h8006,  // a format or sanitize is running
+    StatusMemory = 16'h8007  // spate_ring_ddr: the memory answered with an error
+  } status_e;
+
+  // ---- limits ----
+
+  localparam int unsigned LbaWidth = 40;  // 512 TiB of 512-byte blocks; bring-up refuses more
+  localparam int unsigned PageShift = 12;  // CC.MPS = 0
+  localparam int unsigned SectorShift = 9;  // what lengths are counted in inside: the smallest block
+  // A command's data: PRP1 and one list page, never chained.
+  localparam int unsigned CommandSectorsMax = 4096;
+  localparam int unsigned SectorsWidth = 13;  // counts 0 … CommandSectorsMax
+
+  // ---- windows: what the drive reaches, as offsets in its half of the aperture (docs/GATEWARE.md, "Addresses") ----
+  //
+  //   bit WindowBits-1   epoch: flips with each bring-up, so that what a drive still does after a reset is known
+  //   bit WindowBits-2   stream mode: 1: the ring, twice in a row; 0: control, CtrlBits of it. Memory mode has control
+  //                      only, and not this bit:
+  //
+  //     0x00000  admin submission queue     0x01000  admin completion queue
+  //     0x02000  admin page (Identify, log) 0x03000  mailbox page       0x04000  deallocate range
+  //     0x10000  I/O submission queue       0x20000  I/O completion queue
+  //     0x80000  PRP lists, a page a slot
+
+  localparam int unsigned CtrlBits = 20;
+
+  typedef enum logic [3:0] {
+    RegionNone,  // nothing is there: reads are zero, writes dropped, both counted
+    RegionAdminSq,
+    RegionAdminCq,
+    RegionAdminPage,
+    RegionMailbox,
+    RegionRange,
+    RegionSq,
+    RegionCq,
+    RegionPrp,
+    RegionRing
+  } region_e;
+
+  localparam logic [CtrlBits-1:0] OffsetAdminSq = 20'h00000;
+  localparam logic [CtrlBits-1:0] OffsetAdminCq = 20'h01000;
+  localparam logic [CtrlBits-1:0] OffsetAdminPage = 20'h02000;
+  localparam logic [CtrlBits-1:0] OffsetMailbox = 20'h03000;
+  localparam logic [CtrlBits-1:0] OffsetRange = 20'h04000;
+  localparam logic [CtrlBits-1:0] OffsetSq = 20'h10000;
+  localparam logic [CtrlBits-1:0] OffsetCq = 20'h20000;
+  localparam logic [CtrlBits-1:0] OffsetPrp = 20'h80000;
+
+  // The aperture of a core whose buffer has `ram_bytes`, two pages of which are not the ring.
+  function automatic int unsigned window_bits(int unsigned ram_bytes);
+    int unsigned data_bits;
+    if (ram_bytes <= 8192) return CtrlBits + 1;
+    data_bits = $clog2(2 * (ram_bytes - 8192));
+    return (data_bits > CtrlBits ? data_bits : CtrlBits) + 2;
+  endfunction
+
+  function automatic region_e ctrl_region(logic [CtrlBits-1:0] offset);
+    if (offset[19]) return RegionPrp;
+    unique case (offset[18:16])
+      3'd0: begin
+        unique case (offset[15:12])
+          4'd0: return RegionAdminSq;
+          4'd1: return RegionAdminCq;
+          4'd2: return RegionAdminPage;
+          4'd3: return RegionMailbox;
+          4'd4: return RegionRange;
+          default: return RegionNone;
+        endcase
+      end
+      3'd1: return RegionSq;
+      3'd2: return RegionCq;
+      default: return RegionNone;
+    endcase
+  endfunction
+
+  // ---- identifiers ----
+  //
+  // {epoch, 6 bits of how often the slot was used, side, slot}: a completion of another epoch, of an earlier use of the
+  // slot, or of no slot is known for what it is.
+
+  typedef struct packed {
+    logic       epoch;
+    logic [5:0] uses;
+    logic       side;   // the one side command (flush, deallocate, mailbox, raw); `slot` and `uses` are 0
+    logic [7:0] slot;
+  } cid_t;
+
+  // ---- what bring-up found, for the data path. Stable while `ready` ----
+
+  typedef struct packed {
+    logic                    ready;                // the I/O queues exist: entries may be pushed, doorbells rung
+    logic                    gone;                 // given up, or shut down: every command ends with StatusGone
+    logic                    epoch;
+    logic                    block_4096;           // logical blocks of 4096 bytes, otherwise 512
+    logic [LbaWidth-1:0]     blocks;               // of the namespace
+    logic [31:0]             nsid;
+    logic [SectorsWidth-1:0] command_sectors_max;  // MDTS, CommandSectorsMax and the buffer, whichever is least
+    logic [3:0]              queue_shift;          // log2 of the entries of the I/O queues, 1 … 10
+    logic [3:0]              doorbell_stride;      // CAP.DSTRD
+  } drive_t;
+
+  // ---- a completion entry, once it is known to be good (4.6) ----
+
+  typedef struct packed {
+    logic [31:0] result;   // dword 0
+    logic [15:0] sq_head;
+    cid_t        cid;
+    logic [14:0] status;   // without the phase bit
+  } completion_t;
+
+  // ---- registers and configuration space, between the core and an adapter ----
+
+  typedef enum logic [1:0] {
+    SpaceLocal,  // the root port's own configuration space, and a bridge's registers
+    SpaceDevice,  // configuration space of the device below it: bus 1, device 0, function 0
+    SpaceBar  // BAR 0 of the device
+  } space_e;
+
+  typedef struct packed {
+    logic        id;       // toggles; the answer carries it, so that one that comes after the deadline is dropped
+    space_e      space;
+    logic        write;
+    logic [31:0] address;  // offset in bytes, a multiple of 4
+    logic [31:0] data;
+  } mmio_request_t;
+
+  typedef struct packed {
+    logic        id;
+    logic        error;  // a slave error, an unsupported request, a completion time-out
+    logic [31:0] data;
+  } mmio_response_t;
+
+  // ---- what was seen that should not have been: each a pulse, counted by the registers ----
+
+  typedef struct packed {
+    logic stray_read;     // a read outside the windows, or of what is not there now
+    logic stray_write;
+    logic stale_access;   // of the other epoch
+    logic cq_phase;       // a completion with the wrong phase
+    logic cq_index;       // one that is not the next entry
+    logic cq_id;          // one for no command that is in flight
+    logic sq_head;        // one whose SQ head is not between ours and the tail
+    logic retry;          // a command was sent again
+    logic recovery;       // the drive was reset and brought up again
+    logic command_error;  // a command ended with an error
+  } events_t;
+
+endpackage

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several drives as one: RAID 0 in the layout of Linux md, as the C library has it (include/spate/stripe.h). Chunk c of
+// the array is on member c mod Drives, at chunk c / Drives of its data area. So what the core streams to a stripe is what
+// the library, or a PC, finds there.
+//
+// A read or write is cut into parts, one for each chunk that it touches. Parts go to their members ahead of the data; the
+// data follow in order, chunk by chunk. A member that is slow holds up the others only when the stream comes to a chunk
+// for which its ring has no place, until then they go on with what they have; so a ring must hold two chunks.
+//
+// Guarantee: one response for each command, with the first error of its parts in the order of the data and the number of
+// blocks before it. Each stream request moves exactly its beats; a read's last few may come after its response.
+//
+// A flush goes to all members. Its response's `done` counts blocks of stream and address writes that were answered, in
+// the array's order, when the flush was given to the first member, since reset, until the first error. All members had
+// completed their parts of these before their own flush was submitted, so they are durable; what the members' own flush
+// responses say beyond that is not contiguous in the array, and is not used. Deallocate goes to the members that have
+// some of the range. Whatever else is not data ends with StatusInvalid: it concerns one drive, and goes past the stripe.
+module spate_stripe
+  import spate_pkg::*;
+#(
+    parameter int unsigned Drives = 2,  // 2 ... 8
+    parameter int unsigned DataWidth = 128,  // of the streams, the stripe's and the members'
+    parameter int unsigned ChunkBytes = 65536,  // a power of two, at least 8192
+    parameter int unsigned MemberRamBytes = 262144,  // as the members have it; 8192: memory mode, no streams
+    parameter int unsigned Parts = 128,  // in flight: as many as the members' slots keep all busy; a power of two
+    localparam int unsigned MemberBits = $clog2(Drives),
+    localparam int unsigned ArrayWidth = LbaWidth + 3
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // What the array is. A command waits until `ready_i`, from then on all of these stand.
+    input logic                              ready_i,
+    input logic                              block_4096_i,    // the members' logical blocks; all have the same
+    input logic [  Drives-1:0][LbaWidth-1:0] data_lba_i,      // where each member's data area begins
+    input logic [LbaWidth-1:0]               member_blocks_i, // of each data area: whole chunks
+
+    // The user's side, as that of a drive. `command_ready_o` may depend on the command: what is not data passes what is.
+    input  logic                      command_valid_i,
+    output logic                      command_ready_o,
+    input  command_t                  command_i,
+    output logic                      response_valid_o,
+    input  logic                      response_ready_i,
+    output response_t                 response_o,
+    input  logic                      data_valid_i,
+    output logic                      data_ready_o,
+    input  logic      [DataWidth-1:0] data_i,
+    output logic                      data_valid_o,
+    input  logic                      data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
+    output logic                      data_error_o,
+
+    // The members, each a spate_drive (or a spate_ring_ddr before one). The command that is offered may change while a
+    // member does not take it.
+    output logic      [Drives-1:0]                member_command_valid_o,
+    input  logic      [Drives-1:0]                member_command_ready_i,
+    output command_t  [Drives-1:0]                member_command_o,
+    input  logic      [Drives-1:0]                member_response_valid_i,
+    output logic      [Drives-1:0]                member_response_ready_o,
+    input  response_t [Drives-1:0]                member_response_i,
+    output logic      [Drives-1:0]                member_data_valid_o,
+    input  logic      [Drives-1:0]                member_data_ready_i,
+    output logic      [Drives-1:0][DataWidth-1:0] member_data_o,
+    input  logic      [Drives-1:0]                member_data_valid_i,
+    output logic      [Drives-1:0]                member_data_ready_o,
+    input  logic      [Drives-1:0][DataWidth-1:0] member_data_i,
+    input  logic      [Drives-1:0]                member_data_error_i,
+
+    // Blocks of writes that were answered, in order, until the first error.
+    output logic [ArrayWidth-1:0] written_blocks_o
+);
+
+  localparam bit HasStreams = MemberRamBytes > 8192;
+  localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512);
+  localparam int unsigned PartWidth = ChunkShift + 1;
+  localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
+  localparam int unsigned LineDepth = 16;  // parts before each member, and answers behind it
+  localparam int unsigned RouteDepth = 16;  // write parts whose data are awaited
+  localparam int unsigned SkidDepth = 4;  // beats, each way
+
+  if (Drives < 2 || Drives > 8) begin : gen_drives
+    $error("spate_stripe: Drives must be 2 ... 8");
+  end
+  if (ChunkBytes < 8192 || (ChunkBytes & (ChunkBytes - 1)) != 0) begin : gen_chunk
+    $error("spate_stripe: ChunkBytes must be a power of two, at least 8192");
+  end
+  if (HasStreams && 2 * ChunkBytes > MemberRamBytes - 8192) begin : gen_ring
+    $error("spate_stripe: a member's ring must hold two chunks");
+  end
+
+  // ---- what the array is ----
+
+  logic [ArrayWidth-1:0] array_blocks_q;
+  logic ready_q;
+  always_ff @(posedge clk_i) begin
+    ready_q <= rst_ni && ready_i;
+    array_blocks_q <= ArrayWidth'(member_blocks_i) * ArrayWidth'(Drives);
+  end
+
+  // ---- requests become parts ----
+
+  typedef struct packed {
+    logic                 write;
+    logic                 fua;
+    source_e              source;
+    logic                 beyond;
+    logic [LbaWidth-1:0]  lba;
+    logic [PartWidth-1:0] blocks;
+  } part_t;
+
+  // What is to be known of a part when it is answered.
+  typedef struct packed {
+    logic [MemberBits-1:0] member;
+    logic                  write;
+    logic                  last;
+    logic                  from_registers;
+    logic [15:0]           tag;
+  } order_t;
+
+  typedef struct packed {
+    logic [MemberBits-1:0] member;
+    logic [PartWidth-1:0]  blocks;
+  } route_t;
+
+  logic is_data, cut_ready, side_ready;
+  logic part_valid, part_ready, part_last, part_from_registers, part_beats;
+  logic [MemberBits-1:0] part_member;
+  logic [15:0] part_tag;
+  logic [63:0] part_address;
+  part_t part;
+  logic [Drives-1:0] line_ready;
+  logic order_ready, write_route_ready, read_route_ready, emit;
+
+  assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
+                   (command_i.source == SourceStream || command_i.source == SourceAddress);
+  assign command_ready_o = is_data ? cut_ready : side_ready;
+
+  spate_stripe_cut #(
+      .Drives(Drives),
+      .ChunkBytes(ChunkBytes)
+  ) u_cut (
+      .clk_i,
+      .rst_ni,
+      .ready_i(ready_q),
+      .block_4096_i,
+      .data_lba_i,
+      .array_blocks_i(array_blocks_q),
+      .command_valid_i(command_valid_i && is_data),
+      .command_ready_o(cut_ready),
+      .command_i,
+      .part_valid_o(part_valid),
+      .part_ready_i(part_ready),
+      .part_member_o(part_member),
+      .part_write_o(part.write),
+      .part_fua_o(part.fua),
+      .part_source_o(part.source),
+      .part_beyond_o(part.beyond),
+      .part_lba_o(part.lba),
+      .part_blocks_o(part.blocks),
+      .part_address_o(part_address),
+      .part_last_o(part_last),
+      .part_tag_o(part_tag),
+      .part_from_registers_o(part_from_registers)
+  );
+
+  // A part goes to its member's line, to the order of answers and to that of its data in one cycle.
+  assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0;
+  assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
+  assign emit = part_valid && part_ready;
+
+  // ---- to the members ----
+
+  logic [Drives-1:0] side_valid, side_answered;
+  logic [Drives-1:0][15:0] side_status;
+  op_e side_op;
+  logic [LbaWidth-1:0] side_lba;
+  logic [31:0] side_blocks;
+
+  logic [Drives-1:0] answer_valid, answer_take;
+  logic [Drives-1:0][15:0] answer_status;
+  logic [Drives-1:0][PartWidth-1:0] answer_done;
+
+  for (genvar i = 0; i < Drives; i++) begin : gen_members
+    part_t line_part;
+    logic [63:0] line_address;
+    logic line_valid, line_take, answer_ready;
+
+    spate_fifo #(
+        .Width($bits(part_t)),
+        .Depth(LineDepth)
+    ) u_line (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(emit && part_member == MemberBits'(i)),
+        .in_ready_o(line_ready[i]),
+        .in_data_i(part),
+        .out_valid_o(line_valid),
+        .out_ready_i(line_take),
+        .out_data_o(line_part),
+        .count_o()
+    );
+
+    if (HasStreams) begin : gen_no_address
+      assign line_address = '0;  // a member with streams has no use for it, and says so
+    end else begin : gen_address
+      spate_fifo #(
+          .Width(64),
+          .Depth(LineDepth)
+      ) u_address (
+          .clk_i,
+          .rst_ni,
+          .in_valid_i(emit && part_member == MemberBits'(i)),
+          .in_ready_o(),
+          .in_data_i(part_address),
+          .out_valid_o(),
+          .out_ready_i(line_take),
+          .out_data_o(line_address),
+          .count_o()
+      );
+    end
+
+    // The side command first: it is for another lane of the member. The tag says which of them an answer is for.
+    assign member_command_valid_o[i] = line_valid || side_valid[i];
+    assign line_take = line_valid && !side_valid[i] && member_command_ready_i[i];
+    always_comb begin
+      member_command_o[i] = '{
+          from_registers: 1'b0,
+          tag: 16'd0,
+          op: line_part.write ? OpWrite : OpRead,
+          source: line_part.source,
+          fua: line_part.fua,
+          address: line_address,
+          lba: {line_part.beyond, 63'(line_part.lba)},
+          blocks: 32'(line_part.blocks)
+      };
+      if (side_valid[i]) begin
+        member_command_o[i].tag = 16'd1;
+        member_command_o[i].op = side_op;
+        member_command_o[i].source = SourceStream;
+        member_command_o[i].fua = 1'b0;
+        member_command_o[i].lba = 64'(side_lba);
+        member_command_o[i].blocks = side_blocks;
+      end
+    end
+
+    assign side_answered[i] = member_response_valid_i[i] && member_response_i[i].tag[0];
+    assign side_status[i] = member_response_i[i].status;
+    assign member_response_ready_o[i] = answer_ready || member_response_i[i].tag[0];
+
+    spate_fifo #(
+        .Width(16 + PartWidth),
+        .Depth(LineDepth)
+    ) u_answers (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(member_response_valid_i[i] && !member_response_i[i].tag[0]),
+        .in_ready_o(answer_ready),
+        .in_data_i({member_response_i[i].status, PartWidth'(member_response_i[i].done)}),
+        .out_valid_o(answer_valid[i]),
+        .out_ready_i(answer_take[i]),
+        .out_data_o({answer_status[i], answer_done[i]}),
+        .count_o()
+    );
+  end
+
+  // ---- answers, in order ----
+
+  order_t order, part_order;
+  logic order_valid, answered, response_room;
+  logic [15:0] status_q, status;
+  logic [31:0] done_q, done;
+  logic written_ended_q;
+  logic side_response_valid, side_response_take;
+  response_t side_response;
+
+  assign part_order = '{
+          member: part_member,
+          write: part.write,
+          last: part_last,
+          from_registers: part_from_registers,
+          tag: part_tag
+      };
+
+  spate_fifo #(
+      .Width($bits(order_t)),
+      .Depth(Parts)
+  ) u_order (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(emit),
+      .in_ready_o(order_ready),
+      .in_data_i(part_order),
+      .out_valid_o(order_valid),
+      .out_ready_i(answered),
+      .out_data_o(order),
+      .count_o()
+  );
+
+  assign response_room = !response_valid_o;
+  assign answered = order_valid && answer_valid[order.member] && (response_room || !order.last);
+  assign status = status_q == StatusOk ? answer_status[order.member] : status_q;
+  assign done = status_q == StatusOk ? done_q + 32'(answer_done[order.member]) : done_q;
+  assign side_response_take = side_response_valid && response_room && !(answered && order.last);
+  always_comb begin
+    answer_take = '0;
+    answer_take[order.member] = answered;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      status_q <= StatusOk;
+      done_q <= '0;
+      written_blocks_o <= '0;
+      written_ended_q <= 1'b0;
+      response_valid_o <= 1'b0;
+    end else begin
+      if (answered) begin
+        status_q <= order.last ? StatusOk : status;
+        done_q <= order.last ? '0 : done;
+      end
+      if (answered && order.write && !written_ended_q) begin
+        written_blocks_o <= written_blocks_o + ArrayWidth'(answer_done[order.member]);
+        written_ended_q <= answer_status[order.member] != StatusOk;
+      end
+      if ((answered && order.last) || side_response_take) response_valid_o <= 1'b1;
+      else if (response_ready_i) response_valid_o <= 1'b0;
+    end
+    if (answered && order.last) begin
+      response_o <= '{from_registers: order.from_registers, tag: order.tag, status: status, done: 64'(done)};
+    end else if (side_response_take) begin
+      response_o <= side_response;
+    end
+  end
+
+  // ---- flush and deallocate ----
+
+  spate_stripe_side #(
+      .Drives(Drives),
+      .ChunkBytes(ChunkBytes)
+  ) u_side (
+      .clk_i,
+      .rst_ni,
+      .ready_i(ready_q),
+      .block_4096_i,
+      .data_lba_i,
+      .array_blocks_i(array_blocks_q),
+      .written_blocks_i(written_blocks_o),
+      .command_valid_i(command_valid_i && !is_data),
+      .command_ready_o(side_ready),
+      .command_i,
+      .member_valid_o(side_valid),
+      .member_ready_i(member_command_ready_i),
+      .member_op_o(side_op),
+      .member_lba_o(side_lba),
+      .member_blocks_o(side_blocks),
+      .member_response_valid_i(side_answered),
+      .member_response_status_i(side_status),
+      .response_valid_o(side_response_valid),
+      .response_ready_i(side_response_take),
+      .response_o(side_response)
+  );
+
+  // ---- data, part by part ----
+
+  if (HasStreams) begin : gen_streams
+    route_t part_route, in_route, out_route;
+    logic in_route_valid, in_end, in_valid, in_move;
+    logic out_route_valid, out_end, out_ready, out_move, out_valid, out_error, out_route_last;
+    logic [DataWidth-1:0] in_data, out_data;
+
+    assign part_route = '{member: part_member, blocks: part.blocks};
+
+    spate_fifo #(
+        .Width($bits(route_t)),
+        .Depth(RouteDepth)
+    ) u_in_route (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(emit && part_beats && part.write),
+        .in_ready_o(write_route_ready),
+        .in_data_i(part_route),
+        .out_valid_o(in_route_valid),
+        .out_ready_i(in_end),
+        .out_data_o(in_route),
+        .count_o()
+    );
+    spate_fifo #(
+        .Width(DataWidth),
+        .Depth(SkidDepth)
+    ) u_in (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(data_valid_i),
+        .in_ready_o(data_ready_o),
+        .in_data_i(data_i),
+        .out_valid_o(in_valid),
+        .out_ready_i(in_move),
+        .out_data_o(in_data),
+        .count_o()
+    );
+    assign in_move = in_valid && in_route_valid && member_data_ready_i[in_route.member];
+    always_comb begin
+      member_data_valid_o = '0;
+      member_data_valid_o[in_route.member] = in_valid && in_route_valid;
+    end
+    assign member_data_o = {Drives{in_data}};
+
+    spate_stripe_beats #(
+        .BlocksWidth(PartWidth),
+        .SectorBeatBits(SectorBeatBits)
+    ) u_in_beats (
+        .clk_i,
+        .rst_ni,
+        .block_4096_i,
+        .blocks_i(in_route.blocks),
+        .move_i(in_move),
+        .last_o(in_end)
+    );
+
+    spate_fifo #(
+        .Width($bits(route_t) + 1),
+        .Depth(Parts)
+    ) u_out_route (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(emit && part_beats && !part.write),
+        .in_ready_o(read_route_ready),
+        .in_data_i({part_last, part_route}),
+        .out_valid_o(out_route_valid),
+        .out_ready_i(out_end),
+        .out_data_o({out_route_last, out_route}),
+        .count_o()
+    );
+    assign out_valid = out_route_valid && member_data_valid_i[out_route.member];
+    assign out_data = member_data_i[out_route.member];
+    assign out_error = member_data_error_i[out_route.member];
+    assign out_move = out_valid && out_ready;
+    always_comb begin
+      member_data_ready_o = '0;
+      member_data_ready_o[out_route.member] = out_route_valid && out_ready;
+    end
+    spate_stripe_beats #(
+        .BlocksWidth(PartWidth),
+        .SectorBeatBits(SectorBeatBits)
+    ) u_out_beats (
+        .clk_i,
+        .rst_ni,
+        .block_4096_i,
+        .blocks_i(out_route.blocks),
+        .move_i(out_move),
+        .last_o(out_end)
+    );
+    spate_fifo #(
+        .Width(DataWidth + 2),
+        .Depth(SkidDepth)
+    ) u_out (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(out_valid),
+        .in_ready_o(out_ready),
+        .in_data_i({out_route_last && out_end, out_error, out_data}),
+        .out_valid_o(data_valid_o),
+        .out_ready_i(data_ready_i),
+        .out_data_o({data_last_o, data_error_o, data_o}),
+        .count_o()
+    );
+  end else begin : gen_no_streams
+    assign write_route_ready = 1'b1;
+    assign read_route_ready = 1'b1;
+    assign data_ready_o = 1'b0;
+    assign data_valid_o = 1'b0;
+    assign data_o = '0;
+    assign data_last_o = 1'b0;
+    assign data_error_o = 1'b0;
+    assign member_data_valid_o = '0;
+    assign member_data_o = '0;
+    assign member_data_ready_o = '0;
+  end
+
+endmodule

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cuts reads and writes of the stripe into parts, one for each chunk that they touch.
+//
+// Guarantee: the parts of a request cover its blocks once, in order, each on the member and at the place where the layout
+// has it; the last one says so. A request that goes beyond the array is cut all the same, at places that no member has:
+// so its beats are moved, and each part ends with the member's StatusRange.
+module spate_stripe_cut
+  import spate_pkg::*;
+#(
+    parameter int unsigned Drives = 2,
+    parameter int unsigned ChunkBytes = 65536,
+    parameter int unsigned ArrayWidth = LbaWidth + 3,  // bits of a block's number in the array
+    localparam int unsigned MemberBits = $clog2(Drives),
+    localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512),
+    localparam int unsigned PartWidth = ChunkShift + 1,
+    localparam int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
+) (
+    input logic                                clk_i,
+    input logic                                rst_ni,
+    input logic                                ready_i,        // a request waits for it
+    input logic                                block_4096_i,
+    input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
+    input logic [ArrayWidth-1:0]               array_blocks_i,
+
+    input  logic     command_valid_i,
+    output logic     command_ready_o,
+    input  command_t command_i,        // reads and writes only, from and to streams or addresses
+
+    output logic                     part_valid_o,
+    input  logic                     part_ready_i,
+    output logic    [MemberBits-1:0] part_member_o,
+    output logic                     part_write_o,
+    output logic                     part_fua_o,
+    output source_e                  part_source_o,
+    output logic                     part_beyond_o,
+    output logic    [  LbaWidth-1:0] part_lba_o,            // of the member
+    output logic    [ PartWidth-1:0] part_blocks_o,         // 0 only if the request has none
+    output logic    [          63:0] part_address_o,
+    output logic                     part_last_o,
+    output logic    [          15:0] part_tag_o,
+    output logic                     part_from_registers_o
+);
+
+  typedef enum logic [2:0] {
+    StIdle,
+    StStart,
+    StPlace,
+    StSize,
+    StPart
+  } state_e;
+
+  state_e state_q;
+  command_t command_q;  // `lba`: of the request's beginning; `blocks`, `address`: from the next part on
+  logic [ChunkWidth-1:0] row_q, place_row, chunk;
+  logic [MemberBits-1:0] member_q, place_member;
+  logic [PartWidth-1:0] chunk_blocks, within_q, room;
+  logic [LbaWidth-1:0] member_block;
+  logic place_done, part;
+
+  assign command_ready_o = state_q == StIdle && ready_i;
+  assign chunk = block_4096_i ? command_q.lba[ArrayWidth-1:ChunkShift-3] :
+                                ChunkWidth'(command_q.lba[ArrayWidth-1:ChunkShift]);
+  assign chunk_blocks = block_4096_i ? PartWidth'(ChunkBytes / 4096) : PartWidth'(ChunkBytes / 512);
+  assign room = chunk_blocks - within_q;
+  assign member_block = block_4096_i ? LbaWidth'({row_q, within_q[ChunkShift-4:0]}) :
+                        LbaWidth'({row_q, within_q[ChunkShift-1:0]});
+  assign part = part_valid_o && part_ready_i;
+
+  spate_stripe_place #(
+      .Drives(Drives),
+      .ChunkWidth(ChunkWidth)
+  ) u_place (
+      .clk_i,
+      .rst_ni,
+      .start_i(state_q == StStart),
+      .chunk_i(chunk),
+      .done_o(place_done),
+      .row_o(place_row),
+      .member_o(place_member)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= StIdle;
+    end else begin
+      unique case (state_q)
+        StIdle: if (command_valid_i && ready_i) state_q <= StStart;
+        StStart: state_q <= StPlace;
+        StPlace: if (place_done) state_q <= StSize;
+        StSize: state_q <= StPart;
+        StPart: if (part) state_q <= part_last_o ? StIdle : StSize;
+        default: state_q <= StIdle;
+      endcase
+    end
+
+    unique case (state_q)
+      StIdle: begin
+        command_q <= command_i;
+        part_beyond_o <= command_i.lba[63:ArrayWidth] != '0 ||
+                         (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks) >
+                         (ArrayWidth + 1)'(array_blocks_i);
+      end
+      StPlace: begin
+        row_q <= place_row;
+        member_q <= place_member;
+        if (block_4096_i) within_q <= PartWidth'(command_q.lba[ChunkShift-4:0]);
+        else within_q <= PartWidth'(command_q.lba[ChunkShift-1:0]);
+      end
+      StSize: begin
+        part_lba_o <= data_lba_i[member_q] + member_block;
+        part_blocks_o <= command_q.blocks <= 32'(room) ? PartWidth'(command_q.blocks) : room;
+        part_last_o <= command_q.blocks <= 32'(room);
+      end
+      StPart: begin
+        if (part) begin
+          within_q <= '0;
+          member_q <= member_q == MemberBits'(Drives - 1) ? '0 : member_q + 1'b1;
+          if (member_q == MemberBits'(Drives - 1)) row_q <= row_q + 1'b1;
+          command_q.blocks <= command_q.blocks - 32'(part_blocks_o);
+          command_q.address <= command_q.address + (block_4096_i ? 64'(part_blocks_o) << 12 : 64'(part_blocks_o) << 9);
+        end
+      end
+      default: ;
+    endcase
+  end
+
+  assign part_valid_o = state_q == StPart;
+  assign part_member_o = member_q;
+  assign part_write_o = command_q.op == OpWrite;
+  assign part_fua_o = command_q.fua;
+  assign part_source_o = command_q.source;
+  assign part_address_o = command_q.address;
+  assign part_tag_o = command_q.tag;
+  assign part_from_registers_o = command_q.from_registers;
+
+endmodule

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which member of a stripe a chunk is on, and its row there: chunk mod Drives, chunk / Drives. Wires for a power of two;
+// otherwise a division of a bit a cycle.
+//
+// Guarantee: `done_o` is high in one cycle, some time after `start_i`, with the answer; one question at a time.
+module spate_stripe_place #(
+    parameter int unsigned Drives = 3,
+    parameter int unsigned ChunkWidth = 36,
+    localparam int unsigned MemberBits = $clog2(Drives)
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic                  start_i,
+    input  logic [ChunkWidth-1:0] chunk_i,  // with start_i
+    output logic                  done_o,
+    output logic [ChunkWidth-1:0] row_o,
+    output logic [MemberBits-1:0] member_o
+);
+
+  if (Drives < 2 || Drives > 8) begin : gen_drives
+    $error("spate_stripe_place: Drives must be 2 ... 8");
+  end
+
+  if ((Drives & (Drives - 1)) == 0) begin : gen_wires
+    localparam int unsigned Shift = $clog2(Drives);
+    logic done_q;
+    logic [ChunkWidth-1:0] chunk_q;
+    always_ff @(posedge clk_i) begin
+      done_q <= rst_ni && start_i;
+      if (start_i) chunk_q <= chunk_i;
+    end
+    assign done_o = done_q;
+    assign row_o = chunk_q >> Shift;
+    assign member_o = chunk_q[Shift-1:0];
+  end else begin : gen_divider
+    localparam int unsigned CountWidth = $clog2(ChunkWidth + 1);
+
+    // The dividend leaves at the top as the quotient comes in at the bottom.
+    logic [ChunkWidth-1:0] quotient_q;
+    logic [MemberBits-1:0] remainder_q;  // less than Drives
+    logic [CountWidth-1:0] left_q;
+    logic [MemberBits:0] remainder;
+    logic fits, done_q;
+
+    assign remainder = {remainder_q, quotient_q[ChunkWidth-1]};
+    assign fits = remainder >= (MemberBits + 1)'(Drives);
+    assign done_o = done_q;
+    assign row_o = quotient_q;
+    assign member_o = remainder_q;
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        left_q <= '0;
+        done_q <= 1'b0;
+      end else begin
+        if (start_i) left_q <= CountWidth'(ChunkWidth);
+        else if (left_q != '0) left_q <= left_q - 1'b1;
+        done_q <= !start_i && left_q == CountWidth'(1);
+      end
+      if (start_i) begin
+        quotient_q <= chunk_i;
+        remainder_q <= '0;
+      end else if (left_q != '0) begin
+        quotient_q <= {quotient_q[ChunkWidth-2:0], fits};
+        remainder_q <= MemberBits'(fits ? remainder - (MemberBits + 1)'(Drives) : remainder);
+      end
+    end
+  end
+
+endmodule

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Flush and deallocate of the stripe: a command to each member that is concerned, one answer for all of them. What a
+// range covers on a member is contiguous there, so a deallocate is one command a member, whatever its size. Everything
+// else concerns one drive, and is given to that one, past the stripe: here it ends with StatusInvalid.
+//
+// Guarantee: one response for each command, with the first error that came back.
+module spate_stripe_side
+  import spate_pkg::*;
+#(
+    parameter int unsigned Drives = 2,
+    parameter int unsigned ChunkBytes = 65536,
+    parameter int unsigned ArrayWidth = LbaWidth + 3,
+    localparam int unsigned MemberBits = $clog2(Drives),
+    localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512),
+    localparam int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
+) (
+    input logic                                clk_i,
+    input logic                                rst_ni,
+    input logic                                ready_i,
+    input logic                                block_4096_i,
+    input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
+    input logic [ArrayWidth-1:0]               array_blocks_i,
+    input logic [ArrayWidth-1:0]               written_blocks_i, // what a flush that is submitted now makes durable
+
+    input  logic     command_valid_i,
+    output logic     command_ready_o,
+    input  command_t command_i,
+
+    output logic [  Drives-1:0]       member_valid_o,           // one at a time
+    input  logic [  Drives-1:0]       member_ready_i,
+    output op_e                       member_op_o,
+    output logic [LbaWidth-1:0]       member_lba_o,
+    output logic [        31:0]       member_blocks_o,
+    input  logic [  Drives-1:0]       member_response_valid_i,
+    input  logic [  Drives-1:0][15:0] member_response_status_i,
+
+    output logic      response_valid_o,
+    input  logic      response_ready_i,
+    output response_t response_o
+);
+
+  typedef enum logic [2:0] {
+    StIdle,
+    StFirst,  // where the range begins
+    StEnd,  // and where it ends
+    StSize,  // the part of a member
+    StSend,
+    StWait,
+    StAnswer
+  } state_e;
+
+  state_e state_q;
+  op_e op_q;
+  logic from_registers_q;
+  logic [15:0] tag_q;
+  logic [ArrayWidth-1:0] first_q;
+  logic [ArrayWidth-1:0] end_q, written_q;
+  logic [ChunkWidth-1:0] first_row_q, end_row_q, place_row, chunk;
+  logic [MemberBits-1:0] first_member_q, end_member_q, member_q, place_member;
+  logic place_start_q, place_done;
+  logic [Drives-1:0] waiting_q;
+  logic [15:0] status_q;
+  logic sent;
+
+  localparam int unsigned MemberWidth = ChunkWidth + ChunkShift;
+  logic [MemberWidth-1:0] member_from, member_to;
+
+  // How many blocks of a member lie before a place of the array.
+  function automatic logic [MemberWidth-1:0] blocks_before(logic [MemberBits-1:0] member, logic [ChunkWidth-1:0] row,
+                                                           logic [MemberBits-1:0] at_member, logic [ChunkShift-1:0] at);
+    automatic logic [ChunkWidth-1:0] rows = member < at_member ? row + 1'b1 : row;
+    automatic
+    logic [ChunkShift-1:0]
+    offset = member != at_member ? '0 : block_4096_i ? ChunkShift'(at[ChunkShift-4:0]) : at;
+    return block_4096_i ? {3'd0, rows, offset[ChunkShift-4:0]} : {rows, offset};
+  endfunction
+
+  logic [ChunkWidth-1:0] position;  // in the smallest chunks that there are: as many of the larger blocks
+  assign position = state_q == StFirst ? first_q[ArrayWidth-1:ChunkShift-3] : end_q[ArrayWidth-1:ChunkShift-3];
+  assign chunk = block_4096_i ? position : position >> 3;
+
+  spate_stripe_place #(
+      .Drives(Drives),
+      .ChunkWidth(ChunkWidth)
+  ) u_place (
+      .clk_i,
+      .rst_ni,
+      .start_i(place_start_q),
+      .chunk_i(chunk),
+      .done_o(place_done),
+      .row_o(place_row),
+      .member_o(place_member)
+  );
+
+  assign command_ready_o = state_q == StIdle && ready_i;
+  assign member_from = blocks_before(member_q, first_row_q, first_member_q, first_q[ChunkShift-1:0]);
+  assign member_to = blocks_before(member_q, end_row_q, end_member_q, end_q[ChunkShift-1:0]);
+  assign member_op_o = op_q;
+  assign sent = (member_valid_o & member_ready_i) != '0;
+  always_comb begin
+    member_valid_o = '0;
+    member_valid_o[member_q] = state_q == StSend;
+  end
+
+  logic [ArrayWidth:0] command_end;
+  logic beyond, last_member;
+  assign command_end = (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks);
+  assign beyond = command_i.lba[63:ArrayWidth] != '0 || command_end > (ArrayWidth + 1)'(array_blocks_i);
+  assign last_member = member_q == MemberBits'(Drives - 1);
+
+  always_ff @(posedge clk_i) begin
+    place_start_q <= 1'b0;
+    unique case (state_q)
+      StIdle: begin
+        op_q <= command_i.op;
+        from_registers_q <= command_i.from_registers;
+        tag_q <= command_i.tag;
+        first_q <= command_i.lba[ArrayWidth-1:0];
+        end_q <= command_end[ArrayWidth-1:0];
+        written_q <= written_blocks_i;
+        member_q <= '0;
+        status_q <= StatusOk;
+        if (command_valid_i && ready_i) begin
+          if (command_i.op == OpFlush) begin
+            state_q <= StSize;
+          end else if (command_i.op == OpDeallocate && command_i.blocks != '0 && !beyond) begin
+            place_start_q <= 1'b1;
+            state_q <= StFirst;
+          end else begin
+            status_q <= command_i.op == OpDeallocate && command_i.blocks != '0 ? StatusRange : StatusInvalid;
+            state_q <= StAnswer;
+          end
+        end
+      end
+      StFirst: begin
+        first_row_q <= place_row;
+        first_member_q <= place_member;
+        if (place_done) begin
+          place_start_q <= 1'b1;
+          state_q <= StEnd;
+        end
+      end
+      StEnd: begin
+        end_row_q <= place_row;
+        end_member_q <= place_member;
+        if (place_done) state_q <= StSize;
+      end
+      StSize: begin
+        member_lba_o <= data_lba_i[member_q] + LbaWidth'(member_from);
+        member_blocks_o <= 32'(member_to - member_from);
+        if (op_q == OpFlush || member_to != member_from) begin
+          state_q <= StSend;
+        end else begin
+          member_q <= member_q + 1'b1;
+          if (last_member) state_q <= StWait;
+        end
+      end
+      StSend: begin
+        if (sent) begin
+          member_q <= member_q + 1'b1;
+          state_q <= last_member ? StWait : StSize;
+        end
+      end
+      StWait: if (waiting_q == '0) state_q <= StAnswer;
+      StAnswer: if (response_ready_i) state_q <= StIdle;
+      default: state_q <= StIdle;
+    endcase
+
+    waiting_q <= (waiting_q | (member_valid_o & member_ready_i)) & ~member_response_valid_i;
+    for (int i = Drives - 1; i >= 0; i--) begin
+      if (member_response_valid_i[i] && member_response_status_i[i] != StatusOk && status_q == StatusOk)
+        status_q <= member_response_status_i[i];
+    end
+
+    if (!rst_ni) begin
+      state_q <= StIdle;
+      place_start_q <= 1'b0;
+      waiting_q <= '0;
+    end
+  end
+
+  assign response_valid_o = state_q == StAnswer;
+  assign response_o = '{
+          from_registers: from_registers_q,
+          tag: tag_q,
+          status: status_q,
+          done: op_q == OpFlush ? 64'(written_q) : '0
+      };
+
+endmodule

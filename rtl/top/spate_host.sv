@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One drive's core with its registers: what is the same for each adapter and each number of drives. Commands and data of
+// the user come in the core's clock.
+//
+// Guarantee: that of spate_drive, through both ways in. The user's commands and the registers' share the drive, and
+// neither holds the other up for longer than a command of the drive takes; responses go where the command came from.
+module spate_host
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // 128, 256 or 512
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
+    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it; aligned to its size
+    parameter logic [63:0] BarBase = 64'h0,  // the bus address that BAR 0 is given
+    parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
+    parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
+    parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
+    parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
+    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
+    parameter int unsigned CommandDeadlineMs = 8000,  // of a read or write
+    parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers
+    localparam int unsigned WindowBits = window_bits(RamBytes)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                      command_valid_i,
+    output logic                      command_ready_o,
+    input  command_t                  command_i,         // from_registers: 0
+    output logic                      response_valid_o,
+    input  logic                      response_ready_i,
+    output response_t                 response_o,
+    input  logic                      data_valid_i,
+    output logic                      data_ready_o,
+    input  logic      [DataWidth-1:0] data_i,
+    output logic                      data_valid_o,
+    input  logic                      data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
+    output logic                      data_error_o,
+    output drive_t                    drive_o,
+    output logic                      volatile_cache_o,
+
+    // The registers, 16 KiB, in clk_i.
+    input  logic [13:0] s_axil_awaddr_i,
+    input  logic        s_axil_awvalid_i,
+    output logic        s_axil_awready_o,
+    input  logic [31:0] s_axil_wdata_i,
+    input  logic [ 3:0] s_axil_wstrb_i,
+    input  logic        s_axil_wvalid_i,
+    output logic        s_axil_wready_o,
+    output logic [ 1:0] s_axil_bresp_o,
+    output logic        s_axil_bvalid_o,
+    input  logic        s_axil_bready_i,
+    input  logic [13:0] s_axil_araddr_i,
+    input  logic        s_axil_arvalid_i,
+    output logic        s_axil_arready_o,
+    output logic [31:0] s_axil_rdata_o,
+    output logic [ 1:0] s_axil_rresp_o,
+    output logic        s_axil_rvalid_o,
+    input  logic        s_axil_rready_i,
+    output logic        irq_o,
+
+    // The adapter: see spate_drive.
+    input  logic                             link_up_i,
+    output logic                             perst_no,
+    output logic                             adapter_reset_o,
+    input  logic                             adapter_quiet_i,
+    input  logic                             read_valid_i,
+    output logic                             read_ready_o,
+    input  logic           [ WindowBits-1:0] read_address_i,
+    input  logic                             read_stray_i,
+    input  logic           [            8:0] read_beats_i,
+    output logic                             read_data_valid_o,
+    input  logic                             read_data_ready_i,
+    output logic           [  DataWidth-1:0] read_data_o,
+    output logic                             read_last_o,
+    input  logic                             write_valid_i,
+    output logic                             write_ready_o,
+    input  logic           [ WindowBits-1:0] write_address_i,
+    input  logic                             write_stray_i,
+    input  logic           [  DataWidth-1:0] write_data_i,
+    input  logic           [DataWidth/8-1:0] write_strobe_i,
+    output logic                             mmio_request_valid_o,
+    input  logic                             mmio_request_ready_i,
+    output mmio_request_t                    mmio_request_o,
+    input  logic                             mmio_response_valid_i,
+    input  mmio_response_t                   mmio_response_i,
+
+    // Memory mode: the fence and the tap.
+    output logic fence_request_o,
+    input  logic fence_answer_i,
+    input  logic tap_lost_i
+);
+
+  // ---- commands: the user's and the registers' ----
+
+  logic data_valid, data_ready, side_valid, side_ready, registers_response_valid;
+  logic command_valid, command_ready, response_valid, response_ready;
+  command_t data, side, command;
+
+  spate_command_arbiter u_command_arbiter (
+      .clk_i,
+      .rst_ni,
+      .user_valid_i(command_valid_i),
+      .user_ready_o(command_ready_o),
+      .user_i(command_i),
+      .data_valid_i(data_valid),
+      .data_ready_o(data_ready),
+      .data_i(data),
+      .side_valid_i(side_valid),
+      .side_ready_o(side_ready),
+      .side_i(side),
+      .command_valid_o(command_valid),
+      .command_ready_i(command_ready),
+      .command_o(command),
+      .response_valid_i(response_valid),
+      .response_ready_o(response_ready),
+      .response_from_registers_i(response_o.from_registers),
+      .user_response_valid_o(response_valid_o),
+      .user_response_ready_i(response_ready_i),
+      .registers_response_valid_o(registers_response_valid)
+  );
+
+  // ---- the registers ----
+
+  logic enable, page_valid, page_write, page_done, health_valid;
+  logic [10:0] page_dword;
+  logic [31:0] page_write_data, page_read_data, raw_data, error_detail, cap_low, media_errors, unsafe_shutdowns;
+  logic [3:0] raw_dword;
+  logic [LbaWidth-1:0] written_blocks;
+  logic [7:0] step, error, critical_warning, spare_percent, spare_threshold_percent, used_percent;
+  logic [15:0] link_status, temperature_k;
+  events_t events;
+
+  spate_registers #(
+      .DataWidth(DataWidth),
+      .Slots(2 ** SlotBits),
+      .RamBytes(RamBytes)
+  ) u_registers (
+      .clk_i,
+      .rst_ni,
+      .s_axil_awaddr_i,
+      .s_axil_awvalid_i,
+      .s_axil_awready_o,
+      .s_axil_wdata_i,
+      .s_axil_wstrb_i,
+      .s_axil_wvalid_i,
+      .s_axil_wready_o,
+      .s_axil_bresp_o,
+      .s_axil_bvalid_o,
+      .s_axil_bready_i,
+      .s_axil_araddr_i,
+      .s_axil_arvalid_i,
+      .s_axil_arready_o,
+      .s_axil_rdata_o,
+      .s_axil_rresp_o,
+      .s_axil_rvalid_o,
+      .s_axil_rready_i,
+      .irq_o,
+      .enable_o(enable),
+      .data_valid_o(data_valid),
+      .data_ready_i(data_ready),
+      .data_o(data),
+      .side_valid_o(side_valid),
+      .side_ready_i(side_ready),
+      .side_o(side),
+      .response_valid_i(registers_response_valid),
+      .response_i(response_o),
+      .page_valid_o(page_valid),
+      .page_write_o(page_write),
+      .page_dword_o(page_dword),
+      .page_data_o(page_write_data),
+      .page_done_i(page_done),
+      .page_data_i(page_read_data),
+      .raw_dword_i(raw_dword),
+      .raw_data_o(raw_data),
+      .drive_i(drive_o),
+      .events_i(events),
+      .beat_in_i(data_valid_i && data_ready_o),
+      .beat_out_i(data_valid_o && data_ready_i),
+      .command_taken_i(command_valid && command_ready),
+      .response_given_i(response_valid && response_ready),
+      .link_up_i,
+      .tap_lost_i,
+      .written_blocks_i(written_blocks),
+      .step_i(step),
+      .error_i(error),
+      .error_detail_i(error_detail),
+      .link_status_i(link_status),
+      .cap_low_i(cap_low),
+      .volatile_cache_i(volatile_cache_o),
+      .health_valid_i(health_valid),
+      .critical_warning_i(critical_warning),
+      .temperature_k_i(temperature_k),
+      .spare_percent_i(spare_percent),
+      .spare_threshold_percent_i(spare_threshold_percent),
+      .used_percent_i(used_percent),
+      .media_errors_i(media_errors),
+      .unsafe_shutdowns_i(unsafe_shutdowns)
+  );
+
+  // ---- the core ----
+
+  spate_drive #(
+      .DataWidth(DataWidth),
+      .SlotBits(SlotBits),
+      .QueueShiftMax(QueueShiftMax),
+      .RamBytes(RamBytes),
+      .WindowBase(WindowBase),
+      .BarBase(BarBase),
+      .AddressBits(AddressBits),
+      .CommandSectorsLimit(CommandSectorsLimit),
+      .ClockHz(ClockHz),
+      .UsPerMs(UsPerMs),
+      .XilinxBridge(XilinxBridge),
+      .HealthMs(HealthMs),
+      .AdminDeadlineMs(AdminDeadlineMs),
+      .CommandDeadlineMs(CommandDeadlineMs)
+  ) u_drive (
+      .clk_i,
+      .rst_ni,
+      .enable_i(enable),
+      .command_valid_i(command_valid),
+      .command_ready_o(command_ready),
+      .command_i(command),
+      .response_valid_o(response_valid),
+      .response_ready_i(response_ready),
+      .response_o,
+      .data_valid_i,
+      .data_ready_o,
+      .data_i,
+      .data_valid_o,
+      .data_ready_i,
+      .data_o,
+      .data_last_o,
+      .data_error_o,
+      .link_up_i,
+      .perst_no,
+      .adapter_reset_o,
+      .adapter_quiet_i,
+      .read_valid_i,
+      .read_ready_o,
+      .read_address_i,
+      .read_stray_i,
+      .read_beats_i,
+      .read_data_valid_o,
+      .read_data_ready_i,
+      .read_data_o,
+      .read_last_o,
+      .write_valid_i,
+      .write_ready_o,
+      .write_address_i,
+      .write_stray_i,
+      .write_data_i,
+      .write_strobe_i,
+      .mmio_request_valid_o,
+      .mmio_request_ready_i,
+      .mmio_request_o,
+      .mmio_response_valid_i,
+      .mmio_response_i,
+      .fence_request_o,
+      .fence_answer_i,
+      .page_valid_i(page_valid),
+      .page_write_i(page_write),
+      .page_dword_i(page_dword),
+      .page_data_i(page_write_data),
+      .page_done_o(page_done),
+      .page_data_o(page_read_data),
+      .raw_dword_o(raw_dword),
+      .raw_data_i(raw_data),
+      .drive_o,
+      .events_o(events),
+      .written_blocks_o(written_blocks),
+      .step_o(step),
+      .error_o(error),
+      .error_detail_o(error_detail),
+      .link_status_o(link_status),
+      .cap_low_o(cap_low),
+      .volatile_cache_o,
+      .health_valid_o(health_valid),
+      .critical_warning_o(critical_warning),
+      .temperature_k_o(temperature_k),
+      .spare_percent_o(spare_percent),
+      .spare_threshold_percent_o(spare_threshold_percent),
+      .used_percent_o(used_percent),
+      .media_errors_o(media_errors),
+      .unsafe_shutdowns_o(unsafe_shutdowns)
+  );
+
+endmodule

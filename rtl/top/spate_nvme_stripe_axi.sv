@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole host for several drives as one, each behind an AXI-PCIe bridge of its own: commands and data streams with their
+// own clock go through spate_stripe to a core each. Each drive has registers of its own: a processor reaches the metadata
+// through them, with the library's stripe over one spate_gateware for each drive, and the drives' health. Stream commands
+// are the stripe's: none may be given through the registers.
+//
+// Guarantee: that of spate_stripe over spate_host, from the user's clock to the bridges'.
+module spate_nvme_stripe_axi
+  import spate_pkg::*;
+#(
+    parameter int unsigned Drives = 2,  // 2 … 8
+    parameter int unsigned ChunkBytes = 65536,  // of the array, a power of two; a ring holds two
+    parameter int unsigned DataWidth = 128,  // of the bridges and the streams: 128, 256 or 512
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned RamBytes = 262144,  // of each drive's data buffer; 8192: memory mode
+    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it; aligned to its size
+    parameter logic [63:0] BarBase = 64'h0,  // the bus address that BAR 0 is given
+    parameter logic [63:0] BarAxiBase = 64'h0,  // where the bridge's slave port has it
+    parameter int unsigned AddressWidth = 64,  // of the bridge's master
+    parameter int unsigned IdWidth = 4,  // of the bridge's master
+    parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
+    parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
+    parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
+    parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
+    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
+    parameter int unsigned CommandDeadlineMs = 8000,  // of a read or write
+    parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers
+    parameter logic [31:0] DeviceConfigOffset = 32'h0010_0000,  // bus 1 in the bridge's control port
+    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port itself
+) (
+    // The cores and the registers. Never stops.
+    input logic clk_i,
+    input logic rst_ni,
+
+    // What the array is, in clk_i: where each member's data area begins, and how long each is, in whole chunks. Stable
+    // while `array_valid_i`; commands wait for that, and for all drives.
+    input  logic                              array_valid_i,
+    input  logic [  Drives-1:0][LbaWidth-1:0] array_data_lba_i,
+    input  logic [LbaWidth-1:0]               array_member_blocks_i,
+    output logic [LbaWidth+2:0]               array_written_blocks_o, // answered in order, until the first error
+
+    // The user's clock, that of cmd, rsp, s_axis and m_axis. Its reset empties the crossings.
+    input logic user_clk_i,
+    input logic user_rst_ni,
+
+    // Commands and responses: spate_pkg::command_t and response_t.
+    input  logic        cmd_valid_i,
+    output logic        cmd_ready_o,
+    input  logic [ 3:0] cmd_op_i,
+    input  logic [ 1:0] cmd_source_i,
+    input  logic        cmd_fua_i,
+    input  logic [15:0] cmd_tag_i,
+    input  logic [63:0] cmd_lba_i,
+    input  logic [31:0] cmd_blocks_i,
+    input  logic [63:0] cmd_address_i,
+    output logic        rsp_valid_o,
+    input  logic        rsp_ready_i,
+    output logic [15:0] rsp_tag_o,
+    output logic [15:0] rsp_status_o,
+    output logic [63:0] rsp_done_o,
+
+    // What is written and what was read: whole beats, in the order of the commands. Stand still in memory mode.
+    input  logic                 s_axis_tvalid_i,
+    output logic                 s_axis_tready_o,
+    input  logic [DataWidth-1:0] s_axis_tdata_i,
+    output logic                 m_axis_tvalid_o,
+    input  logic                 m_axis_tready_i,
+    output logic [DataWidth-1:0] m_axis_tdata_o,
+    output logic                 m_axis_tlast_o,   // of a request
+    output logic                 m_axis_tuser_o,   // the beat could not be read
+
+    // Each drive's registers, 16 KiB, in clk_i.
+    input  logic [Drives-1:0][13:0] s_axil_awaddr_i,
+    input  logic [Drives-1:0]       s_axil_awvalid_i,
+    output logic [Drives-1:0]       s_axil_awready_o,
+    input  logic [Drives-1:0][31:0] s_axil_wdata_i,
+    input  logic [Drives-1:0][ 3:0] s_axil_wstrb_i,
+    input  logic [Drives-1:0]       s_axil_wvalid_i,
+    output logic [Drives-1:0]       s_axil_wready_o,
+    output logic [Drives-1:0][ 1:0] s_axil_bresp_o,
+    output logic [Drives-1:0]       s_axil_bvalid_o,
+    input  logic [Drives-1:0]       s_axil_bready_i,
+    input  logic [Drives-1:0][13:0] s_axil_araddr_i,
+    input  logic [Drives-1:0]       s_axil_arvalid_i,
+    output logic [Drives-1:0]       s_axil_arready_o,
+    output logic [Drives-1:0][31:0] s_axil_rdata_o,
+    output logic [Drives-1:0][ 1:0] s_axil_rresp_o,
+    output logic [Drives-1:0]       s_axil_rvalid_o,
+    input  logic [Drives-1:0]       s_axil_rready_i,
+    output logic [Drives-1:0]       irq_o,
+
+    output logic [Drives-1:0] perst_no,  // to the drives' PERST#
+
+    // The bridges, each in its clock, which may stop.
+    input logic [Drives-1:0] axi_aclk_i,
+    input logic [Drives-1:0] axi_aresetn_i,
+    input logic [Drives-1:0] user_link_up_i,
+
+    // from the bridges' masters
+    input  logic [Drives-1:0][     IdWidth-1:0] s_axi_awid_i,
+    input  logic [Drives-1:0][AddressWidth-1:0] s_axi_awaddr_i,
+    input  logic [Drives-1:0][             7:0] s_axi_awlen_i,
+    input  logic [Drives-1:0][             2:0] s_axi_awsize_i,
+    input  logic [Drives-1:0][             1:0] s_axi_awburst_i,
+    input  logic [Drives-1:0]                   s_axi_awvalid_i,
+    output logic [Drives-1:0]                   s_axi_awready_o,
+    input  logic [Drives-1:0][   DataWidth-1:0] s_axi_wdata_i,
+    input  logic [Drives-1:0][ DataWidth/8-1:0] s_axi_wstrb_i,
+    input  logic [Drives-1:0]                   s_axi_wlast_i,
+    input  logic [Drives-1:0]                   s_axi_wvalid_i,
+    output logic [Drives-1:0]                   s_axi_wready_o,
+    output logic [Drives-1:0][     IdWidth-1:0] s_axi_bid_o,
+    output logic [Drives-1:0][             1:0] s_axi_bresp_o,
+    output logic [Drives-1:0]                   s_axi_bvalid_o,
+    input  logic [Drives-1:0]                   s_axi_bready_i,
+    input  logic [Drives-1:0][     IdWidth-1:0] s_axi_arid_i,
+    input  logic [Drives-1:0][AddressWidth-1:0] s_axi_araddr_i,
+    input  logic [Drives-1:0][             7:0] s_axi_arlen_i,
+    input  logic [Drives-1:0][             2:0] s_axi_arsize_i,
+    input  logic [Drives-1:0][             1:0] s_axi_arburst_i,
+    input  logic [Drives-1:0]                   s_axi_arvalid_i,
+    output logic [Drives-1:0]                   s_axi_arready_o,
+    output logic [Drives-1:0][     IdWidth-1:0] s_axi_rid_o,
+    output logic [Drives-1:0][   DataWidth-1:0] s_axi_rdata_o,
+    output logic [Drives-1:0][             1:0] s_axi_rresp_o,
+    output logic [Drives-1:0]                   s_axi_rlast_o,
+    output logic [Drives-1:0]                   s_axi_rvalid_o,
+    input  logic [Drives-1:0]                   s_axi_rready_i,
+
+    // to the bridges' slaves
+    output logic [Drives-1:0][           63:0] m_axi_awaddr_o,
+    output logic [Drives-1:0][            2:0] m_axi_awsize_o,
+    output logic [Drives-1:0]                  m_axi_awvalid_o,
+    input  logic [Drives-1:0]                  m_axi_awready_i,
+    output logic [Drives-1:0][  DataWidth-1:0] m_axi_wdata_o,
+    output logic [Drives-1:0][DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic [Drives-1:0]                  m_axi_wvalid_o,
+    input  logic [Drives-1:0]                  m_axi_wready_i,
+    input  logic [Drives-1:0][            1:0] m_axi_bresp_i,
+    input  logic [Drives-1:0]                  m_axi_bvalid_i,
+    output logic [Drives-1:0]                  m_axi_bready_o,
+    output logic [Drives-1:0][           63:0] m_axi_araddr_o,
+    output logic [Drives-1:0][            2:0] m_axi_arsize_o,
+    output logic [Drives-1:0]                  m_axi_arvalid_o,
+    input  logic [Drives-1:0]                  m_axi_arready_i,
+    input  logic [Drives-1:0][  DataWidth-1:0] m_axi_rdata_i,
+    input  logic [Drives-1:0][            1:0] m_axi_rresp_i,
+    input  logic [Drives-1:0]                  m_axi_rvalid_i,
+    output logic [Drives-1:0]                  m_axi_rready_o,
+
+    // to the bridges' control ports
+    output logic [Drives-1:0][31:0] c_axil_awaddr_o,
+    output logic [Drives-1:0]       c_axil_awvalid_o,
+    input  logic [Drives-1:0]       c_axil_awready_i,
+    output logic [Drives-1:0][31:0] c_axil_wdata_o,
+    output logic [Drives-1:0][ 3:0] c_axil_wstrb_o,
+    output logic [Drives-1:0]       c_axil_wvalid_o,
+    input  logic [Drives-1:0]       c_axil_wready_i,
+    input  logic [Drives-1:0][ 1:0] c_axil_bresp_i,
+    input  logic [Drives-1:0]       c_axil_bvalid_i,
+    output logic [Drives-1:0]       c_axil_bready_o,
+    output logic [Drives-1:0][31:0] c_axil_araddr_o,
+    output logic [Drives-1:0]       c_axil_arvalid_o,
+    input  logic [Drives-1:0]       c_axil_arready_i,
+    input  logic [Drives-1:0][31:0] c_axil_rdata_i,
+    input  logic [Drives-1:0][ 1:0] c_axil_rresp_i,
+    input  logic [Drives-1:0]       c_axil_rvalid_i,
+    output logic [Drives-1:0]       c_axil_rready_o,
+
+    // Memory mode: what passes on the write channels between each bridge's master and the memory. Otherwise all zeros.
+    input logic [Drives-1:0][IdWidth-1:0] tap_awid_i,
+    input logic [Drives-1:0]              tap_awvalid_i,
+    input logic [Drives-1:0]              tap_awready_i,
+    input logic [Drives-1:0][IdWidth-1:0] tap_bid_i,
+    input logic [Drives-1:0]              tap_bvalid_i,
+    input logic [Drives-1:0]              tap_bready_i
+);
+
+  localparam int unsigned WindowBits = window_bits(RamBytes);
+  localparam bit HasStreams = RamBytes > 8192;
+
+  logic command_valid, command_ready, response_valid, response_ready;
+  command_t command;
+  response_t response;
+  logic in_valid, in_ready, out_valid, out_ready, out_last, out_error;
+  logic [DataWidth-1:0] in_data, out_data;
+
+  spate_user_side #(
+      .DataWidth(DataWidth),
+      .HasStreams(HasStreams)
+  ) u_user_side (
+      .user_clk_i,
+      .user_rst_ni,
+      .cmd_valid_i,
+      .cmd_ready_o,
+      .cmd_op_i,
+      .cmd_source_i,
+      .cmd_fua_i,
+      .cmd_tag_i,
+      .cmd_lba_i,
+      .cmd_blocks_i,
+      .cmd_address_i,
+      .rsp_valid_o,
+      .rsp_ready_i,
+      .rsp_tag_o,
+      .rsp_status_o,
+      .rsp_done_o,
+      .s_axis_tvalid_i,
+      .s_axis_tready_o,
+      .s_axis_tdata_i,
+      .m_axis_tvalid_o,
+      .m_axis_tready_i,
+      .m_axis_tdata_o,
+      .m_axis_tlast_o,
+      .m_axis_tuser_o,
+      .clk_i,
+      .rst_ni,
+      .command_valid_o(command_valid),
+      .command_ready_i(command_ready),
+      .command_o(command),
+      .response_valid_i(response_valid),
+      .response_ready_o(response_ready),
+      .response_i(response),
+      .data_valid_o(in_valid),
+      .data_ready_i(in_ready),
+      .data_o(in_data),
+      .data_valid_i(out_valid),
+      .data_ready_o(out_ready),
+      .data_i(out_data),
+      .data_last_i(out_last),
+      .data_error_i(out_error)
+  );
+
+  // ---- the array ----
+
+  logic [Drives-1:0] member_command_valid, member_command_ready, member_response_valid, member_response_ready;
+  command_t [Drives-1:0] member_command;
+  response_t [Drives-1:0] member_response;
+  logic [Drives-1:0] member_in_valid, member_in_ready, member_out_valid, member_out_ready, member_out_error;
+  logic [Drives-1:0][DataWidth-1:0] member_in, member_out;
+  drive_t [Drives-1:0] drive;
+  logic [Drives-1:0] known, block_4096;
+  logic ready_q;
+
+  // From when each drive has been there, or was given up. A drive that recovers is waited for by its own core.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) ready_q <= 1'b0;
+    else ready_q <= array_valid_i && (ready_q || &known);
+  end
+
+  spate_stripe #(
+      .Drives(Drives),
+      .DataWidth(DataWidth),
+      .ChunkBytes(ChunkBytes),
+      .MemberRamBytes(RamBytes)
+  ) u_stripe (
+      .clk_i,
+      .rst_ni,
+      .ready_i(ready_q),
+      .block_4096_i(|block_4096),
+      .data_lba_i(array_data_lba_i),
+      .member_blocks_i(array_member_blocks_i),
+      .command_valid_i(command_valid),
+      .command_ready_o(command_ready),
+      .command_i(command),
+      .response_valid_o(response_valid),
+      .response_ready_i(response_ready),
+      .response_o(response),
+      .data_valid_i(in_valid),
+      .data_ready_o(in_ready),
+      .data_i(in_data),
+      .data_valid_o(out_valid),
+      .data_ready_i(out_ready),
+      .data_o(out_data),
+      .data_last_o(out_last),
+      .data_error_o(out_error),
+      .member_command_valid_o(member_command_valid),
+      .member_command_ready_i(member_command_ready),
+      .member_command_o(member_command),
+      .member_response_valid_i(member_response_valid),
+      .member_response_ready_o(member_response_ready),
+      .member_response_i(member_response),
+      .member_data_valid_o(member_in_valid),
+      .member_data_ready_i(member_in_ready),
+      .member_data_o(member_in),
+      .member_data_valid_i(member_out_valid),
+      .member_data_ready_o(member_out_ready),
+      .member_data_i(member_out),
+      .member_data_error_i(member_out_error),
+      .written_blocks_o(array_written_blocks_o)
+  );
+
+  // ---- the members ----
+
+  for (genvar i = 0; i < Drives; i++) begin : gen_member
+    logic adapter_reset, adapter_quiet, quiet, link_up, tap_lost, fence_request, fence_answer;
+    logic read_valid, read_ready, read_stray, read_data_valid, read_data_ready, read_last;
+    logic [WindowBits-1:0] read_address, write_address;
+    logic [8:0] read_beats;
+    logic [DataWidth-1:0] read_data, write_data;
+    logic write_valid, write_ready, write_stray;
+    logic [DataWidth/8-1:0] write_strobe;
+    logic mmio_valid, mmio_ready, mmio_response_valid;
+    mmio_request_t mmio_request;
+    mmio_response_t mmio_response;
+
+    assign known[i] = drive[i].ready || drive[i].gone;
+    assign block_4096[i] = drive[i].block_4096;
+
+    spate_host #(
+        .DataWidth(DataWidth),
+        .SlotBits(SlotBits),
+        .QueueShiftMax(QueueShiftMax),
+        .RamBytes(RamBytes),
+        .WindowBase(WindowBase),
+        .BarBase(BarBase),
+        .AddressBits(AddressBits),
+        .CommandSectorsLimit(CommandSectorsLimit),
+        .ClockHz(ClockHz),
+        .UsPerMs(UsPerMs),
+        .HealthMs(HealthMs),
+        .AdminDeadlineMs(AdminDeadlineMs),
+        .CommandDeadlineMs(CommandDeadlineMs),
+        .XilinxBridge(XilinxBridge)
+    ) u_host (
+        .clk_i,
+        .rst_ni,
+        .command_valid_i(member_command_valid[i]),
+        .command_ready_o(member_command_ready[i]),
+        .command_i(member_command[i]),
+        .response_valid_o(member_response_valid[i]),
+        .response_ready_i(member_response_ready[i]),
+        .response_o(member_response[i]),
+        .data_valid_i(member_in_valid[i]),
+        .data_ready_o(member_in_ready[i]),
+        .data_i(member_in[i]),
+        .data_valid_o(member_out_valid[i]),
+        .data_ready_i(member_out_ready[i]),
+        .data_o(member_out[i]),
+        .data_last_o(),
+        .data_error_o(member_out_error[i]),
+        .drive_o(drive[i]),
+        .volatile_cache_o(),
+        .s_axil_awaddr_i(s_axil_awaddr_i[i]),
+        .s_axil_awvalid_i(s_axil_awvalid_i[i]),
+        .s_axil_awready_o(s_axil_awready_o[i]),
+        .s_axil_wdata_i(s_axil_wdata_i[i]),
+        .s_axil_wstrb_i(s_axil_wstrb_i[i]),
+        .s_axil_wvalid_i(s_axil_wvalid_i[i]),
+        .s_axil_wready_o(s_axil_wready_o[i]),
+        .s_axil_bresp_o(s_axil_bresp_o[i]),
+        .s_axil_bvalid_o(s_axil_bvalid_o[i]),
+        .s_axil_bready_i(s_axil_bready_i[i]),
+        .s_axil_araddr_i(s_axil_araddr_i[i]),
+        .s_axil_arvalid_i(s_axil_arvalid_i[i]),
+        .s_axil_arready_o(s_axil_arready_o[i]),
+        .s_axil_rdata_o(s_axil_rdata_o[i]),
+        .s_axil_rresp_o(s_axil_rresp_o[i]),
+        .s_axil_rvalid_o(s_axil_rvalid_o[i]),
+        .s_axil_rready_i(s_axil_rready_i[i]),
+        .irq_o(irq_o[i]),
+        .link_up_i(link_up),
+        .perst_no(perst_no[i]),
+        .adapter_reset_o(adapter_reset),
+        .adapter_quiet_i(quiet),
+        .read_valid_i(read_valid),
+        .read_ready_o(read_ready),
+        .read_address_i(read_address),
+        .read_stray_i(read_stray),
+        .read_beats_i(read_beats),
+        .read_data_valid_o(read_data_valid),
+        .read_data_ready_i(read_data_ready),
+        .read_data_o(read_data),
+        .read_last_o(read_last),
+        .write_valid_i(write_valid),
+        .write_ready_o(write_ready),
+        .write_address_i(write_address),
+        .write_stray_i(write_stray),
+        .write_data_i(write_data),
+        .write_strobe_i(write_strobe),
+        .mmio_request_valid_o(mmio_valid),
+        .mmio_request_ready_i(mmio_ready),
+        .mmio_request_o(mmio_request),
+        .mmio_response_valid_i(mmio_response_valid),
+        .mmio_response_i(mmio_response),
+        .fence_request_o(fence_request),
+        .fence_answer_i(fence_answer),
+        .tap_lost_i(tap_lost)
+    );
+    spate_pcie_axi #(
+        .DataWidth(DataWidth),
+        .AddressWidth(AddressWidth),
+        .IdWidth(IdWidth),
+        .WindowBits(WindowBits),
+        .WindowBase(WindowBase),
+        .BarAxiBase(BarAxiBase),
+        .DeviceConfigOffset(DeviceConfigOffset),
+        .LocalConfigOffset(LocalConfigOffset)
+    ) u_adapter (
+        .clk_i,
+        .rst_ni,
+        .adapter_reset_i(adapter_reset),
+        .quiet_o(adapter_quiet),
+        .link_up_o(link_up),
+        .read_valid_o(read_valid),
+        .read_ready_i(read_ready),
+        .read_address_o(read_address),
+        .read_stray_o(read_stray),
+        .read_beats_o(read_beats),
+        .read_data_valid_i(read_data_valid),
+        .read_data_ready_o(read_data_ready),
+        .read_data_i(read_data),
+        .read_last_i(read_last),
+        .write_valid_o(write_valid),
+        .write_ready_i(write_ready),
+        .write_address_o(write_address),
+        .write_stray_o(write_stray),
+        .write_data_o(write_data),
+        .write_strobe_o(write_strobe),
+        .request_valid_i(mmio_valid),
+        .request_ready_o(mmio_ready),
+        .request_i(mmio_request),
+        .response_valid_o(mmio_response_valid),
+        .response_o(mmio_response),
+        .axi_aclk_i(axi_aclk_i[i]),
+        .axi_aresetn_i(axi_aresetn_i[i]),
+        .user_link_up_i(user_link_up_i[i]),
+        .s_axi_awid_i(s_axi_awid_i[i]),
+        .s_axi_awaddr_i(s_axi_awaddr_i[i]),
+        .s_axi_awlen_i(s_axi_awlen_i[i]),
+        .s_axi_awsize_i(s_axi_awsize_i[i]),
+        .s_axi_awburst_i(s_axi_awburst_i[i]),
+        .s_axi_awvalid_i(s_axi_awvalid_i[i]),
+        .s_axi_awready_o(s_axi_awready_o[i]),
+        .s_axi_wdata_i(s_axi_wdata_i[i]),
+        .s_axi_wstrb_i(s_axi_wstrb_i[i]),
+        .s_axi_wlast_i(s_axi_wlast_i[i]),
+        .s_axi_wvalid_i(s_axi_wvalid_i[i]),
+        .s_axi_wready_o(s_axi_wready_o[i]),
+        .s_axi_bid_o(s_axi_bid_o[i]),
+        .s_axi_bresp_o(s_axi_bresp_o[i]),
+        .s_axi_bvalid_o(s_axi_bvalid_o[i]),
+        .s_axi_bready_i(s_axi_bready_i[i]),
+        .s_axi_arid_i(s_axi_arid_i[i]),
+        .s_axi_araddr_i(s_axi_araddr_i[i]),
+        .s_axi_arlen_i(s_axi_arlen_i[i]),
+        .s_axi_arsize_i(s_axi_arsize_i[i]),
+        .s_axi_arburst_i(s_axi_arburst_i[i]),
+        .s_axi_arvalid_i(s_axi_arvalid_i[i]),
+        .s_axi_arready_o(s_axi_arready_o[i]),
+        .s_axi_rid_o(s_axi_rid_o[i]),
+        .s_axi_rdata_o(s_axi_rdata_o[i]),
+        .s_axi_rresp_o(s_axi_rresp_o[i]),
+        .s_axi_rlast_o(s_axi_rlast_o[i]),
+        .s_axi_rvalid_o(s_axi_rvalid_o[i]),
+        .s_axi_rready_i(s_axi_rready_i[i]),
+        .m_axi_awaddr_o(m_axi_awaddr_o[i]),
+        .m_axi_awsize_o(m_axi_awsize_o[i]),
+        .m_axi_awvalid_o(m_axi_awvalid_o[i]),
+        .m_axi_awready_i(m_axi_awready_i[i]),
+        .m_axi_wdata_o(m_axi_wdata_o[i]),
+        .m_axi_wstrb_o(m_axi_wstrb_o[i]),
+        .m_axi_wvalid_o(m_axi_wvalid_o[i]),
+        .m_axi_wready_i(m_axi_wready_i[i]),
+        .m_axi_bresp_i(m_axi_bresp_i[i]),
+        .m_axi_bvalid_i(m_axi_bvalid_i[i]),
+        .m_axi_bready_o(m_axi_bready_o[i]),
+        .m_axi_araddr_o(m_axi_araddr_o[i]),
+        .m_axi_arsize_o(m_axi_arsize_o[i]),
+        .m_axi_arvalid_o(m_axi_arvalid_o[i]),
+        .m_axi_arready_i(m_axi_arready_i[i]),
+        .m_axi_rdata_i(m_axi_rdata_i[i]),
+        .m_axi_rresp_i(m_axi_rresp_i[i]),
+        .m_axi_rvalid_i(m_axi_rvalid_i[i]),
+        .m_axi_rready_o(m_axi_rready_o[i]),
+        .c_axil_awaddr_o(c_axil_awaddr_o[i]),
+        .c_axil_awvalid_o(c_axil_awvalid_o[i]),
+        .c_axil_awready_i(c_axil_awready_i[i]),
+        .c_axil_wdata_o(c_axil_wdata_o[i]),
+        .c_axil_wstrb_o(c_axil_wstrb_o[i]),
+        .c_axil_wvalid_o(c_axil_wvalid_o[i]),
+        .c_axil_wready_i(c_axil_wready_i[i]),
+        .c_axil_bresp_i(c_axil_bresp_i[i]),
+        .c_axil_bvalid_i(c_axil_bvalid_i[i]),
+        .c_axil_bready_o(c_axil_bready_o[i]),
+        .c_axil_araddr_o(c_axil_araddr_o[i]),
+        .c_axil_arvalid_o(c_axil_arvalid_o[i]),
+        .c_axil_arready_i(c_axil_arready_i[i]),
+        .c_axil_rdata_i(c_axil_rdata_i[i]),
+        .c_axil_rresp_i(c_axil_rresp_i[i]),
+        .c_axil_rvalid_i(c_axil_rvalid_i[i]),
+        .c_axil_rready_o(c_axil_rready_o[i])
+    );
+
+    // ---- memory mode: are the writes that passed the core by answered? ----
+
+    if (HasStreams) begin : gen_no_tap
+      assign fence_answer = 1'b0;
+      assign quiet = adapter_quiet;
+      assign tap_lost = 1'b0;
+    end else begin : gen_tap
+      logic tap_rst_n, idle, idle_here, lost;
+      spate_cdc_reset u_tap_reset (
+          .clk_i(axi_aclk_i[i]),
+          .rst_ni(axi_aresetn_i[i]),
+          .rst_no(tap_rst_n)
+      );
+      spate_write_tap #(
+          .IdWidth(IdWidth)
+      ) u_tap (
+          .clk_i(axi_aclk_i[i]),
+          .rst_ni(tap_rst_n),
+          .tap_awvalid_i(tap_awvalid_i[i]),
+          .tap_awready_i(tap_awready_i[i]),
+          .tap_awid_i(tap_awid_i[i]),
+          .tap_bvalid_i(tap_bvalid_i[i]),
+          .tap_bready_i(tap_bready_i[i]),
+          .tap_bid_i(tap_bid_i[i]),
+          .fence_request_i(fence_request),
+          .fence_answer_o(fence_answer),
+          .idle_o(idle),
+          .lost_o(lost)
+      );
+      spate_cdc_bit u_idle (
+          .clk_i,
+          .level_i(idle),
+          .level_o(idle_here)
+      );
+      spate_cdc_bit u_lost (
+          .clk_i,
+          .level_i(lost),
+          .level_o(tap_lost)
+      );
+      assign quiet = adapter_quiet && idle_here;
+    end
+
+
+  end
+
+endmodule

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole host for one drive straight on the UltraScale+ integrated block (PCIE4, PCIE4C) as a root port: no bridge.
+// Otherwise as spate_nvme_axi, in stream mode; spate_pcie_usp says how the block is to be generated.
+//
+// Guarantee: that of spate_host, from the user's clock to the block's.
+module spate_nvme_usp
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // of the block and the streams: 128 or 256
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned RamBytes = 262144,  // of the data buffer, above 8192
+    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it; aligned to its size
+    parameter logic [63:0] BarBase = 64'h0,  // the bus address that BAR 0 is given
+    parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command
+    parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
+    parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
+    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
+    parameter int unsigned CommandDeadlineMs = 8000  // of a read or write
+) (
+    // The core and the registers. Never stops; at least as fast as pcie_clk_i.
+    input logic clk_i,
+    input logic rst_ni,
+
+    // The user's clock, that of cmd, rsp, s_axis and m_axis. Its reset empties the crossings.
+    input logic user_clk_i,
+    input logic user_rst_ni,
+
+    // Commands and responses: spate_pkg::command_t and response_t.
+    input  logic        cmd_valid_i,
+    output logic        cmd_ready_o,
+    input  logic [ 3:0] cmd_op_i,
+    input  logic [ 1:0] cmd_source_i,
+    input  logic        cmd_fua_i,
+    input  logic [15:0] cmd_tag_i,
+    input  logic [63:0] cmd_lba_i,
+    input  logic [31:0] cmd_blocks_i,
+    input  logic [63:0] cmd_address_i,
+    output logic        rsp_valid_o,
+    input  logic        rsp_ready_i,
+    output logic [15:0] rsp_tag_o,
+    output logic [15:0] rsp_status_o,
+    output logic [63:0] rsp_done_o,
+
+    // What is written and what was read: whole beats, in the order of the commands.
+    input  logic                 s_axis_tvalid_i,
+    output logic                 s_axis_tready_o,
+    input  logic [DataWidth-1:0] s_axis_tdata_i,
+    output logic                 m_axis_tvalid_o,
+    input  logic                 m_axis_tready_i,
+    output logic [DataWidth-1:0] m_axis_tdata_o,
+    output logic                 m_axis_tlast_o,   // of a request
+    output logic                 m_axis_tuser_o,   // the beat could not be read
+
+    // The registers, 16 KiB, in clk_i.
+    input  logic [13:0] s_axil_awaddr_i,
+    input  logic        s_axil_awvalid_i,
+    output logic        s_axil_awready_o,
+    input  logic [31:0] s_axil_wdata_i,
+    input  logic [ 3:0] s_axil_wstrb_i,
+    input  logic        s_axil_wvalid_i,
+    output logic        s_axil_wready_o,
+    output logic [ 1:0] s_axil_bresp_o,
+    output logic        s_axil_bvalid_o,
+    input  logic        s_axil_bready_i,
+    input  logic [13:0] s_axil_araddr_i,
+    input  logic        s_axil_arvalid_i,
+    output logic        s_axil_arready_o,
+    output logic [31:0] s_axil_rdata_o,
+    output logic [ 1:0] s_axil_rresp_o,
+    output logic        s_axil_rvalid_o,
+    input  logic        s_axil_rready_i,
+    output logic        irq_o,
+
+    output logic perst_no,  // to the drive's PERST#
+
+    // The block, in its clock, which may stop: its ports have the same names.
+    input  logic                    pcie_clk_i,
+    input  logic                    pcie_reset_i,
+    input  logic                    pcie_lnk_up_i,
+    input  logic [             1:0] cfg_max_payload_i,
+    input  logic [   DataWidth-1:0] pcie_m_axis_cq_tdata_i,
+    input  logic [            87:0] pcie_m_axis_cq_tuser_i,
+    input  logic                    pcie_m_axis_cq_tlast_i,
+    input  logic                    pcie_m_axis_cq_tvalid_i,
+    output logic                    pcie_m_axis_cq_tready_o,
+    output logic [             1:0] pcie_cq_np_req_o,
+    output logic [   DataWidth-1:0] pcie_s_axis_cc_tdata_o,
+    output logic [DataWidth/32-1:0] pcie_s_axis_cc_tkeep_o,
+    output logic [            32:0] pcie_s_axis_cc_tuser_o,
+    output logic                    pcie_s_axis_cc_tlast_o,
+    output logic                    pcie_s_axis_cc_tvalid_o,
+    input  logic                    pcie_s_axis_cc_tready_i,
+    output logic [   DataWidth-1:0] pcie_s_axis_rq_tdata_o,
+    output logic [DataWidth/32-1:0] pcie_s_axis_rq_tkeep_o,
+    output logic [            61:0] pcie_s_axis_rq_tuser_o,
+    output logic                    pcie_s_axis_rq_tlast_o,
+    output logic                    pcie_s_axis_rq_tvalid_o,
+    input  logic                    pcie_s_axis_rq_tready_i,
+    input  logic [   DataWidth-1:0] pcie_m_axis_rc_tdata_i,
+    input  logic [            74:0] pcie_m_axis_rc_tuser_i,
+    input  logic                    pcie_m_axis_rc_tvalid_i,
+    output logic                    pcie_m_axis_rc_tready_o,
+    output logic [             9:0] cfg_mgmt_addr_o,
+    output logic                    cfg_mgmt_write_o,
+    output logic [            31:0] cfg_mgmt_write_data_o,
+    output logic [             3:0] cfg_mgmt_byte_enable_o,
+    output logic                    cfg_mgmt_read_o,
+    input  logic [            31:0] cfg_mgmt_read_data_i,
+    input  logic                    cfg_mgmt_read_write_done_i
+);
+
+  localparam int unsigned WindowBits = window_bits(RamBytes);
+  localparam bit HasStreams = 1'b1;
+  localparam int unsigned AddressBits = 40;
+
+  if (RamBytes <= 8192) begin : gen_ram_bytes
+    $error("spate_nvme_usp: RamBytes must be above 8192: nothing can pass the core by, so there is no memory mode");
+  end
+
+  logic command_valid, command_ready, response_valid, response_ready;
+  command_t command;
+  response_t response;
+  logic in_valid, in_ready, out_valid, out_ready, out_last, out_error;
+  logic [DataWidth-1:0] in_data, out_data;
+  logic adapter_reset, adapter_quiet, link_up;
+  logic read_valid, read_ready, read_stray, read_data_valid, read_data_ready, read_last;
+  logic [WindowBits-1:0] read_address, write_address;
+  logic [8:0] read_beats;
+  logic [DataWidth-1:0] read_data, write_data;
+  logic write_valid, write_ready, write_stray;
+  logic [DataWidth/8-1:0] write_strobe;
+  logic mmio_valid, mmio_ready, mmio_response_valid;
+  mmio_request_t mmio_request;
+  mmio_response_t mmio_response;
+
+  spate_user_side #(
+      .DataWidth(DataWidth),
+      .HasStreams(HasStreams)
+  ) u_user_side (
+      .user_clk_i,
+      .user_rst_ni,
+      .cmd_valid_i,
+      .cmd_ready_o,
+      .cmd_op_i,
+      .cmd_source_i,
+      .cmd_fua_i,
+      .cmd_tag_i,
+      .cmd_lba_i,
+      .cmd_blocks_i,
+      .cmd_address_i,
+      .rsp_valid_o,
+      .rsp_ready_i,
+      .rsp_tag_o,
+      .rsp_status_o,
+      .rsp_done_o,
+      .s_axis_tvalid_i,
+      .s_axis_tready_o,
+      .s_axis_tdata_i,
+      .m_axis_tvalid_o,
+      .m_axis_tready_i,
+      .m_axis_tdata_o,
+      .m_axis_tlast_o,
+      .m_axis_tuser_o,
+      .clk_i,
+      .rst_ni,
+      .command_valid_o(command_valid),
+      .command_ready_i(command_ready),
+      .command_o(command),
+      .response_valid_i(response_valid),
+      .response_ready_o(response_ready),
+      .response_i(response),
+      .data_valid_o(in_valid),
+      .data_ready_i(in_ready),
+      .data_o(in_data),
+      .data_valid_i(out_valid),
+      .data_ready_o(out_ready),
+      .data_i(out_data),
+      .data_last_i(out_last),
+      .data_error_i(out_error)
+  );
+
+  spate_host #(
+      .DataWidth(DataWidth),
+      .SlotBits(SlotBits),
+      .QueueShiftMax(QueueShiftMax),
+      .RamBytes(RamBytes),
+      .WindowBase(WindowBase),
+      .BarBase(BarBase),
+      .AddressBits(AddressBits),
+      .CommandSectorsLimit(CommandSectorsLimit),
+      .ClockHz(ClockHz),
+      .UsPerMs(UsPerMs),
+      .HealthMs(HealthMs),
+      .AdminDeadlineMs(AdminDeadlineMs),
+      .CommandDeadlineMs(CommandDeadlineMs),
+      .XilinxBridge(1'b0)
+  ) u_host (
+      .clk_i,
+      .rst_ni,
+      .command_valid_i(command_valid),
+      .command_ready_o(command_ready),
+      .command_i(command),
+      .response_valid_o(response_valid),
+      .response_ready_i(response_ready),
+      .response_o(response),
+      .data_valid_i(in_valid),
+      .data_ready_o(in_ready),
+      .data_i(in_data),
+      .data_valid_o(out_valid),
+      .data_ready_i(out_ready),
+      .data_o(out_data),
+      .data_last_o(out_last),
+      .data_error_o(out_error),
+      .drive_o(),
+      .volatile_cache_o(),
+      .s_axil_awaddr_i,
+      .s_axil_awvalid_i,
+      .s_axil_awready_o,
+      .s_axil_wdata_i,
+      .s_axil_wstrb_i,
+      .s_axil_wvalid_i,
+      .s_axil_wready_o,
+      .s_axil_bresp_o,
+      .s_axil_bvalid_o,
+      .s_axil_bready_i,
+      .s_axil_araddr_i,
+      .s_axil_arvalid_i,
+      .s_axil_arready_o,
+      .s_axil_rdata_o,
+      .s_axil_rresp_o,
+      .s_axil_rvalid_o,
+      .s_axil_rready_i,
+      .irq_o,
+      .link_up_i(link_up),
+      .perst_no,
+      .adapter_reset_o(adapter_reset),
+      .adapter_quiet_i(adapter_quiet),
+      .read_valid_i(read_valid),
+      .read_ready_o(read_ready),
+      .read_address_i(read_address),
+      .read_stray_i(read_stray),
+      .read_beats_i(read_beats),
+      .read_data_valid_o(read_data_valid),
+      .read_data_ready_i(read_data_ready),
+      .read_data_o(read_data),
+      .read_last_o(read_last),
+      .write_valid_i(write_valid),
+      .write_ready_o(write_ready),
+      .write_address_i(write_address),
+      .write_stray_i(write_stray),
+      .write_data_i(write_data),
+      .write_strobe_i(write_strobe),
+      .mmio_request_valid_o(mmio_valid),
+      .mmio_request_ready_i(mmio_ready),
+      .mmio_request_o(mmio_request),
+      .mmio_response_valid_i(mmio_response_valid),
+      .mmio_response_i(mmio_response),
+      .fence_request_o(),
+      .fence_answer_i(1'b0),
+      .tap_lost_i(1'b0)
+  );
+
+  spate_pcie_usp #(
+      .DataWidth(DataWidth),
+      .WindowBits(WindowBits),
+      .WindowBase(WindowBase),
+      .BarBase(BarBase)
+  ) u_adapter (
+      .clk_i,
+      .rst_ni,
+      .adapter_reset_i(adapter_reset),
+      .quiet_o(adapter_quiet),
+      .link_up_o(link_up),
+      .read_valid_o(read_valid),
+      .read_ready_i(read_ready),
+      .read_address_o(read_address),
+      .read_stray_o(read_stray),
+      .read_beats_o(read_beats),
+      .read_data_valid_i(read_data_valid),
+      .read_data_ready_o(read_data_ready),
+      .read_data_i(read_data),
+      .read_last_i(read_last),
+      .write_valid_o(write_valid),
+      .write_ready_i(write_ready),
+      .write_address_o(write_address),
+      .write_stray_o(write_stray),
+      .write_data_o(write_data),
+      .write_strobe_o(write_strobe),
+      .request_valid_i(mmio_valid),
+      .request_ready_o(mmio_ready),
+      .request_i(mmio_request),
+      .response_valid_o(mmio_response_valid),
+      .response_o(mmio_response),
+      .user_clk_i(pcie_clk_i),
+      .user_reset_i(pcie_reset_i),
+      .user_lnk_up_i(pcie_lnk_up_i),
+      .cfg_max_payload_i,
+      .m_axis_cq_tdata_i(pcie_m_axis_cq_tdata_i),
+      .m_axis_cq_tuser_i(pcie_m_axis_cq_tuser_i),
+      .m_axis_cq_tlast_i(pcie_m_axis_cq_tlast_i),
+      .m_axis_cq_tvalid_i(pcie_m_axis_cq_tvalid_i),
+      .m_axis_cq_tready_o(pcie_m_axis_cq_tready_o),
+      .pcie_cq_np_req_o,
+      .s_axis_cc_tdata_o(pcie_s_axis_cc_tdata_o),
+      .s_axis_cc_tkeep_o(pcie_s_axis_cc_tkeep_o),
+      .s_axis_cc_tuser_o(pcie_s_axis_cc_tuser_o),
+      .s_axis_cc_tlast_o(pcie_s_axis_cc_tlast_o),
+      .s_axis_cc_tvalid_o(pcie_s_axis_cc_tvalid_o),
+      .s_axis_cc_tready_i(pcie_s_axis_cc_tready_i),
+      .s_axis_rq_tdata_o(pcie_s_axis_rq_tdata_o),
+      .s_axis_rq_tkeep_o(pcie_s_axis_rq_tkeep_o),
+      .s_axis_rq_tuser_o(pcie_s_axis_rq_tuser_o),
+      .s_axis_rq_tlast_o(pcie_s_axis_rq_tlast_o),
+      .s_axis_rq_tvalid_o(pcie_s_axis_rq_tvalid_o),
+      .s_axis_rq_tready_i(pcie_s_axis_rq_tready_i),
+      .m_axis_rc_tdata_i(pcie_m_axis_rc_tdata_i),
+      .m_axis_rc_tuser_i(pcie_m_axis_rc_tuser_i),
+      .m_axis_rc_tvalid_i(pcie_m_axis_rc_tvalid_i),
+      .m_axis_rc_tready_o(pcie_m_axis_rc_tready_o),
+      .cfg_mgmt_addr_o,
+      .cfg_mgmt_write_o,
+      .cfg_mgmt_write_data_o,
+      .cfg_mgmt_byte_enable_o,
+      .cfg_mgmt_read_o,
+      .cfg_mgmt_read_data_i,
+      .cfg_mgmt_read_write_done_i
+  );
+
+endmodule

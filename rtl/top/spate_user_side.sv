@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The user's command, response and data streams, from the user's clock to the core's and back.
+//
+// Guarantee: what goes in comes out once, in order. No combinational path from one side to the other. A reset of the
+// user's side, which may come at any time, empties the crossings and nothing else: a request that the core has taken
+// goes on, and still moves all its beats. After a reset of either side nothing comes that went in before it.
+module spate_user_side
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,  // of the streams
+    parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams stand still
+    parameter int unsigned CommandDepth = 16,  // commands, and as many responses, between the clocks; a power of two
+    parameter int unsigned DataDepth = 32  // beats, each way; a power of two, at least 16
+) (
+    input logic user_clk_i,
+    input logic user_rst_ni,
+
+    input  logic        cmd_valid_i,
+    output logic        cmd_ready_o,
+    input  logic [ 3:0] cmd_op_i,
+    input  logic [ 1:0] cmd_source_i,
+    input  logic        cmd_fua_i,
+    input  logic [15:0] cmd_tag_i,
+    input  logic [63:0] cmd_lba_i,
+    input  logic [31:0] cmd_blocks_i,
+    input  logic [63:0] cmd_address_i,
+    output logic        rsp_valid_o,
+    input  logic        rsp_ready_i,
+    output logic [15:0] rsp_tag_o,
+    output logic [15:0] rsp_status_o,
+    output logic [63:0] rsp_done_o,
+
+    input  logic                 s_axis_tvalid_i,
+    output logic                 s_axis_tready_o,
+    input  logic [DataWidth-1:0] s_axis_tdata_i,
+    output logic                 m_axis_tvalid_o,
+    input  logic                 m_axis_tready_i,
+    output logic [DataWidth-1:0] m_axis_tdata_o,
+    output logic                 m_axis_tlast_o,
+    output logic                 m_axis_tuser_o,
+
+    input  logic                      clk_i,
+    input  logic                      rst_ni,
+    output logic                      command_valid_o,
+    input  logic                      command_ready_i,
+    output command_t                  command_o,
+    input  logic                      response_valid_i,
+    output logic                      response_ready_o,
+    input  response_t                 response_i,
+    output logic                      data_valid_o,
+    input  logic                      data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    input  logic                      data_valid_i,
+    output logic                      data_ready_o,
+    input  logic      [DataWidth-1:0] data_i,
+    input  logic                      data_last_i,
+    input  logic                      data_error_i
+);
+
+  // ---- running only while both sides are out of reset ----
+
+  logic user_rst_n, user_up;
+  logic core_run, core_clear, user_run, user_clear;
+
+  spate_cdc_reset u_reset (
+      .clk_i(user_clk_i),
+      .rst_ni(user_rst_ni),
+      .rst_no(user_rst_n)
+  );
+  spate_cdc_bit u_up (
+      .clk_i,
+      .level_i(user_rst_n),
+      .level_o(user_up)
+  );
+  // The core's side has begun nothing that would have to end: each beat is a transfer of its own.
+  spate_cdc_flush u_flush (
+      .a_clk_i(clk_i),
+      .a_rst_ni(rst_ni),
+      .a_stop_i(!user_up),
+      .a_idle_i(1'b1),
+      .a_run_o(core_run),
+      .a_clear_o(core_clear),
+      .b_clk_i(user_clk_i),
+      .b_rst_ni(user_rst_n),
+      .b_run_o(user_run),
+      .b_clear_o(user_clear)
+  );
+
+  // ---- commands and responses ----
+
+  // What stands at the end of a crossing that is not running is from before a reset: it is not shown.
+  logic command_there, response_there;
+  assign command_valid_o = command_there && core_run;
+  assign rsp_valid_o = response_there && user_run;
+
+  command_t user_command;
+  assign user_command = '{
+          from_registers: 1'b0,
+          tag: cmd_tag_i,
+          op: op_e'(cmd_op_i),
+          source: source_e'(cmd_source_i),
+          fua: cmd_fua_i,
+          address: cmd_address_i,
+          lba: cmd_lba_i,
+          blocks: cmd_blocks_i
+      };
+
+  spate_cdc_fifo #(
+      .Width($bits(command_t)),
+      .Depth(CommandDepth)
+  ) u_commands (
+      .in_clk_i(user_clk_i),
+      .in_run_i(user_run),
+      .in_clear_i(user_clear),
+      .in_valid_i(cmd_valid_i),
+      .in_ready_o(cmd_ready_o),
+      .in_data_i(user_command),
+      .in_empty_o(),
+      .out_clk_i(clk_i),
+      .out_run_i(core_run),
+      .out_clear_i(core_clear),
+      .out_valid_o(command_there),
+      .out_ready_i(command_ready_i),
+      .out_data_o(command_o)
+  );
+
+  spate_cdc_fifo #(
+      .Width(96),
+      .Depth(CommandDepth)
+  ) u_responses (
+      .in_clk_i(clk_i),
+      .in_run_i(core_run),
+      .in_clear_i(core_clear),
+      .in_valid_i(response_valid_i),
+      .in_ready_o(response_ready_o),
+      .in_data_i({response_i.tag, response_i.status, response_i.done}),
+      .in_empty_o(),
+      .out_clk_i(user_clk_i),
+      .out_run_i(user_run),
+      .out_clear_i(user_clear),
+      .out_valid_o(response_there),
+      .out_ready_i(rsp_ready_i),
+      .out_data_o({rsp_tag_o, rsp_status_o, rsp_done_o})
+  );
+
+  // ---- data ----
+
+  if (HasStreams) begin : gen_streams
+    logic in_there, out_there;
+    assign data_valid_o = in_there && core_run;
+    assign m_axis_tvalid_o = out_there && user_run;
+
+    spate_cdc_fifo #(
+        .Width(DataWidth),
+        .Depth(DataDepth)
+    ) u_data_in (
+        .in_clk_i(user_clk_i),
+        .in_run_i(user_run),
+        .in_clear_i(user_clear),
+        .in_valid_i(s_axis_tvalid_i),
+        .in_ready_o(s_axis_tready_o),
+        .in_data_i(s_axis_tdata_i),
+        .in_empty_o(),
+        .out_clk_i(clk_i),
+        .out_run_i(core_run),
+        .out_clear_i(core_clear),
+        .out_valid_o(in_there),
+        .out_ready_i(data_ready_i),
+        .out_data_o(data_o)
+    );
+    spate_cdc_fifo #(
+        .Width(DataWidth + 2),
+        .Depth(DataDepth)
+    ) u_data_out (
+        .in_clk_i(clk_i),
+        .in_run_i(core_run),
+        .in_clear_i(core_clear),
+        .in_valid_i(data_valid_i),
+        .in_ready_o(data_ready_o),
+        .in_data_i({data_error_i, data_last_i, data_i}),
+        .in_empty_o(),
+        .out_clk_i(user_clk_i),
+        .out_run_i(user_run),
+        .out_clear_i(user_clear),
+        .out_valid_o(out_there),
+        .out_ready_i(m_axis_tready_i),
+        .out_data_o({m_axis_tuser_o, m_axis_tlast_o, m_axis_tdata_o})
+    );
+  end else begin : gen_no_streams
+    assign s_axis_tready_o = 1'b0;
+    assign m_axis_tvalid_o = 1'b0;
+    assign m_axis_tdata_o = '0;
+    assign m_axis_tlast_o = 1'b0;
+    assign m_axis_tuser_o = 1'b0;
+    assign data_valid_o = 1'b0;
+    assign data_o = '0;
+    assign data_ready_o = 1'b0;
+  end
+
+endmodule

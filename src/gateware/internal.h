@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the backend share. The numbers are those of rtl/spate_pkg.sv. */
+#ifndef SPATE_GATEWARE_INTERNAL_H
+#define SPATE_GATEWARE_INTERNAL_H
+
+#include <spate/gateware.h>
+#include <spate/gateware_registers.h>
+#include <spate/port.h>
+
+enum gateware_op {
+  GATEWARE_FLUSH = 0,
+  GATEWARE_WRITE = 1,
+  GATEWARE_READ = 2,
+  GATEWARE_DEALLOCATE = 3,
+  GATEWARE_SHUTDOWN = 6
+};
+
+enum gateware_source { GATEWARE_STREAM = 0, GATEWARE_ADDRESS = 1, GATEWARE_MAILBOX = 2 };
+
+enum gateware_status {
+  GATEWARE_STATUS_INVALID = 0x8001,
+  GATEWARE_STATUS_RANGE = 0x8002,
+  GATEWARE_STATUS_UNSUPPORTED = 0x8003,
+  GATEWARE_STATUS_GONE = 0x8004,
+  GATEWARE_STATUS_DEADLINE = 0x8005,
+  GATEWARE_STATUS_BUSY = 0x8006,
+};
+
+#define GATEWARE_IO_SHUTDOWN   (SPATE_ZERO + 1) /* spate_io.op, not for others */
+#define GATEWARE_MAILBOX_BYTES (SPATE_REGS_MAILBOX_WORDS * 4u)
+
+/* A tag: how often its place was used, and the place; so that an answer to software that ran before is known for one.
+ */
+#define TAG_PLACE_MASK 0xffu
+#define TAG_USES_SHIFT 8u
+#define TAG_SIDE       0x80u /* the place of the side lane */
+
+struct gateware_command {
+  uint64_t lba, address;
+  uint32_t blocks;
+  uint16_t tag;
+  uint8_t op, source;
+  bool fua;
+};
+
+static inline uint32_t gateware_read(const struct spate_gateware *gateware, uint32_t offset) {
+  return spate_port_read32(gateware->config.registers + offset);
+}
+
+static inline void gateware_write(const struct spate_gateware *gateware, uint32_t offset, uint32_t value) {
+  spate_port_write32(gateware->config.registers + offset, value);
+}
+
+static inline bool gateware_in_memory_mode(const struct spate_gateware *gateware) {
+  return gateware->region.bytes == 0;
+}
+
+/* gateware.c */
+uint64_t gateware_ticks_of_ms(uint32_t ms);
+
+/* failure.c: what the core's error code means. */
+enum spate_error gateware_failure_error(const struct spate_gateware *gateware);
+
+/* command.c: false: the core has no room just now. */
+bool gateware_start(const struct spate_gateware *gateware, const struct gateware_command *command);
+enum spate_error gateware_status_error(const struct spate_gateware *gateware, uint16_t status);
+
+/* side.c: one at a time, through the mailbox. */
+void gateware_side_add(struct spate_gateware *gateware, struct spate_io *io);
+void gateware_side_start(struct spate_gateware *gateware);
+void gateware_side_done(struct spate_gateware *gateware, uint16_t status, uint64_t done);
+void gateware_side_fail(struct spate_gateware *gateware);
+void *gateware_data_of(const struct spate_io *io);
+
+/* lanes.c */
+extern const struct spate_block_ops gateware_ops;
+
+#endif

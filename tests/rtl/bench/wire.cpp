@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire.h"
+
+#include <algorithm>
+
+namespace bench {
+
+bool Wire::send_one(uint64_t now_ps) {
+  if (free_ps_ > static_cast<double>(now_ps)) return false;
+  for (unsigned index = 0; index < kQueues; index++) {
+    std::deque<Packet> &queue = queues_[index];
+    if (queue.empty() || (credits_[index] && !credits_[index](queue.front()))) continue;
+    Packet packet = std::move(queue.front());
+    queue.pop_front();
+    const double start_ps = std::max(free_ps_, static_cast<double>(packet.ready_ps));
+    free_ps_ = start_ps + packet.bytes * ps_per_byte_;
+    bytes_ += packet.bytes;
+    arrivals_.push_back({free_ps_ + latency_ps_, std::move(packet.arrive)});
+    return true;
+  }
+  return false;
+}
+
+void Wire::tick(uint64_t now_ps) {
+  while (send_one(now_ps)) {
+  }
+  while (!arrivals_.empty() && arrivals_.front().at_ps <= static_cast<double>(now_ps)) {
+    const std::function<void()> arrive = std::move(arrivals_.front().arrive);
+    arrivals_.pop_front();
+    arrive();
+  }
+}
+
+void Wire::clear() {
+  for (std::deque<Packet> &queue : queues_)
+    queue.clear();
+  arrivals_.clear();
+}
+
+bool Wire::idle() const {
+  return arrivals_.empty() &&
+         std::all_of(queues_.begin(), queues_.end(), [](const auto &queue) { return queue.empty(); });
+}
+
+} // namespace bench

@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate_admin with a drive that does as it is told: bring-up, each thing that can be wrong with a drive, side commands,
+faults and recovery. A millisecond is three cycles here."""
+
+import os
+import random
+
+import cocotb
+from cocotb.clock import Clock
+
+import admin_drive
+from admin_drive import AdminDrive, Profile
+
+WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
+ALL = os.environ["ALL"] != "0"
+
+
+def some(cases, of: int) -> list:
+    """All of the cases, or every so many of them."""
+    return list(cases)[:: 1 if ALL else of]
+
+
+MS = 3
+
+
+def start(dut, **profile) -> AdminDrive:
+    Clock(dut.clk_i, 4, unit="ns").start()
+    return AdminDrive(dut, Profile(**profile), tick_cycles=MS, window=WINDOW, bar=BAR)
+
+
+async def ready(drive: AdminDrive) -> None:
+    await drive.cycles(8)
+    await drive.until(lambda: drive.ready, what="ready")
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def a_good_drive_comes_up(dut):
+    drive = start(dut)
+    await ready(drive)
+    assert not drive.gone and dut.error_o.value.to_unsigned() == 0
+    assert drive.field("blocks") == drive.profile.blocks and drive.field("nsid") == 1
+    assert drive.field("command_sectors_max") == 8 << 5 and drive.field("block_4096") == 0
+    assert drive.field("queue_shift") == 7 and drive.field("doorbell_stride") == 0
+    assert drive.queues == {"cq": 128, "sq": 128}
+    dut._log.info("ready after %d cycles", drive.cycle)
+
+
+async def gone(drive: AdminDrive, limit: int = 400000) -> tuple[int, int]:
+    """→ (step, error)."""
+    await drive.cycles(8)
+    await drive.until(lambda: drive.gone or drive.ready, limit, "gone")
+    assert drive.gone and not drive.ready, "a drive that should have been refused is ready"
+    return drive.dut.step_o.value.to_unsigned(), drive.dut.error_o.value.to_unsigned()
+
+
+STEP = {name: number for number, name in enumerate(
+    ("disabled", "perst", "link", "root port", "device", "bar", "capabilities", "controller", "disable", "quiet", "enable",
+     "identify controller", "namespace list", "features", "identify namespace", "queues", "health", "ready", "recovery",
+     "shutdown"))}
+ERROR = {name: number for number, name in enumerate(
+    ("none", "access", "link", "no device", "class", "header", "bar type", "bar size", "capability", "version",
+     "command set", "page size", "queue size", "disable", "quiet", "enable", "fatal", "admin deadline", "identify",
+     "entry size", "no namespace", "block size", "metadata", "too large", "features", "create queue", "link lost",
+     "data path", "side deadline", "shut down", "shutdown deadline"))}
+
+# What is wrong with the drive → where bring-up stops, and why.
+REFUSED = {
+    "no link": ({"link_cycles": None}, "link", "link"),
+    "never configured": ({"retry_cycles": 10**9}, "device", "no device"),
+    "class": ({"class_code": 0x010601}, "device", "class"),
+    "bridge": ({"header": 1}, "device", "header"),
+    "I/O BAR": ({"bar_type": 1}, "bar", "bar type"),
+    "BAR below 1 MiB": ({"bar_type": 2}, "bar", "bar type"),
+    "small BAR": ({"bar_bytes": 0x1000}, "controller", "bar size"),
+    "large BAR": ({"bar_bytes": 0x200000}, "bar", "bar size"),
+    "no BAR": ({"bar_bytes": 0}, "bar", "bar size"),
+    "no capability": ({"capability": False}, "capabilities", "capability"),
+    "BAR too small for its stride": ({"bar_bytes": 0x2000, "stride": 9}, "controller", "bar size"),
+    "version 0": ({"version": 0}, "controller", "version"),
+    "no NVM commands": ({"command_sets": 2}, "controller", "command set"),
+    "pages of 8 KiB": ({"mpsmin": 1}, "controller", "page size"),
+    "queues of one entry": ({"mqes": 0}, "controller", "queue size"),
+    "never ready": ({"ready_cycles": None}, "enable", "enable"),
+    "fatal": ({"fatal": True}, "enable", "fatal"),
+    "large submission entries": ({"entry_sizes": 0x4477}, "identify controller", "entry size"),
+    "small submission entries": ({"entry_sizes": 0x4455}, "identify controller", "entry size"),
+    "large completion entries": ({"entry_sizes": 0x5566}, "identify controller", "entry size"),
+    "small completion entries": ({"entry_sizes": 0x3366}, "identify controller", "entry size"),
+    "no namespace": ({"namespaces": ()}, "namespace list", "no namespace"),
+    "empty namespace": ({"blocks": 0}, "identify namespace", "no namespace"),
+    "blocks of 1 KiB": ({"block_shift": 10}, "identify namespace", "block size"),
+    "metadata": ({"metadata": 8}, "identify namespace", "metadata"),
+    "too large": ({"blocks": 1 << 40}, "identify namespace", "too large"),
+}
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+@cocotb.parametrize(case=some(REFUSED, 4))
+async def a_bad_drive_is_refused(dut, case):
+    profile, step, error = REFUSED[case]
+    drive = start(dut, **profile)
+    assert await gone(drive) == (STEP[step], ERROR[error])
+    assert not dut.perst_no.value, "a drive that was given up is held in reset"
+    assert (await drive.respond(op="flush", tag=0x1234))["status"] == 0x8004
+    assert drive.responses[-1]["tag"] == 0x1234
+
+
+ACCEPTED = {
+    "32-bit BAR": ({"bar_type": 0}, {}),
+    "least BAR": ({"bar_bytes": 0x2000}, {}),
+    "largest BAR": ({"bar_bytes": 0x100000}, {}),
+    "doorbell stride": ({"stride": 3}, {"doorbell_stride": 3}),
+    "queues of two entries": ({"mqes": 1}, {"queue_shift": 1}),
+    "queues of 100 entries": ({"mqes": 99}, {"queue_shift": 6}),
+    "blocks of 4 KiB": ({"block_shift": 12, "format_index": 3, "mdts": 0}, {"block_4096": 1, "command_sectors_max": 4096}),
+    "MDTS of a page": ({"mdts": 1}, {"command_sectors_max": 16}),
+    "MDTS of 2 MiB": ({"mdts": 9}, {"command_sectors_max": 4096}),
+    "MDTS beyond ours": ({"mdts": 11}, {"command_sectors_max": 4096}),
+    "namespace 7": ({"namespaces": (7, 9)}, {"nsid": 7}),
+    "version 1.0": ({"version": 0x10000, "namespace_list": False}, {"nsid": 1}),
+    "few features": ({"apsta": False, "hmpre": 0, "oacs": 0, "oncs": 0, "sanicap": 0, "volatile_cache": False}, {}),
+    "slow after PERST#": ({"retry_cycles": 2400}, {}),
+    "slow to be ready": ({"ready_cycles": 2500}, {}),
+    "largest namespace": ({"blocks": (1 << 40) - 1}, {"blocks": (1 << 40) - 1}),
+    "wide entries allowed": ({"entry_sizes": 0x5476}, {}),
+}
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+@cocotb.parametrize(case=some(ACCEPTED, 4))
+async def an_unusual_drive_comes_up(dut, case):
+    profile, fields = ACCEPTED[case]
+    drive = start(dut, **profile)
+    await ready(drive)
+    for name, value in fields.items():
+        assert drive.field(name) == value, f"{name} = {drive.field(name)}"
+    entries = min(128, 1 << (drive.profile.mqes + 1).bit_length() - 1)
+    assert drive.queues == {"cq": entries, "sq": entries} and drive.generation == 1, "it came up at the first attempt"
+    payload = min(drive.profile.payload, drive.profile.root_payload)
+    control = drive.configuration[admin_drive.DEVICE][0x78]
+    assert control == 0x2000 | payload << 5 | 0x100 and drive.configuration[admin_drive.LOCAL][0x68] == 0x2000 | payload << 5
+    assert dut.link_status_o.value.to_unsigned() == 0x1043
+    features = {sqe[10] for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.SET_FEATURES}
+    assert features == {7} | ({0x0C} if drive.profile.apsta else set()) | ({0x0D} if drive.profile.hmpre else set())
+    assert dut.volatile_cache_o.value == drive.profile.volatile_cache
+    assert dut.health_valid_o.value and dut.temperature_k_o.value.to_unsigned() == 0x133
+    assert dut.spare_percent_o.value.to_unsigned() == 0x64 and dut.used_percent_o.value.to_unsigned() == 5
+    assert dut.spare_threshold_percent_o.value.to_unsigned() == 10 and dut.critical_warning_o.value.to_unsigned() == 0
+    assert dut.media_errors_o.value.to_unsigned() == 3 and dut.unsafe_shutdowns_o.value.to_unsigned() == 7
+
+
+def window(drive: AdminDrive, offset: int) -> int:
+    return drive.base + offset
+
+
+def fields(sqe: list) -> dict:
+    return {"opcode": sqe[0] & 0xFF, "nsid": sqe[1], "prp1": sqe[6] | sqe[7] << 32, "prp2": sqe[8] | sqe[9] << 32,
+            "lba": sqe[10] | sqe[11] << 32, "dw10": sqe[10], "dw11": sqe[11], "dw12": sqe[12]}
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+@cocotb.parametrize(block_shift=[9, 12])
+async def side_commands(dut, block_shift):
+    drive = start(dut, block_shift=block_shift)
+    drive.response_stall = 0.5
+    await ready(drive)
+    drive.written = 0x12_8000_0001
+    answer = await drive.respond(op="flush", tag=7, from_registers=1)
+    assert answer == {"status": 0, "done": 0x12_8000_0001, "tag": 7, "from_registers": 1}
+    assert fields(drive.side_log[-1])["opcode"] == 0 and drive.side_log[-1][1] == 1
+
+    most = 4096 >> block_shift
+    last = drive.profile.blocks - most
+    assert await drive.respond(op="write", lba=last, blocks=most, fua=1) == \
+        {"status": 0, "done": most, "tag": 0, "from_registers": 0}
+    sqe = fields(drive.side_log[-1])
+    assert (sqe["opcode"], sqe["lba"], sqe["prp1"]) == (1, last, window(drive, 0x3000))
+    assert sqe["dw12"] == 1 << 30 | most - 1
+    assert (await drive.respond(op="read", lba=5, blocks=1))["done"] == 1
+    sqe = fields(drive.side_log[-1])
+    assert (sqe["opcode"], sqe["lba"], sqe["dw12"], sqe["prp2"]) == (2, 5, 0, 0)
+
+    # Ends on a carry out of 32 bits, and past the end by one.
+    assert (await drive.respond(op="read", lba=0xFFFF_FFFF, blocks=1))["status"] == 0
+    assert (await drive.respond(op="deallocate", lba=drive.profile.blocks - 0xFFFF_FFFF, blocks=0xFFFF_FFFF))["status"] == 0
+    sqe = fields(drive.side_log[-1])
+    assert (sqe["opcode"], sqe["dw10"], sqe["dw11"], sqe["prp1"]) == (9, 0, 4, window(drive, 0x4000))
+    assert dut.range_lba_o.value.to_unsigned() == drive.profile.blocks - 0xFFFF_FFFF
+    assert dut.range_blocks_o.value.to_unsigned() == 0xFFFF_FFFF
+    before = len(drive.side_log)
+    for command, status in (
+            ({"op": "read", "lba": last + 1, "blocks": most}, 0x8002), ({"op": "write", "lba": 1 << 40, "blocks": 1}, 0x8002),
+            ({"op": "deallocate", "lba": drive.profile.blocks - 0xFFFF_FFFE, "blocks": 0xFFFF_FFFF}, 0x8002),
+            ({"op": "write", "lba": 0, "blocks": 0}, 0x8001), ({"op": "deallocate", "lba": 0, "blocks": 0}, 0x8001),
+            ({"op": "write", "lba": 0, "blocks": most + 1}, 0x8001),
+            ({"op": "read", "lba": 0, "blocks": 1, "source": admin_drive.STREAM}, 0x8001)):
+        assert (await drive.respond(**command)) == {"status": status, "done": 0, "tag": 0, "from_registers": 0}, command
+    assert len(drive.side_log) == before, "a command that cannot be carried out went to the drive"
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def errors_that_may_pass_are_tried_again(dut):
+    drive = start(dut)
+    await ready(drive)
+    drive.side_faults.extend([0x0281] * 7)
+    assert (await drive.respond(op="write", lba=1, blocks=1))["status"] == 0 and len(drive.side_log) == 8
+    drive.side_faults.extend([0x0281] * 8)
+    assert (await drive.respond(op="write", lba=1, blocks=1)) == \
+        {"status": 0x0281, "done": 0, "tag": 0, "from_registers": 0} and len(drive.side_log) == 16
+    drive.side_faults.append(0x4281)
+    assert (await drive.respond(op="flush"))["status"] == 0x4281 and len(drive.side_log) == 17
+    drive.written = 5
+    drive.side_faults.append(0x0281)
+    assert (await drive.respond(op="flush"))["done"] == 5
+    assert drive.recoveries == 0
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def raw_commands(dut):
+    drive = start(dut)
+    await ready(drive)
+    drive.raw = [random.getrandbits(32) for _ in range(16)]
+    drive.raw[0] = 0xBEEF_C302  # a read, with an identifier and flags that are not theirs to give
+    answer = await drive.respond(op="raw_io")
+    assert answer["status"] == 0 and answer["done"] == 0x51DE
+    sqe = drive.side_log[-1]
+    assert sqe[0] & 0xFFFF == 2 and sqe[1:4] == drive.raw[1:4] and sqe[10:] == drive.raw[10:]
+    assert fields(sqe)["prp1"] == window(drive, 0x3000) and sqe[4:6] == sqe[8:10] == [0, 0]
+    drive.raw[0] = 0x08  # no data
+    await drive.respond(op="raw_io")
+    assert drive.side_log[-1][6:10] == [0] * 4
+    drive.side_faults.append(0x0002)
+    assert (await drive.respond(op="raw_io"))["status"] == 2, "a raw command's status is the drive's, untried"
+    drive.raw = [0x0000_000A, 0] + [0] * 14  # Get Features
+    answer = await drive.respond(op="raw_admin")
+    assert answer["status"] == 0 and answer["done"] == 0xABCD_000A
+    assert fields(drive.admin_log[-1])["prp1"] == window(drive, 0x3000)
+    for opcode in (0, 1, 4, 5, 0x0C):
+        drive.raw[0] = opcode
+        before = len(drive.admin_log)
+        assert (await drive.respond(op="raw_admin"))["status"] == 0x8001
+        assert all(sqe[0] & 0xFF == admin_drive.GET_LOG for sqe in drive.admin_log[before:]), "only health goes on"
+    # Lost in a reset: not done twice.
+    drive.side_faults.append(admin_drive.LOST)
+    drive.raw[0] = 0x02
+    before = len(drive.side_log)
+    assert (await drive.respond(op="raw_io"))["status"] == 0x8005 and len(drive.side_log) == before + 1
+    assert drive.recoveries == 1
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+async def what_a_drive_does_not_have(dut):
+    drive = start(dut, oacs=0, oncs=0, sanicap=0)
+    await ready(drive)
+    for op in ("deallocate", "format", "sanitize"):
+        assert (await drive.respond(op=op, blocks=1))["status"] == 0x8003
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+async def format_brings_the_drive_up_again(dut):
+    drive = start(dut)
+    await ready(drive)
+    drive.idle = False
+    assert (await drive.respond(op="format", address=0x200))["status"] == 0x8006, "not while commands are there"
+    drive.idle = True
+    drive.faults[admin_drive.FORMAT].append(0x410A)
+    assert (await drive.respond(op="format", address=0x20F))["status"] == 0x410A and drive.recoveries == 0
+    drive.profile.block_shift = 12
+    answer = await drive.respond(op="format", address=0x201)
+    assert answer["status"] == 0 and drive.ready and drive.field("block_4096") == 1 and drive.recoveries == 1
+    sqe = [sqe for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.FORMAT][-1]
+    assert sqe[10] == 0x201 and sqe[1] == 1
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+async def sanitize_is_waited_for(dut):
+    drive = start(dut)
+    await ready(drive)
+    assert (await drive.respond(op="sanitize", address=2))["status"] == 0 and drive.sanitize_polls == 0
+    logs = [sqe for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.GET_LOG and sqe[10] & 0xFF == 0x81]
+    assert len(logs) == 4
+    drive.put(op="sanitize", address=2)
+    await drive.until(lambda: drive.sanitize_polls == 2, what="in progress")
+    drive.sanitize_end = 3
+    drive.drop_link(100)  # a reset does not stop it
+    await drive.until(lambda: len(drive.responses) == 2, 100000, "response")
+    assert drive.responses[-1]["status"] == 0x001C and drive.recoveries == 1
+    assert len([sqe for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.SANITIZE]) == 2
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+@cocotb.parametrize(cache=some([True, False], 2))
+async def shutdown_and_restart(dut, cache):
+    drive = start(dut, volatile_cache=cache)
+    await ready(drive)
+    answer = await drive.respond(op="shutdown")
+    assert answer["status"] == 0 and drive.gone and not drive.ready and not dut.perst_no.value
+    assert dut.error_o.value.to_unsigned() == ERROR["shut down"] and dut.step_o.value.to_unsigned() == STEP["shutdown"]
+    assert len(drive.side_log) == int(cache) and not drive.queues
+    assert (admin_drive.BAR, admin_drive.CC, 0x0046_4001) in drive.write_log
+    assert (await drive.respond(op="flush"))["status"] == 0x8004
+    assert (await drive.respond(op="restart", tag=3))["status"] == 0 and drive.ready and not drive.gone
+    assert (await drive.respond(op="flush"))["status"] == 0
+    generation = drive.generation
+    assert (await drive.respond(op="restart", tag=3))["status"] == 0 and drive.generation == generation + 1
+    drive.profile.shutdown_cycles = None
+    assert (await drive.respond(op="shutdown"))["status"] == 0x8005 and drive.gone
+    assert dut.error_o.value.to_unsigned() == ERROR["shutdown deadline"]
+    drive.profile.class_code = 0
+    drive.power_up()
+    assert (await drive.respond(op="restart"))["status"] == 0x8004 and drive.gone
+
+
+def fault(name: str, drive: AdminDrive) -> None:
+    if name == "data path":
+        drive.dut.recover_i.value = 1
+    elif name == "link":
+        drive.drop_link(300)
+    elif name == "link for long":
+        drive.drop_link(None)
+    elif name == "fatal":
+        drive.fatal_now = True
+    elif name == "health lost":
+        drive.faults[admin_drive.GET_LOG].append(admin_drive.LOST)
+    elif name == "stuck":
+        drive.profile.disable_cycles = None
+        drive.dut.recover_i.value = 1
+    elif name == "access error":
+        drive.access_faults[admin_drive.BAR, admin_drive.CSTS] = "error"
+
+
+# A fault while nothing else happens → the error that is shown, and whether PERST# was needed.
+FAULTS = {"data path": ("data path", False), "link": ("link lost", False), "link for long": ("link", True),
+          "fatal": ("fatal", False), "health lost": ("admin deadline", False), "stuck": ("data path", True),
+          "access error": ("access", False)}
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+@cocotb.parametrize(name=some(FAULTS, 2), command=some([True, False], 2))
+async def faults_are_recovered_from(dut, name, command):
+    drive = start(dut)
+    await ready(drive)
+    await drive.cycles(1000)
+    epoch, generation = drive.epoch, drive.generation
+    if command:
+        drive.put(op="write", lba=9, blocks=1)
+        await drive.until(lambda: dut.side_push_o.value, what="push")
+    fault(name, drive)
+    await drive.cycles(1)
+    dut.recover_i.value = 0
+    await drive.until(lambda: not drive.ready, what="not ready")
+    assert not dut.health_valid_o.value
+    drive.access_faults.clear()
+    await drive.until(lambda: drive.ready, what="ready again")
+    error, perst = FAULTS[name]
+    assert dut.error_o.value.to_unsigned() == ERROR[error]
+    assert drive.epoch != epoch and drive.recoveries == 1 and dut.health_valid_o.value
+    resets = drive.generation - generation - (1 if "link" in name else 0)
+    assert resets == int(perst), f"PERST# {resets} times"
+    if command:
+        await drive.until(lambda: drive.responses, what="response")
+        assert drive.responses[-1]["status"] == 0
+    assert (await drive.respond(op="flush"))["status"] == 0
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+async def a_drive_that_never_answers_a_command(dut):
+    """It is begun again three times, then given up; the drive stays."""
+    drive = start(dut)
+    await ready(drive)
+    drive.side_faults.extend([admin_drive.LOST] * 4)
+    assert (await drive.respond(limit=200000, op="flush"))["status"] == 0x8005
+    assert len(drive.side_log) == 4 and drive.recoveries == 4
+    assert (await drive.respond(op="flush"))["status"] == 0
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+async def a_drive_that_fails_again_and_again_is_given_up(dut):
+    drive = start(dut)
+    await ready(drive)
+    drive.profile.class_code = 0x010601
+    fault("stuck", drive)
+    await drive.cycles(1)
+    dut.recover_i.value = 0
+    assert await gone_after_ready(drive) == (STEP["device"], ERROR["class"])
+    assert drive.recoveries == 1
+
+
+async def gone_after_ready(drive: AdminDrive) -> tuple[int, int]:
+    await drive.until(lambda: not drive.ready, what="not ready")
+    return await gone(drive)
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+async def enable_low_holds_the_drive_in_reset(dut):
+    drive = start(dut)
+    await drive.cycles(2000)
+    dut.enable_i.value = 0
+    await drive.cycles(2)
+    assert not dut.perst_no.value, "at once"
+    await drive.until(lambda: drive.gone, what="gone")
+    assert (await drive.respond(op="read", blocks=1))["status"] == 0x8004
+    dut.enable_i.value = 1
+    await drive.until(lambda: drive.ready, what="ready")
+    dut.enable_i.value = 0
+    await drive.until(lambda: drive.gone, what="gone again")
+    assert not drive.ready and not dut.perst_no.value
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+@cocotb.parametrize(opcode=some([admin_drive.IDENTIFY, admin_drive.CREATE_CQ, admin_drive.CREATE_SQ,
+                                 admin_drive.SET_FEATURES, admin_drive.GET_LOG], 3),
+                    behaviour=some(["lost", "passes", "stays", "double"], 3))
+async def admin_commands_that_go_wrong(dut, opcode, behaviour):
+    drive = start(dut)
+    faults = {"passes": [0x0006] * 3, "stays": [0x4006], "lost": [admin_drive.LOST], "double": [admin_drive.DOUBLE] * 3}
+    drive.faults[opcode].extend(faults[behaviour])
+    await ready(drive)
+    # A feature that can be done without, or a log, may fail; what is needed makes the attempt fail.
+    needed = opcode not in (admin_drive.SET_FEATURES, admin_drive.GET_LOG)
+    first = behaviour in ("passes", "double") or (behaviour == "stays" and not needed)
+    assert drive.generation == (1 if first else 2)
+    await drive.cycles(3000)
+    assert dut.health_valid_o.value and drive.recoveries == 0
+    assert (await drive.respond(op="flush"))["status"] == 0
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+@cocotb.parametrize(kind=some(["error", "lost", "zeros"], 3), space=[0, 1, 2])
+async def accesses_that_fail(dut, kind, space):
+    """Until a while after PERST# an access goes wrong: the next attempt succeeds, or nothing was lost."""
+    drive = start(dut)
+    drive.access_faults[[(0, 0x20), (1, 0x08), (2, 0x00)][space]] = kind
+    drive.after(600, drive.access_faults.clear)
+    await ready(drive)
+    assert (await drive.respond(op="flush"))["status"] == 0
+
+
+@cocotb.test(timeout_time=8, timeout_unit="ms")
+@cocotb.parametrize(run=some(range(4), 4))
+async def each_command_is_answered_once(dut, run):
+    """Random commands and random faults: one response each, in order, and in the end the drive is ready or gone."""
+    drive = start(dut)
+    drive.response_stall = 0.3
+    await ready(drive)
+    kinds = ["data path", "link", "fatal", "health lost", "none", "none", "none"]
+    for number in range(25):
+        op = random.choice(["flush", "write", "read", "deallocate", "raw_io", "flush"])
+        drive.raw = [0x02] + [0] * 15
+        drive.put(op=op, lba=random.getrandbits(30), blocks=random.randint(0, 9), tag=number)
+        drive.side_faults.extend(random.choices([None, 0x0281, 0x4281, admin_drive.LOST], [8, 3, 1, 1], k=2))
+        await drive.cycles(random.randint(1, 3000))
+        fault(random.choice(kinds), drive)
+        await drive.cycles(1)
+        dut.recover_i.value = 0
+    await drive.until(lambda: len(drive.responses) == 25, 400000, "25 responses")
+    await drive.cycles(3000)
+    assert [answer["tag"] for answer in drive.responses] == list(range(25))
+    assert all(answer["status"] in (0, 0x0281, 0x4281, 0x8001, 0x8004, 0x8005) for answer in drive.responses)
+    assert drive.ready or drive.gone

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate_registers: a bus master on one side, a core on the other that takes commands and gives responses at random."""
+
+import os
+import random
+from collections import deque
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ReadOnly, RisingEdge
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster
+
+RAM_BYTES = int(os.environ["RAM_BYTES"])
+MAGIC, PARAMETERS, RING, CONTROL, INTERRUPTS, INTERRUPT_ENABLE, STATUS = 0x00, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x1C
+BLOCKS_LOW, BLOCKS_HIGH, GEOMETRY, NSID = 0x28, 0x2C, 0x30, 0x34
+COMMAND_LBA, COMMAND_BLOCKS, COMMAND_ADDRESS, COMMAND = 0x40, 0x48, 0x4C, 0x54
+RESPONSE, DONE_LOW, DONE_HIGH, TAKE, RAW, COUNTERS, MAILBOX, ADMIN_PAGE = 0x58, 0x5C, 0x60, 0x64, 0x80, 0xC0, 0x1000, 0x2000
+COMMAND_READY, RESPONSE_VALID, START, FUA = 1 << 8, 1 << 9, 1 << 7, 1 << 6
+FLUSH, WRITE, READ, STREAM, ADDRESS, MAILBOX_SOURCE = 0, 1, 2, 0, 1, 2
+DEPTH = 16
+
+
+def unpack(value: int, widths: tuple[int, ...]) -> tuple[int, ...]:
+    fields = []
+    for width in reversed(widths):
+        fields.append(value & ((1 << width) - 1))
+        value >>= width
+    return tuple(reversed(fields))
+
+
+def command_fields(value: int) -> tuple[int, ...]:
+    """from_registers, tag, op, source, fua, address, lba, blocks"""
+    return unpack(value, (1, 16, 4, 2, 1, 64, 64, 32))
+
+
+class Core:
+    """Takes what is offered, answers in any order after a while, and has pages that are sometimes busy."""
+
+    def __init__(self, dut, ready_share: float, answers: bool):
+        self.dut, self.ready_share, self.answers = dut, ready_share, answers
+        self.data, self.side, self.waiting = [], [], deque()
+        self.pages = [random.getrandbits(32) for _ in range(2048)]
+        for name in ("data_ready_i", "side_ready_i", "response_valid_i", "page_done_i", "drive_i", "events_i"):
+            getattr(dut, name).value = 0
+        cocotb.start_soon(self._commands())
+        cocotb.start_soon(self._pages())
+
+    async def _commands(self):
+        dut = self.dut
+        while True:
+            await RisingEdge(dut.clk_i)
+            for taken, ready, valid, command in ((self.data, dut.data_ready_i, dut.data_valid_o, dut.data_o),
+                                                 (self.side, dut.side_ready_i, dut.side_valid_o, dut.side_o)):
+                if ready.value and valid.value:
+                    fields = command_fields(int(command.value))
+                    taken.append(fields)
+                    self.waiting.append(fields[1])
+                ready.value = int(random.random() < self.ready_share)
+            if self.answers and self.waiting and random.random() < 0.3:
+                self.answer(random.randrange(len(self.waiting)))
+            else:
+                dut.response_valid_i.value = 0
+
+    def answer(self, which: int) -> None:
+        """Status is the tag's complement, `done` the tag three times."""
+        self.waiting.rotate(-which)
+        tag = self.waiting.popleft()
+        self.dut.response_i.value = 1 << 96 | tag << 80 | (tag ^ 0x7FFF) << 64 | tag << 32 | tag << 16 | tag
+        self.dut.response_valid_i.value = 1
+
+    async def _pages(self):
+        dut = self.dut
+        while True:
+            await RisingEdge(dut.clk_i)
+            dut.page_done_i.value = 0
+            await ReadOnly()
+            if not dut.page_valid_o.value:
+                continue
+            write, dword, data = bool(dut.page_write_o.value), int(dut.page_dword_o.value), int(dut.page_data_o.value)
+            for _ in range(random.randrange(20)):
+                await RisingEdge(dut.clk_i)
+                await ReadOnly()
+                assert dut.page_valid_o.value and int(dut.page_dword_o.value) == dword, "a page access was withdrawn"
+            await RisingEdge(dut.clk_i)
+            if write:
+                self.pages[dword] = data
+            dut.page_data_i.value = self.pages[dword]
+            dut.page_done_i.value = 1
+
+
+async def start(dut, ready_share: float = 0.5, answers: bool = True) -> tuple[AxiLiteMaster, Core]:
+    Clock(dut.clk_i, 4, unit="ns").start()
+    dut.rst_ni.value = 0
+    bus = AxiLiteBus.from_entity(Renamed(dut))
+    master = AxiLiteMaster(bus, dut.clk_i, dut.rst_ni, reset_active_level=False)
+    core = Core(dut, ready_share, answers)
+    for name in ("beat_in_i", "beat_out_i", "command_taken_i", "response_given_i", "critical_warning_i", "raw_dword_i"):
+        getattr(dut, name).value = 0
+    for _ in range(4):
+        await RisingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    return master, core
+
+
+class Renamed:
+    """The bus under the names that cocotbext-axi looks for."""
+
+    def __init__(self, dut):
+        self._name, self._log = dut._name, dut._log
+        for channel in ("aw", "w", "b", "ar", "r"):
+            for signal in ("addr", "valid", "ready", "data", "strb", "resp"):
+                for direction in ("i", "o"):
+                    port = getattr(dut, f"s_axil_{channel}{signal}_{direction}", None)
+                    if port is not None:
+                        setattr(self, f"{channel}{signal}", port)
+
+    def __iter__(self):
+        return iter(())
+
+
+async def give(master, *, op: int, source: int, tag: int, lba: int, blocks: int, address: int, fua: bool) -> None:
+    while not await master.read_dword(STATUS) & COMMAND_READY:
+        pass
+    await master.write_qword(COMMAND_LBA, lba)
+    await master.write_dword(COMMAND_BLOCKS, blocks)
+    await master.write_qword(COMMAND_ADDRESS, address)
+    await master.write_dword(COMMAND, op | source << 4 | (FUA if fua else 0) | START | tag << 16)
+
+
+async def take_all(master, answers: list) -> None:
+    while await master.read_dword(STATUS) & RESPONSE_VALID:
+        response = await master.read_dword(RESPONSE)
+        done = await master.read_dword(DONE_LOW) | await master.read_dword(DONE_HIGH) << 32
+        tag = response & 0xFFFF
+        assert response >> 16 == tag ^ 0x7FFF and done == tag << 32 | tag << 16 | tag
+        answers.append(tag)
+        await master.write_dword(TAKE, 1)
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def each_command_is_offered_once_and_answered_once(dut):
+    master, core = await start(dut)
+    given, answers = {}, []
+    for tag in range(60):
+        command = dict(op=random.choice([FLUSH, WRITE, READ]), source=random.choice([STREAM, ADDRESS, MAILBOX_SOURCE]),
+                       lba=random.getrandbits(64), blocks=random.getrandbits(32), address=random.getrandbits(64),
+                       fua=random.random() < 0.5)
+        given[tag] = (1, tag, command["op"], command["source"], int(command["fua"]), command["address"], command["lba"],
+                      command["blocks"])
+        await give(master, tag=tag, **command)
+        if random.random() < 0.4 or not await master.read_dword(STATUS) & COMMAND_READY:
+            await take_all(master, answers)
+    while len(answers) < len(given):
+        await take_all(master, answers)
+    assert sorted(answers) == sorted(given)
+    assert sorted(core.data + core.side) == sorted(given.values())
+    assert all(fields[2] in (WRITE, READ) and fields[3] != MAILBOX_SOURCE for fields in core.data)
+    assert not any(fields[2] in (WRITE, READ) and fields[3] != MAILBOX_SOURCE for fields in core.side)
+    assert [fields[1] for fields in core.data] == sorted(fields[1] for fields in core.data), "the data lane's order"
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def a_side_command_does_not_wait_for_the_data_lane(dut):
+    master, core = await start(dut, ready_share=0.0, answers=False)
+    for tag in range(4):
+        await give(master, op=WRITE, source=STREAM, tag=tag, lba=tag, blocks=1, address=0, fua=False)
+    await give(master, op=FLUSH, source=STREAM, tag=4, lba=0, blocks=0, address=0, fua=False)
+    await RisingEdge(dut.clk_i)
+    await RisingEdge(dut.clk_i)
+    assert dut.data_valid_o.value and dut.side_valid_o.value
+    assert command_fields(int(dut.data_o.value))[1] == 0 and command_fields(int(dut.side_o.value))[1] == 4
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def responses_always_have_a_place_and_more_commands_are_refused(dut):
+    master, core = await start(dut, ready_share=1.0)
+    for tag in range(DEPTH):
+        await give(master, op=WRITE, source=STREAM, tag=tag, lba=0, blocks=1, address=0, fua=False)
+    for _ in range(400):
+        await RisingEdge(dut.clk_i)
+    assert not core.waiting, "all were answered"
+    assert not await master.read_dword(STATUS) & COMMAND_READY
+    assert await master.read_dword(INTERRUPTS) & 0x10 == 0
+    await master.write_dword(COMMAND, WRITE | START | 99 << 16)
+    assert await master.read_dword(INTERRUPTS) & 0x10
+    await master.write_dword(INTERRUPTS, 0x10)
+    assert await master.read_dword(INTERRUPTS) & 0x10 == 0
+    answers = []
+    await take_all(master, answers)
+    assert sorted(answers) == list(range(DEPTH)) and len(core.data) == DEPTH
+    assert await master.read_dword(STATUS) & COMMAND_READY
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+async def pages_are_read_and_written_through_a_busy_port(dut):
+    master, core = await start(dut)
+    before = list(core.pages)
+    for _ in range(60):
+        dword, word = random.randrange(1024), random.getrandbits(32)
+        await master.write_dword(MAILBOX + 4 * dword, word)
+        assert await master.read_dword(MAILBOX + 4 * dword) == word == core.pages[1024 + dword]
+        await master.write_dword(ADMIN_PAGE + 4 * dword, word)  # changes nothing
+        assert await master.read_dword(ADMIN_PAGE + 4 * dword) == before[dword]
+    assert core.pages[:1024] == before[:1024]
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def raw_commands_are_seen_by_the_core(dut):
+    master, _ = await start(dut)
+    words = [random.getrandbits(32) for _ in range(16)]
+    for i, word in enumerate(words):
+        await master.write_dword(RAW + 4 * i, word)
+    await master.read_dword(RAW)  # answered, whatever it says
+    for i, word in enumerate(words):
+        dut.raw_dword_i.value = i
+        await RisingEdge(dut.clk_i)
+        await ReadOnly()
+        assert int(dut.raw_data_o.value) == word
+        await RisingEdge(dut.clk_i)
+
+
+def drive(*, ready: int = 0, gone: int = 0, block_4096: int = 0, blocks: int = 0, nsid: int = 0, sectors_max: int = 0,
+          queue_shift: int = 0) -> int:
+    """spate_pkg::drive_t; the epoch and the doorbell stride are 0."""
+    return (ready << 96 | gone << 95 | block_4096 << 93 | blocks << 53 | nsid << 21 | sectors_max << 8 | queue_shift << 4)
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def what_the_drive_is_can_be_read(dut):
+    master, _ = await start(dut)
+    assert await master.read_dword(MAGIC) == 0x53505445
+    parameters = await master.read_dword(PARAMETERS)
+    assert parameters & 0xFF == 16 and parameters >> 16 & 0x1FF == 64
+    assert parameters >> 31 == int(RAM_BYTES == 8192) and await master.read_dword(RING) == RAM_BYTES - 8192
+    dut.drive_i.value = drive(ready=1, block_4096=1, blocks=0xAB_1234_5678, nsid=9, sectors_max=4096, queue_shift=7)
+    assert await master.read_dword(STATUS) & 0x47 == 0x41
+    assert await master.read_dword(BLOCKS_LOW) == 0x1234_5678 and await master.read_dword(BLOCKS_HIGH) == 0xAB
+    assert await master.read_dword(GEOMETRY) == 7 << 16 | 4096 and await master.read_dword(NSID) == 9
+    assert await master.read_dword(INTERRUPTS) == 2, "ready has changed"
+    dut.drive_i.value = drive(gone=1)
+    assert await master.read_dword(STATUS) & 3 == 2 and await master.read_dword(INTERRUPTS) == 6
+    await master.write_dword(INTERRUPTS, 4)
+    assert await master.read_dword(INTERRUPTS) == 2
+    assert dut.enable_o.value == 1, "a core without a processor starts by itself"
+    await master.write_dword(CONTROL, 0)
+    assert dut.enable_o.value == 0
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def interrupts_follow_what_is_enabled(dut):
+    master, core = await start(dut, ready_share=1.0)
+    await master.write_dword(INTERRUPT_ENABLE, 0x3F)
+    assert dut.irq_o.value == 0
+    await give(master, op=FLUSH, source=STREAM, tag=7, lba=0, blocks=0, address=0, fua=False)
+    while not dut.irq_o.value:
+        await RisingEdge(dut.clk_i)
+    assert await master.read_dword(INTERRUPTS) == 1
+    await take_all(master, [])
+    assert dut.irq_o.value == 0
+    dut.critical_warning_i.value = 4
+    await RisingEdge(dut.clk_i)
+    for _ in range(3):
+        await RisingEdge(dut.clk_i)
+    assert await master.read_dword(INTERRUPTS) == 8 and dut.irq_o.value == 1
+    await master.write_dword(INTERRUPTS, 8)
+    assert await master.read_dword(INTERRUPTS) == 0 and dut.irq_o.value == 0
+    dut.critical_warning_i.value = 0
+    for _ in range(3):
+        await RisingEdge(dut.clk_i)
+    assert await master.read_dword(INTERRUPTS) == 0, "one that falls is no news"
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def counters_can_be_read(dut):
+    master, _ = await start(dut)
+    first = await master.read_dword(COUNTERS + 40)
+    dut.beat_in_i.value = 1
+    for _ in range(100):
+        await RisingEdge(dut.clk_i)
+    dut.beat_in_i.value = 0
+    for _ in range(20):
+        await RisingEdge(dut.clk_i)
+    assert await master.read_dword(COUNTERS + 44) == 100
+    assert await master.read_dword(COUNTERS + 48) == 0
+    assert 110 <= await master.read_dword(COUNTERS + 40) - first <= 200

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ring in a memory behind AXI. The memory is a model that puts data in place only with its response, as late as it
+likes, and gives out garbage where nothing was written; the drive reads and writes it past the ring, as a drive does. So a
+command that came too early reads garbage, and space that is used again too early is seen.
+"""
+
+import os
+import random
+from collections import deque
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ReadOnly, RisingEdge
+
+from streams import Sink, Source, Stall
+
+WIDTH = int(os.environ["DATA_WIDTH"])
+PIECE_BYTES = int(os.environ["PIECE_BYTES"])
+BEAT_BYTES = WIDTH // 8
+RING_BASE, DRIVE_BASE = 0x4000_3000, 0x17_0000_5000  # the ring, as the memory and as the drive see it
+
+FLUSH, WRITE, READ, DEALLOCATE = 0, 1, 2, 3
+STREAM, ADDRESS, MAILBOX = 0, 1, 2
+OK, INVALID, RANGE, MEMORY = 0, 0x8001, 0x8002, 0x8007
+
+
+@dataclass
+class Request:
+    op: int
+    lba: int
+    blocks: int
+    tag: int
+    source: int = STREAM
+    fua: int = 0
+    first_beat: int = 0
+
+
+class Memory:
+    """The AXI side. Bursts are answered in order, each after a random while."""
+
+    def __init__(self, bench: "Bench", stall: float, delay_cycles: int):
+        dut = bench.dut
+        self.bench, self.bytes, self.delay_cycles = bench, bytearray(os.urandom(bench.ring_bytes)), delay_cycles
+        self.bad_write, self.bad_read = set(), set()  # places of bursts that are answered with an error
+        self.aw = Sink(dut.clk_i, dut.rst_ni, dut.awvalid_o, dut.awready_i, {"at": dut.awaddr_o, "len": dut.awlen_o}, stall)
+        self.w = Sink(dut.clk_i, dut.rst_ni, dut.wvalid_o, dut.wready_i,
+                      {"data": dut.wdata_o, "strobe": dut.wstrb_o, "last": dut.wlast_o}, stall)
+        self.b = Source(dut.clk_i, dut.rst_ni, dut.bvalid_i, dut.bready_o, {"resp": dut.bresp_i}, stall)
+        self.ar = Sink(dut.clk_i, dut.rst_ni, dut.arvalid_o, dut.arready_i, {"at": dut.araddr_o, "len": dut.arlen_o}, stall)
+        self.r = Source(dut.clk_i, dut.rst_ni, dut.rvalid_i, dut.rready_o, {"data": dut.rdata_i, "resp": dut.rresp_i}, stall)
+        cocotb.start_soon(self.writes())
+        cocotb.start_soon(self.reads())
+
+    def burst(self, word: dict) -> tuple[int, int]:
+        """Where in the ring, how many beats; in 4 KiB, whole, in the ring."""
+        at, size = word["at"] - RING_BASE, (word["len"] + 1) * BEAT_BYTES
+        assert at % BEAT_BYTES == 0 and 0 <= at and at + size <= len(self.bytes)
+        assert word["at"] // 4096 == (word["at"] + size - 1) // 4096, "a burst crosses 4 KiB"
+        return at, word["len"] + 1
+
+    async def writes(self) -> None:
+        while True:
+            await RisingEdge(self.bench.dut.clk_i)
+            if not self.aw.words:
+                continue
+            at, beats = self.burst(self.aw.words[0])
+            cycles = 0
+            while len(self.w.words) < beats:
+                await RisingEdge(self.bench.dut.clk_i)
+                cycles += 1
+            words = [self.w.words.popleft() for _ in range(beats)]
+            assert [word["last"] for word in words] == [0] * (beats - 1) + [1]
+            assert all(word["strobe"] == (1 << BEAT_BYTES) - 1 for word in words)
+            await self.bench.cycles(random.randint(0, self.delay_cycles))
+            self.aw.words.popleft()
+            bad = at in self.bad_write
+            if not bad:
+                self.bytes[at:at + beats * BEAT_BYTES] = b"".join(w["data"].to_bytes(BEAT_BYTES, "little") for w in words)
+            self.b.put(resp=2 if bad else 0)
+
+    async def reads(self) -> None:
+        while True:
+            await RisingEdge(self.bench.dut.clk_i)
+            if not self.ar.words:
+                continue
+            at, beats = self.burst(self.ar.words.popleft())
+            await self.bench.cycles(random.randint(0, self.delay_cycles))
+            for beat in range(at, at + beats * BEAT_BYTES, BEAT_BYTES):
+                self.r.put(data=int.from_bytes(self.bytes[beat:beat + BEAT_BYTES], "little"), resp=2 * (at in self.bad_read))
+
+
+class Drive:
+    """A drive in memory mode: commands of any size, in order; side commands pass them."""
+
+    def __init__(self, bench: "Bench", stall: float):
+        dut = bench.dut
+        self.bench, self.medium, self.log, self.bad_blocks, self.stuck = bench, {}, [], set(), False
+        self.stall = stall
+        self.data, self.side = deque(), deque()
+        self.response = Source(dut.clk_i, dut.rst_ni, dut.drive_response_valid_i, dut.drive_response_ready_o,
+                               {name: getattr(dut, f"drive_response_{name}_i") for name in ("tag", "status", "done")}, stall)
+        cocotb.start_soon(self.commands())
+        cocotb.start_soon(self.work())
+
+    async def commands(self) -> None:
+        """As the core's port: what is offered may change until it is taken."""
+        dut, stall = self.bench.dut, Stall(self.stall)
+        dut.drive_command_ready_i.value = 0
+        while True:
+            await ReadOnly()
+            taken = bool(dut.rst_ni.value) and bool(dut.drive_command_valid_o.value) and bool(dut.drive_command_ready_i.value)
+            if taken:
+                command = {name: int(getattr(dut, f"drive_command_{name}_o").value)
+                           for name in ("tag", "op", "source", "fua", "address", "lba", "blocks")}
+            await RisingEdge(dut.clk_i)
+            if taken:
+                self.log.append(command)
+                is_data = command["op"] in (READ, WRITE) and command["source"] != MAILBOX
+                assert not is_data or command["source"] == ADDRESS
+                (self.data if is_data else self.side).append(command)
+            dut.drive_command_ready_i.value = int(len(self.data) < 8 and not stall.next())
+
+    async def work(self) -> None:
+        while True:
+            await RisingEdge(self.bench.dut.clk_i)
+            if self.side:
+                command = self.side.popleft()
+                self.response.put(tag=command["tag"], status=0x0001 if command["op"] == DEALLOCATE else OK, done=command["blocks"])
+            if self.stuck or not self.data or random.random() < 0.5 * self.stall:
+                continue
+            command = self.data.popleft()
+            await self.bench.cycles(random.randint(0, 40))
+            self.response.put(tag=command["tag"], **self.carry_out(command))
+
+    def carry_out(self, command: dict) -> dict:
+        block_bytes, memory = self.bench.block_bytes, self.bench.memory.bytes
+        if command["lba"] + command["blocks"] > self.bench.namespace_blocks:
+            return {"status": RANGE, "done": 0}
+        for number in range(command["blocks"]):
+            at, lba = command["address"] - DRIVE_BASE + number * block_bytes, command["lba"] + number
+            assert 0 <= at and at + block_bytes <= len(memory)
+            if lba in self.bad_blocks:
+                return {"status": 0x0281, "done": number}
+            if command["op"] == WRITE:
+                self.medium[lba] = bytes(memory[at:at + block_bytes])
+            else:
+                memory[at:at + block_bytes] = self.medium.get(lba, bytes(block_bytes))
+        return {"status": OK, "done": command["blocks"]}
+
+
+class Bench:
+    def __init__(self, dut, stall: float, *, block_bytes=512, ring_pages=5, delay_cycles=60, ready=True):
+        self.dut, self.block_bytes, self.ring_bytes = dut, block_bytes, ring_pages * 4096
+        self.namespace_blocks, self.beats, self.requests = 1 << 20, 0, []
+        Clock(dut.clk_i, 4, unit="ns").start()
+        dut.rst_ni.value = 0
+        dut.ring_base_i.value, dut.ring_drive_base_i.value, dut.ring_pages_i.value = RING_BASE, DRIVE_BASE, ring_pages
+        dut.drive_ready_i.value, dut.drive_gone_i.value = int(ready), 0
+        dut.drive_block_4096_i.value = int(block_bytes == 4096)
+        dut.drive_blocks_i.value = self.namespace_blocks
+        self.memory, self.drive = Memory(self, stall, delay_cycles), Drive(self, stall)
+        names = ("from_registers", "tag", "op", "source", "fua", "lba", "blocks")
+        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o,
+                              {name: getattr(dut, f"command_{name}_i") for name in names}, stall)
+        self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
+        self.out = Sink(dut.clk_i, dut.rst_ni, dut.out_valid_o, dut.out_ready_i,
+                        {"data": dut.out_data_o, "last": dut.out_last_o, "error": dut.out_error_o}, stall)
+        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i,
+                             {name: getattr(dut, f"response_{name}_o")
+                              for name in ("from_registers", "tag", "status", "done")}, stall)
+
+    async def cycles(self, count: int) -> None:
+        for _ in range(count):
+            await RisingEdge(self.dut.clk_i)
+
+    async def start(self) -> None:
+        await self.cycles(4)
+        self.dut.rst_ni.value = 1
+
+    def ask(self, request: Request) -> Request:
+        request.first_beat = self.beats
+        self.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source,
+                         fua=request.fua, lba=request.lba, blocks=request.blocks)
+        if request.op == WRITE and request.source == STREAM:
+            for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
+                self.data.put(data=beat_data(self.beats))
+                self.beats += 1
+        return request
+
+    def contents(self, request: Request, block: int) -> bytes:
+        first = request.first_beat + block * self.block_bytes // BEAT_BYTES
+        return b"".join(beat_data(first + i).to_bytes(BEAT_BYTES, "little") for i in range(self.block_bytes // BEAT_BYTES))
+
+    async def answers(self, count: int) -> list[dict]:
+        while len(self.response.words) < count:
+            await RisingEdge(self.dut.clk_i)
+        return [self.response.words.popleft() for _ in range(count)]
+
+    def beats_out(self, blocks: int) -> list[dict]:
+        return [self.out.words.popleft() for _ in range(blocks * self.block_bytes // BEAT_BYTES)]
+
+
+def beat_data(beat: int) -> int:
+    return int.from_bytes(((beat * 0x9E3779B97F4A7C15 + 3) % (1 << 64)).to_bytes(8, "little") * (BEAT_BYTES // 8), "little")
+
+
+def response_to(request: Request, status: int, done: int) -> dict:
+    return {"from_registers": request.tag & 1, "tag": request.tag, "status": status, "done": done}
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+@cocotb.parametrize(block_bytes=[512, 4096], stall=[0.0, 0.4])
+async def what_is_written_is_read_back(dut, block_bytes, stall):
+    """More than the ring holds, writes and reads between each other; each read is of what was written before it."""
+    bench = Bench(dut, stall, block_bytes=block_bytes)
+    await bench.start()
+    ring_blocks = bench.ring_bytes // block_bytes
+    requests, contents, expected, lba = [], {}, [], 0
+    for tag in range(2 + 10 * WIDTH // 512):
+        blocks = random.choice((1, random.randint(1, 4), random.randint(1, 2 * ring_blocks)))
+        request = bench.ask(Request(WRITE, lba, blocks, 2 * tag, fua=random.getrandbits(1)))
+        requests.append(request)
+        contents.update({lba + block: bench.contents(request, block) for block in range(blocks)})
+        lba += blocks
+        first = random.randrange(lba)
+        request = bench.ask(Request(READ, first, random.randint(1, min(lba - first, ring_blocks + 2)), 2 * tag + 1))
+        requests.append(request)
+        expected += [contents[request.lba + block] for block in range(request.blocks)]
+    assert await bench.answers(len(requests)) == [response_to(request, OK, request.blocks) for request in requests]
+    await bench.cycles(20)
+    assert bench.drive.medium == contents
+    beats = list(bench.out.words)
+    assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in beats) == b"".join(expected)
+    lasts = []
+    for request in requests:
+        if request.op == READ:
+            lasts += [0] * (request.blocks * block_bytes // BEAT_BYTES - 1) + [1]
+    assert [beat["last"] for beat in beats] == lasts and not any(beat["error"] for beat in beats)
+    check_pieces(bench, requests)
+
+
+def check_pieces(bench: Bench, requests: list[Request]) -> None:
+    """The commands that the drive got cover each request once, in order, and are not larger than a piece."""
+    log = deque(bench.drive.log)
+    for request in requests:
+        lba = request.lba
+        while lba < request.lba + request.blocks:
+            command = log.popleft()
+            assert (command["op"], command["lba"], command["fua"]) == (request.op, lba, request.fua)
+            assert 0 < command["blocks"] * bench.block_bytes <= PIECE_BYTES
+            lba += command["blocks"]
+        assert lba == request.lba + request.blocks
+    assert not log
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def errors_of_drive_and_memory(dut):
+    """The first one is the request's. What is not in the memory is not written; every beat is moved."""
+    bench = Bench(dut, 0.2, ring_pages=64)  # nothing wraps: the places are known
+    await bench.start()
+    piece_blocks = PIECE_BYTES // 512
+    first = bench.ask(Request(WRITE, 0, 16, 1))
+    bench.drive.bad_blocks.add(103)
+    second = bench.ask(Request(WRITE, 100, 2 * piece_blocks, 2))
+    place = 16 + 2 * piece_blocks
+    bench.memory.bad_write.add(place * 512)
+    third = bench.ask(Request(WRITE, 300, 8, 4))
+    fourth = bench.ask(Request(WRITE, 400, 3, 5))
+    assert await bench.answers(4) == [response_to(first, OK, 16), response_to(second, 0x0281, 3),
+                                      response_to(third, MEMORY, 0), response_to(fourth, OK, 3)]
+    assert not any(lba in bench.drive.medium for lba in range(300, 308))
+    assert [bench.drive.medium[400 + block] for block in range(3)] == [bench.contents(fourth, block) for block in range(3)]
+    reads = [Request(READ, 400, 3, 6), Request(READ, 102, 2, 7), Request(READ, 400, 2, 8), Request(READ, 401, 2, 9)]
+    bench.memory.bad_read.add((place + 8 + 3 + 3 + 2) * 512)  # of the third: the drive had no error
+    for read in reads:
+        bench.ask(read)
+    answers = await bench.answers(4)
+    await bench.cycles(20)
+    assert answers == [response_to(reads[0], OK, 3), response_to(reads[1], 0x0281, 1), response_to(reads[2], MEMORY, 0),
+                       response_to(reads[3], OK, 2)]
+    beats = [bench.beats_out(read.blocks) for read in reads]
+    assert [{beat["error"] for beat in of_read} for of_read in beats] == [{0}, {1}, {1}, {0}]
+    assert [of_read[-1]["last"] for of_read in beats] == [1, 1, 1, 1] and not bench.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def requests_that_cannot_be(dut):
+    bench = Bench(dut, 0.2, ready=False)
+    await bench.start()
+    requests = [(Request(WRITE, bench.namespace_blocks - 3, 4, 1), RANGE), (Request(READ, 1 << 40, 2, 2), RANGE),
+                (Request(READ, 0, 0, 3), INVALID), (Request(WRITE, 0, 5, 4, source=ADDRESS), INVALID),
+                (Request(WRITE, bench.namespace_blocks - 3, 3, 5), OK)]
+    for request, _ in requests:
+        bench.ask(request)
+    await bench.cycles(200)
+    assert not bench.drive.log and not bench.response.words, "it did not wait for the drive"
+    dut.drive_ready_i.value = 1
+    answers = await bench.answers(len(requests))
+    assert answers == [response_to(request, status, request.blocks if status == OK else 0) for request, status in requests]
+    await bench.cycles(20)
+    good = requests[-1][0]
+    assert bench.drive.medium == {good.lba + block: bench.contents(good, block) for block in range(3)}
+    assert all(beat["error"] for beat in bench.beats_out(2)) and not bench.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def side_commands_pass(dut):
+    """A stuck drive and a full ring: a flush gets through, with the drive's answer."""
+    bench = Bench(dut, 0.0)
+    await bench.start()
+    bench.drive.stuck = True
+    stream = bench.ask(Request(WRITE, 0, 3 * bench.ring_bytes // 512, 1))
+    while bench.data.taken < bench.ring_bytes // BEAT_BYTES:
+        await RisingEdge(dut.clk_i)
+    await bench.cycles(300)
+    assert bench.data.taken <= bench.ring_bytes // BEAT_BYTES + 2 * 4096 // BEAT_BYTES and not bench.response.words
+    for request, status in ((Request(FLUSH, 0, 77, 2), OK), (Request(DEALLOCATE, 5, 6, 3), 1), (Request(READ, 9, 1, 4, source=MAILBOX), OK)):
+        bench.ask(request)
+        assert await bench.answers(1) == [response_to(request, status, request.blocks)]
+    bench.drive.stuck = False
+    assert await bench.answers(1) == [response_to(stream, OK, stream.blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def who_stalls_does_not_hold_up_the_memory(dut):
+    """A source that stops in the middle of a burst has not begun it; a reader that stops has room for what was asked."""
+    bench = Bench(dut, 0.0, delay_cycles=0)
+    await bench.start()
+    cocotb.start_soon(never_in_the_way(dut))
+    bench.data.stall.share, bench.data.stall.run_cycles = 0.9, 200
+    write = bench.ask(Request(WRITE, 0, 24, 1))
+    assert await bench.answers(1) == [response_to(write, OK, 24)]
+    bench.out.stall.share, bench.out.stall.run_cycles = 0.8, 200
+    read = bench.ask(Request(READ, 0, 24, 2))
+    assert await bench.answers(1) == [response_to(read, OK, 24)]
+
+
+async def never_in_the_way(dut) -> None:
+    """Once a burst's first beat is out the others follow without a pause; what is read is taken at once."""
+    in_burst = False
+    while True:
+        await ReadOnly()
+        assert not in_burst or dut.wvalid_o.value, "a burst was begun without its data"
+        assert not dut.rvalid_i.value or dut.rready_o.value, "a burst was asked for without room"
+        if dut.wvalid_o.value and dut.wready_i.value:
+            in_burst = not dut.wlast_o.value
+        await RisingEdge(dut.clk_i)
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+@cocotb.parametrize(op=[WRITE, READ])
+async def nearly_a_beat_each_cycle(dut, op):
+    """Nobody stalls: a cycle or two are lost at each burst of 4 KiB."""
+    bench = Bench(dut, 0.0, ring_pages=64, delay_cycles=0)
+    await bench.start()
+    bursts = 10
+    request = bench.ask(Request(op, 0, 8 * bursts, 1))
+    moved = (lambda: bench.data.taken) if op == WRITE else (lambda: len(bench.out.words))
+    while moved() < 3 * 4096 // BEAT_BYTES:  # what is stored in between is full
+        await RisingEdge(dut.clk_i)
+    begin, cycles = moved(), 5 * 4096 // BEAT_BYTES
+    await bench.cycles(cycles)
+    assert moved() - begin >= cycles - 5 * 3
+    assert await bench.answers(1) == [response_to(request, OK, request.blocks)]

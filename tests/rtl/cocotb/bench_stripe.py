@@ -1,0 +1,519 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stripe above drives that are models: each has a medium, a ring of a few chunks, a speed of its own, and errors.
+
+Where a block belongs is computed here from md's definition alone, block by block.
+"""
+
+import os
+import random
+from collections import deque
+from dataclasses import dataclass, field
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ReadOnly, RisingEdge
+
+from streams import Sink, Source, Stall
+
+DRIVES = int(os.environ["DRIVES"])
+WIDTH = int(os.environ["DATA_WIDTH"])
+CHUNK_BYTES = int(os.environ["CHUNK_BYTES"])
+RING_BYTES = int(os.environ["RAM_BYTES"]) - 8192
+STREAMS = RING_BYTES > 0
+BEAT_BYTES = WIDTH // 8
+
+FLUSH, WRITE, READ, DEALLOCATE, FORMAT = 0, 1, 2, 3, 4
+STREAM, ADDRESS, MAILBOX = 0, 1, 2
+OK, INVALID, RANGE = 0, 0x8001, 0x8002
+
+
+@dataclass
+class Request:
+    op: int
+    lba: int
+    blocks: int
+    tag: int
+    fua: int = 0
+    source: int = STREAM if STREAMS else ADDRESS
+    address: int = 0
+    first_beat: int = 0  # of a write, in the stream
+
+
+@dataclass
+class Taken:
+    """A command that a member has taken."""
+
+    op: int
+    lba: int
+    blocks: int
+    fua: int
+    source: int
+    address: int
+    tag: int
+
+
+class Member:
+    """A drive: takes commands as the core's splitter does (one being filled, one waiting), moves beats through a ring of
+    RING_BYTES, answers in order; flush and deallocate pass the rest."""
+
+    def __init__(self, bench: "Bench", index: int, stall: float):
+        self.bench, self.index, self.stall = bench, index, stall
+        self.medium: dict[int, bytes] = {}
+        self.queue: deque[Taken] = deque()  # data commands, the first is being filled
+        self.ring: deque = deque()  # commands with space in the ring: [command, bytes, ready in the ring]
+        self.side: deque[Taken] = deque()
+        self.responses: deque[tuple] = deque()
+        self.out: deque[tuple] = deque()  # beats, with their error flag
+        self.log: list[Taken] = []
+        self.bad_blocks: set[int] = set()
+        self.flush_status, self.stuck, self.beats_taken, self.written = OK, False, 0, 0
+        cocotb.start_soon(self.commands())
+        cocotb.start_soon(self.data_in())
+        cocotb.start_soon(self.work())
+        cocotb.start_soon(self.data_out())
+        cocotb.start_soon(self.answer())
+
+    def field(self, name: str, width: int) -> int:
+        value = int(getattr(self.bench.dut, f"member_command_{name}_o").value)
+        return value >> self.index * width & (1 << width) - 1
+
+    def bit(self, name: str) -> bool:
+        return bool(int(getattr(self.bench.dut, name).value) >> self.index & 1)
+
+    async def commands(self) -> None:
+        stall = Stall(self.stall)
+        while True:
+            await ReadOnly()
+            taken = self.bit("member_command_valid_o") and self.bit("member_command_ready_i")
+            if taken:
+                command = Taken(self.field("op", 4), self.field("lba", 64), self.field("blocks", 32), self.field("fua", 1),
+                                self.field("source", 2), self.field("address", 64), self.field("tag", 16))
+            await RisingEdge(self.bench.dut.clk_i)
+            if taken:
+                self.log.append(command)
+                (self.queue if command.op in (READ, WRITE) else self.side).append(command)
+            self.bench.set("member_command_ready_i", self.index, len(self.queue) < 2 and not stall.next())
+
+    def ring_used(self) -> int:
+        return sum(size for _, size, _ in self.ring)
+
+    def bytes_of(self, command: Taken) -> int:
+        return command.blocks * self.bench.block_bytes
+
+    def beyond(self, command: Taken) -> bool:
+        return command.lba + command.blocks > self.bench.drive_blocks
+
+    async def data_in(self) -> None:
+        """Takes the first command's data, when there is space; a read only takes space. Commands of at most 4 KiB, as a
+        drive with a small MDTS has them."""
+        stall = Stall(self.stall)
+        while True:
+            if not self.queue:
+                await RisingEdge(self.bench.dut.clk_i)
+                continue
+            command = self.queue[0]
+            left, block = self.bytes_of(command), command.lba
+            moves = STREAMS and command.source == STREAM and command.blocks > 0
+            status = INVALID if command.blocks == 0 or moves != STREAMS else RANGE if self.beyond(command) else OK
+            entry = {"command": command, "status": status, "left": 0, "done": 0}
+            if not moves:
+                left = 0
+                self.ring.append((entry, 0, [None, b"", 0]))
+                entry["left"] = 1
+            pieces = [min(4096, left - start) for start in range(0, left, 4096)]
+            entry["left"] += len(pieces)
+            for size in pieces:
+                while self.ring_used() + size > RING_BYTES:
+                    await RisingEdge(self.bench.dut.clk_i)
+                if command.op == READ:
+                    self.ring.append((entry, size, [block, None, size]))
+                else:
+                    self.ring.append((entry, size, [block, await self.fill(size, stall), size]))
+                block += size // self.bench.block_bytes
+            self.queue.popleft()
+
+    async def fill(self, size: int, stall: Stall) -> bytes:
+        """Reserved before it is filled: counted as used while it is."""
+        data = b""
+        while len(data) < size:
+            self.bench.set("member_data_ready_i", self.index, not stall.next())
+            await ReadOnly()
+            if self.bit("member_data_valid_o") and self.bit("member_data_ready_i"):
+                value = int(self.bench.dut.member_data_o.value) >> self.index * WIDTH & (1 << WIDTH) - 1
+                data += value.to_bytes(BEAT_BYTES, "little")
+                self.beats_taken += 1
+            await RisingEdge(self.bench.dut.clk_i)
+        self.bench.set("member_data_ready_i", self.index, 0)
+        return data
+
+    async def work(self) -> None:
+        """Carries out the oldest piece in the ring, after a while; and side commands when they come."""
+        while True:
+            await RisingEdge(self.bench.dut.clk_i)
+            if self.side and random.random() < 0.3:
+                command = self.side.popleft()
+                self.responses.append((command.tag, self.flush_status if command.op == FLUSH else OK,
+                                       self.written if command.op == FLUSH else 0))
+            if self.stuck or not self.ring or random.random() < self.stall:
+                continue
+            entry, size, (block, data, _) = self.ring[0]
+            for _ in range(size // 512):
+                await RisingEdge(self.bench.dut.clk_i)
+            self.carry_out(entry, size, block, data)
+            while entry["command"].op == READ and self.out:
+                await RisingEdge(self.bench.dut.clk_i)
+            self.ring.popleft()
+            entry["left"] -= 1
+            if entry["left"] == 0:
+                self.responses.append((entry["command"].tag, entry["status"], entry["done"]))
+
+    def carry_out(self, entry: dict, size: int, block: int, data: bytes) -> None:
+        block_bytes, command = self.bench.block_bytes, entry["command"]
+        blocks = range(block, block + size // block_bytes) if size else ()
+        failed = entry["status"] not in (OK,) or any(b in self.bad_blocks for b in blocks)
+        bad_here = any(b in self.bad_blocks for b in blocks)
+        if entry["status"] == OK and bad_here:
+            entry["status"] = 0x0281
+        if entry["status"] == OK:
+            entry["done"] += len(blocks)
+        for number, b in enumerate(blocks):
+            if command.op == WRITE and not failed:
+                self.medium[b] = data[number * block_bytes:(number + 1) * block_bytes]
+        if command.op == WRITE and not failed:
+            self.written += len(blocks)
+        if not STREAMS and entry["status"] == OK:
+            entry["done"] = command.blocks
+        if command.op == READ and size:
+            content = b"".join(self.medium.get(b, bytes(block_bytes)) for b in blocks)
+            for at in range(0, size, BEAT_BYTES):
+                self.out.append((int.from_bytes(content[at:at + BEAT_BYTES], "little"), failed))
+
+    async def data_out(self) -> None:
+        stall, showing = Stall(self.stall), False
+        while True:
+            await ReadOnly()
+            taken = showing and self.bit("member_out_ready_o")
+            await RisingEdge(self.bench.dut.clk_i)
+            if taken:
+                self.out.popleft()
+                showing = False
+            if not showing and self.out and not stall.next():
+                showing = True
+                self.bench.set("member_out_data_i", self.index, self.out[0][0], WIDTH)
+                self.bench.set("member_out_error_i", self.index, self.out[0][1])
+            self.bench.set("member_out_valid_i", self.index, showing)
+
+    async def answer(self) -> None:
+        showing = False
+        while True:
+            await ReadOnly()
+            taken = showing and self.bit("member_response_ready_o")
+            await RisingEdge(self.bench.dut.clk_i)
+            if taken:
+                self.responses.popleft()
+                showing = False
+            if not showing and self.responses:
+                showing = True
+                tag, status, done = self.responses[0]
+                self.bench.set("member_response_tag_i", self.index, tag, 16)
+                self.bench.set("member_response_status_i", self.index, status, 16)
+                self.bench.set("member_response_done_i", self.index, done, 64)
+            self.bench.set("member_response_valid_i", self.index, showing)
+
+
+class Bench:
+    def __init__(self, dut, stalls: list[float], *, stall=0.0, block_bytes=512, member_chunks=40):
+        self.dut, self.block_bytes = dut, block_bytes
+        self.chunk_blocks = CHUNK_BYTES // block_bytes
+        self.member_blocks = member_chunks * self.chunk_blocks
+        self.array_blocks = DRIVES * self.member_blocks
+        self.data_lbas = [random.randrange(1 << 20) for _ in range(DRIVES)]
+        self.drive_blocks = 1 << 30
+        self.values: dict[str, int] = {}
+        self.beats, self.requests = 0, []
+        Clock(dut.clk_i, 4, unit="ns").start()
+        dut.rst_ni.value = 0
+        dut.ready_i.value = 0
+        dut.block_4096_i.value = int(block_bytes == 4096)
+        dut.data_lba_i.value = sum(lba << 40 * i for i, lba in enumerate(self.data_lbas))
+        dut.member_blocks_i.value = self.member_blocks
+        for name in ("member_command_ready_i", "member_response_valid_i", "member_data_ready_i", "member_out_valid_i",
+                     "member_response_tag_i", "member_response_status_i", "member_response_done_i", "member_out_data_i",
+                     "member_out_error_i"):
+            getattr(dut, name).value = 0
+        self.members = [Member(self, i, stalls[i % len(stalls)]) for i in range(DRIVES)]
+        names = ("from_registers", "tag", "op", "source", "fua", "address", "lba", "blocks")
+        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o,
+                              {name: getattr(dut, f"command_{name}_i") for name in names}, stall)
+        self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
+        self.out = Sink(dut.clk_i, dut.rst_ni, dut.out_valid_o, dut.out_ready_i,
+                        {"data": dut.out_data_o, "last": dut.out_last_o, "error": dut.out_error_o}, stall)
+        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i,
+                             {name: getattr(dut, f"response_{name}_o")
+                              for name in ("from_registers", "tag", "status", "done")}, stall)
+
+    def set(self, name: str, index: int, value: int, width: int = 1) -> None:
+        """One member's part of a vector."""
+        mask = (1 << width) - 1 << index * width
+        self.values[name] = self.values.get(name, 0) & ~mask | int(value) << index * width
+        getattr(self.dut, name).value = self.values[name]
+
+    async def cycles(self, count: int) -> None:
+        for _ in range(count):
+            await RisingEdge(self.dut.clk_i)
+
+    async def start(self) -> None:
+        await self.cycles(4)
+        self.dut.rst_ni.value = 1
+        await self.cycles(2)
+        self.dut.ready_i.value = 1
+        await self.cycles(2)
+
+    def place(self, lba: int) -> tuple[int, int]:
+        """md: chunk c is on member c mod N, at chunk c / N of its data area."""
+        chunk, rest = divmod(lba, self.chunk_blocks)
+        return chunk % DRIVES, self.data_lbas[chunk % DRIVES] + chunk // DRIVES * self.chunk_blocks + rest
+
+    def ask(self, request: Request) -> Request:
+        self.requests.append(request)
+        request.first_beat = self.beats
+        self.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source,
+                         fua=request.fua, address=request.address, lba=request.lba, blocks=request.blocks)
+        if request.op == WRITE and request.source == STREAM and STREAMS:
+            for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
+                self.data.put(data=beat_data(self.beats))
+                self.beats += 1
+        return request
+
+    def contents(self, request: Request, block: int) -> bytes:
+        """What a write puts into its block of that number."""
+        first = request.first_beat + block * self.block_bytes // BEAT_BYTES
+        return b"".join(beat_data(first + i).to_bytes(BEAT_BYTES, "little") for i in range(self.block_bytes // BEAT_BYTES))
+
+    async def beats_out(self, count: int) -> list[dict]:
+        """The last beats may come after the answer."""
+        while len(self.out.words) < count:
+            await RisingEdge(self.dut.clk_i)
+        await self.cycles(20)
+        return [self.out.words.popleft() for _ in range(count)]
+
+    async def answers(self, count: int) -> list[dict]:
+        while len(self.response.words) < count:
+            await RisingEdge(self.dut.clk_i)
+        return [self.response.words.popleft() for _ in range(count)]
+
+    async def check_out(self, expected: bytes, requests: list[Request]) -> None:
+        beats = await self.beats_out(len(expected) // BEAT_BYTES)
+        assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in beats) == expected
+        lasts = []
+        for request in requests:
+            lasts += [0] * (request.blocks * self.block_bytes // BEAT_BYTES - 1) + [1]
+        assert [beat["last"] for beat in beats] == lasts
+        assert not any(beat["error"] for beat in beats) and not self.out.words
+
+
+def beat_data(beat: int) -> int:
+    return int.from_bytes(((beat * 0x9E3779B97F4A7C15 + 3) % (1 << 64)).to_bytes(8, "little") * (BEAT_BYTES // 8), "little")
+
+
+def response_to(request: Request, status: int, done: int) -> dict:
+    return {"from_registers": request.tag & 1, "tag": request.tag, "status": status, "done": done}
+
+
+@cocotb.test(timeout_time=500, timeout_unit="us", skip=not STREAMS)
+@cocotb.parametrize(block_bytes=[512, 4096], stall=[0.0, 0.4])
+async def what_is_written_lies_where_md_has_it(dut, block_bytes, stall):
+    """Writes of all sizes at all places, then all that was written is read back. No two writes overlap."""
+    bench = Bench(dut, [stall, 0.0, 0.7 * bool(stall), 0.2], stall=stall, block_bytes=block_bytes)
+    await bench.start()
+    writes, lba = [], random.randrange(3)
+    for tag in range((12 if block_bytes == 512 else 6) if WIDTH == 512 else 5):
+        blocks = random.choice((1, random.randint(1, 4), random.randint(1, 2 * bench.chunk_blocks + 3)))
+        if lba + blocks > bench.array_blocks:
+            break
+        writes.append(bench.ask(Request(WRITE, lba, blocks, tag, fua=random.getrandbits(1))))
+        lba += blocks + random.choice((0, 0, 1, random.randrange(2 * bench.chunk_blocks)))
+    answers = await bench.answers(len(writes))
+    assert answers == [response_to(write, OK, write.blocks) for write in writes]
+    written = {}
+    for write in writes:
+        for block in range(write.blocks):
+            written[bench.place(write.lba + block)] = bench.contents(write, block)
+    found = {(i, lba): data for i, member in enumerate(bench.members) for lba, data in member.medium.items()}
+    assert found == written
+    for member in bench.members:  # FUA goes with each part
+        for command in member.log:
+            assert command.fua == next(write.fua for write in writes for block in range(write.blocks)
+                                       if bench.place(write.lba + block) == (member.index, command.lba))
+    assert int(dut.written_blocks_o.value) == sum(write.blocks for write in writes)
+    order = random.sample(writes, len(writes))
+    reads = [bench.ask(Request(READ, write.lba, write.blocks, 100 + write.tag)) for write in order]
+    answers = await bench.answers(len(reads))
+    assert answers == [response_to(read, OK, read.blocks) for read in reads]
+    expected = b"".join(bench.contents(write, block) for write in order for block in range(write.blocks))
+    await bench.check_out(expected, reads)
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=STREAMS)
+@cocotb.parametrize(block_bytes=[512, 4096])
+async def addresses_advance_with_the_chunks(dut, block_bytes):
+    bench = Bench(dut, [0.0, 0.3], block_bytes=block_bytes)
+    await bench.start()
+    request = bench.ask(Request(WRITE, 5, 5 * bench.chunk_blocks, 7, address=0x12340000))
+    assert await bench.answers(1) == [response_to(request, OK, request.blocks)]
+    expected, address, lba = {i: [] for i in range(DRIVES)}, request.address, request.lba
+    left = request.blocks
+    while left:
+        blocks = min(left, bench.chunk_blocks - lba % bench.chunk_blocks)
+        member, member_lba = bench.place(lba)
+        expected[member].append((member_lba, blocks, address, ADDRESS))
+        address, lba, left = address + blocks * block_bytes, lba + blocks, left - blocks
+    for member in bench.members:
+        log = [(command.lba, command.blocks, command.address, command.source) for command in member.log]
+        assert log == expected[member.index]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def the_first_error_is_the_requests(dut):
+    """Its done is what is good before it, its beats move all the same, and what is written after it is not contiguous."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    blocks = 3 * bench.chunk_blocks
+    good = bench.ask(Request(WRITE, 0, 5, 1))
+    bad_lba = bench.chunk_blocks + 9  # 9 blocks into the second chunk of the request: fails a piece of 4 KiB
+    member, lba = bench.place(8 + bad_lba)
+    bench.members[member].bad_blocks.add(lba)
+    member, lba = bench.place(8 + 2 * bench.chunk_blocks + 1)  # and one later, of which nothing is said
+    bench.members[member].bad_blocks.add(lba)
+    bad = bench.ask(Request(WRITE, 8, blocks, 2))
+    read = bench.ask(Request(READ, 8, blocks, 3))
+    after = bench.ask(Request(WRITE, 4 * bench.chunk_blocks, 3, 4))
+    answers = await bench.answers(4)
+    first_part = bench.chunk_blocks - 8  # up to the end of the chunk that it begins in
+    in_second = (8 + bad_lba - bench.chunk_blocks) // 8 * 8  # pieces of 4 KiB of the second chunk that are good
+    done = first_part + in_second
+    assert answers[0] == response_to(good, OK, 5)
+    assert answers[1] == response_to(bad, 0x0281, done)
+    assert answers[2]["status"] == 0x0281 and answers[3] == response_to(after, OK, 3)
+    beats = await bench.beats_out(blocks * bench.block_bytes // BEAT_BYTES)
+    assert beats[-1]["last"] and sum(beat["last"] for beat in beats) == 1 and not bench.out.words
+    assert any(beat["error"] for beat in beats) and not all(beat["error"] for beat in beats)
+    assert int(dut.written_blocks_o.value) == 5 + done
+    flush = bench.ask(Request(FLUSH, 0, 0, 9))
+    assert await bench.answers(1) == [response_to(flush, OK, 5 + done)]
+    del read
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def beyond_the_array_nothing_is_written(dut):
+    """And the beats are moved: what comes after is in its place. Members are larger than their data area."""
+    bench = Bench(dut, [0.0, 0.3])
+    await bench.start()
+    beyond = [Request(WRITE, bench.array_blocks - 3, 4, 1), Request(WRITE, 1 << 43, 2, 2), Request(READ, bench.array_blocks, 2, 3),
+              Request(WRITE, (1 << 64) - 1, 2, 4)]
+    for request in beyond:
+        bench.ask(request)
+    zero = bench.ask(Request(READ, 0, 0, 5))
+    last = bench.ask(Request(WRITE, bench.array_blocks - 3, 3, 6))
+    answers = await bench.answers(6)
+    assert answers == [response_to(r, RANGE, 0) for r in beyond] + [response_to(zero, INVALID, 0), response_to(last, OK, 3)]
+    beats = await bench.beats_out(2 * bench.block_bytes // BEAT_BYTES)
+    assert not bench.out.words and all(beat["error"] for beat in beats)
+    found = {(i, lba): data for i, member in enumerate(bench.members) for lba, data in member.medium.items()}
+    assert found == {bench.place(last.lba + block): bench.contents(last, block) for block in range(3)}
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+@cocotb.parametrize(block_bytes=[512, 4096])
+async def deallocate_covers_its_range_on_each_member(dut, block_bytes):
+    bench = Bench(dut, [0.3, 0.0], block_bytes=block_bytes)
+    await bench.start()
+    for tag in range(15):
+        for member in bench.members:
+            member.log.clear()
+        lba = random.randrange(bench.array_blocks)
+        blocks = random.choice((1, random.randint(1, 3 * bench.chunk_blocks), bench.array_blocks - lba))
+        blocks = min(blocks, bench.array_blocks - lba)
+        request = bench.ask(Request(DEALLOCATE, lba, blocks, tag))
+        assert await bench.answers(1) == [response_to(request, OK, 0)]
+        covered = []
+        for member in bench.members:
+            assert len(member.log) <= 1
+            covered += [(member.index, command.lba + block) for command in member.log for block in range(command.blocks)]
+        assert sorted(covered) == sorted(bench.place(lba + block) for block in range(blocks))
+    for request, status in ((Request(DEALLOCATE, bench.array_blocks - 1, 2, 40), RANGE), (Request(DEALLOCATE, 0, 0, 41), INVALID),
+                            (Request(FORMAT, 0, 0, 42), INVALID), (Request(READ, 0, 1, 43, source=MAILBOX), INVALID)):
+        bench.ask(request)
+        assert await bench.answers(1) == [response_to(request, status, 0)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def a_flush_goes_to_all_and_passes_the_stream(dut):
+    bench = Bench(dut, [0.0, 0.4])
+    await bench.start()
+    first = bench.ask(Request(WRITE, 0, 2 * bench.chunk_blocks, 1))
+    assert await bench.answers(1) == [response_to(first, OK, first.blocks)]
+    stuck = bench.members[2 % DRIVES]  # where the stream begins
+    stuck.stuck = True
+    stream = bench.ask(Request(WRITE, first.blocks, 8 * bench.chunk_blocks, 2))
+    await bench.cycles(300)
+    flush = bench.ask(Request(FLUSH, 0, 0, 3))
+    assert await bench.answers(1) == [response_to(flush, OK, first.blocks)]
+    assert all(any(command.op == FLUSH for command in member.log) for member in bench.members)
+    bench.members[-1].flush_status = 0x0006
+    failing = bench.ask(Request(FLUSH, 0, 0, 4))
+    assert await bench.answers(1) == [response_to(failing, 0x0006, first.blocks)]
+    stuck.stuck = False
+    assert await bench.answers(1) == [response_to(stream, OK, stream.blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def a_stuck_member_stops_the_others_only_when_its_ring_is_full(dut):
+    """The stream comes to a standstill when the stuck one's ring is full, and the others have all that was before it."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    stuck = bench.members[1]
+    stuck.stuck = True
+    bench.ask(Request(WRITE, 0, bench.array_blocks, 1))
+    await bench.cycles(DRIVES * 6 * CHUNK_BYTES // BEAT_BYTES)
+    assert stuck.beats_taken == RING_BYTES // BEAT_BYTES
+    ring_chunks, rest = divmod(RING_BYTES, CHUNK_BYTES)
+    assert rest == 0
+    for member in bench.members:
+        chunks = ring_chunks + (1 if member.index < 1 else 0)
+        assert member.beats_taken == chunks * CHUNK_BYTES // BEAT_BYTES
+        if member is not stuck:
+            assert len(member.medium) == chunks * bench.chunk_blocks
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def a_beat_each_cycle(dut):
+    """Members that keep up: in the middle of a stream of writes no cycle is lost."""
+    bench = Bench(dut, [0.0])
+    for member in bench.members:
+        member.carry_out = lambda entry, size, block, data: entry.update(done=entry["done"] + size // 512)
+    await bench.start()
+    bench.ask(Request(WRITE, 0, 8 * bench.chunk_blocks, 1))
+    while bench.data.taken < 16:  # the first ones wait in the stripe
+        await RisingEdge(dut.clk_i)
+    begin, beats = bench.data.taken, 2 * CHUNK_BYTES // BEAT_BYTES
+    await bench.cycles(beats)
+    # The model itself pauses a cycle at each piece of 4 KiB.
+    assert bench.data.taken - begin >= beats - 2 * CHUNK_BYTES // 4096 * 2
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def flushes_between_writes_lose_nothing(dut):
+    """Data and side commands come to the members' ports at the same time."""
+    bench = Bench(dut, [0.0, 0.2])
+    await bench.start()
+    requests = []
+    for tag in range(40):
+        lba = tag * bench.chunk_blocks % bench.array_blocks
+        requests.append(bench.ask(Request(FLUSH, 0, 0, tag) if tag % 3 == 2 else Request(WRITE, lba, 2, tag)))
+    answers = await bench.answers(len(requests))
+    assert sorted(answer["tag"] for answer in answers) == list(range(40))
+    for write in (request for request in requests if request.op == WRITE):
+        for block in range(2):
+            member, lba = bench.place(write.lba + block)
+            assert bench.members[member].medium[lba] == bench.contents(write, block)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// spate_command_arbiter with a drive that takes commands only from those who are welcome: bits 33 and 32 of a command
+// say whose it is.
+module command_arbiter_bench
+  import spate_pkg::*;
+(
+    input  logic           clk_i,
+    input  logic           rst_ni,
+    input  logic           user_valid_i,
+    output logic           user_ready_o,
+    input  command_t       user_i,
+    input  logic           data_valid_i,
+    output logic           data_ready_o,
+    input  command_t       data_i,
+    input  logic           side_valid_i,
+    output logic           side_ready_o,
+    input  command_t       side_i,
+    output logic           command_valid_o,
+    output command_t       command_o,
+    output logic           command_ready_o,
+    input  logic     [2:0] welcome_i,
+    input  logic           response_valid_i,
+    output logic           response_ready_o,
+    input  logic           response_from_registers_i,
+    output logic           user_response_valid_o,
+    input  logic           user_response_ready_i,
+    output logic           registers_response_valid_o
+);
+
+  logic [$bits(command_t)-1:0] bits;
+  assign bits = command_o;
+  assign command_ready_o = welcome_i[bits[33:32]];
+
+  spate_command_arbiter u_arbiter (
+      .command_ready_i(command_ready_o),
+      .*
+  );
+
+endmodule

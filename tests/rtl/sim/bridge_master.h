@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A drive's accesses to the host, for a drive that is not part of the board: its writes are handed to the bridge and go
+// on by themselves, in order; for its reads the board goes on until they are answered.
+#ifndef SPATE_RTL_BRIDGE_MASTER_H
+#define SPATE_RTL_BRIDGE_MASTER_H
+
+#include "bridge.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace bench {
+
+class BridgeMaster {
+public:
+  // `edge` is the board's next edge.
+  BridgeMaster(Board &board, Bridge &bridge, std::function<void()> edge);
+
+  // In requests of at most `request_bytes` (MRRS), writes in packets of at most `payload_bytes` (MPS), cut at multiples
+  // of them. A bridge that is reset forgets what it was asked: then the rest is zeros.
+  void read(uint64_t address, uint8_t *data, uint64_t bytes, uint32_t request_bytes);
+  void write(uint64_t address, const uint8_t *data, uint64_t bytes, uint32_t payload_bytes);
+
+  struct Counters {
+    uint64_t reads, reads_lost, read_bytes, writes, written_bytes;
+    uint64_t read_cycles_max; // that the core took for one read
+  };
+  const Counters &counters() const { return counters_; }
+
+private:
+  void begin(uint64_t address);
+
+  Board &board_;
+  Bridge &bridge_;
+  std::function<void()> edge_;
+  uint32_t posted_bytes_ = 0;
+  Counters counters_{};
+};
+
+} // namespace bench
+
+#endif

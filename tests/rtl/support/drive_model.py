@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A drive on the adapter's side of spate_drive: the root port and the controller of admin_drive, here with queues that
+are read and completions that are written through the windows, and an I/O queue pair with a namespace behind it.
+
+It reads entries as a drive may: in pieces, again, at odd addresses; carries commands out in any order; and does with
+single commands what it is told to: `faults` maps the kind of a command to what happens to the next ones.
+"""
+
+import random
+from collections import defaultdict, deque
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.triggers import ReadOnly, RisingEdge, Timer
+
+import prp
+from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, DRIVE_FIELDS, LOST, NO_DATA, AdminDrive, encode
+from target_port import TargetPort
+
+ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x80000
+WRITE, READ, FLUSH, DEALLOCATE = 1, 2, 0, 9
+WRONG_ID, WRONG_PHASE, WRONG_HEAD, LATE = "wrong id", "wrong phase", "wrong head", "late"
+PERIOD_NS = 4  # of the clock
+MEDIA_ERROR = 0x0281  # may pass
+EVENTS = ("stray_read", "stray_write", "stale_access", "cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery",
+          "command_error")
+
+
+@dataclass
+class Queue:
+    entries: int
+    head: int = 0  # SQ: fetched up to here
+    tail: int = 0  # SQ: rung; CQ: next to be written
+    phase: int = 1
+    released: int = 0  # CQ: the host's head
+    reported: int = 0  # SQ: the head that the last completion gave
+
+
+class DriveModel(AdminDrive):
+    def __init__(self, dut, profile, *, window: int, bar: int, window_bits: int, stall: float):
+        self.port = TargetPort(dut, window, stall)
+        self.window_shift, self.stall = window_bits - 1, stall
+        self.sq = self.cq = None
+        self.block = 1 << profile.block_shift
+        self.media, self.memory = {}, bytearray()
+        self.in_flight = {}  # identifier → entry
+        self.io_log, self.events = [], defaultdict(int)
+        self.io_faults, self.flush_faults = deque(), deque()
+        self.bad_blocks = {}  # first block of a command → [status or LOST, how often]
+        self.fault_log = []
+        self.latency_cycles, self.rereads = 60, 0.2
+        super().__init__(dut, profile, tick_cycles=0, window=window, bar=bar)
+
+    # ---- what admin_drive has in its own ports is in the windows here ----
+
+    def enable(self, on: bool) -> None:
+        old = getattr(self, "base", None)
+        super().enable(on)
+        if on:
+            assert old is None or old != self.base, "the epoch is the old one"
+            self.admin_cq = Queue(4)
+
+    def reset_controller(self) -> None:
+        super().reset_controller()
+        self.sq = self.cq = None
+        self.in_flight = {}
+
+    def doorbell(self, address: int, data: int) -> None:
+        number, left = divmod(address - 0x1000, 4 << self.profile.stride)
+        assert left == 0 and number < 4, f"a doorbell at {address:#x}"
+        if number < 2:
+            super().doorbell(address, data)
+        elif number == 2:
+            assert self.sq and data < self.sq.entries, "a doorbell of no queue"
+            added, room = (data - self.sq.tail) % self.sq.entries, (self.sq.head - self.sq.tail - 1) % self.sq.entries
+            assert 0 < added <= room, f"tail {self.sq.tail} → {data}, head {self.sq.head}: over entries not yet read"
+            self.sq.tail = data
+        else:
+            freed = (data - self.cq.released) % self.cq.entries
+            assert 0 < freed <= (self.cq.tail - self.cq.released) % self.cq.entries, "a completion head that is not so far"
+            self.cq.released = data
+
+    def execute(self, opcode: int, sqe: list, no_data: bool):
+        answer = super().execute(opcode, sqe, no_data)
+        if opcode == 5:
+            self.cq = Queue(self.queues["cq"])
+        elif opcode == 1:
+            self.sq = Queue(self.queues["sq"])
+        return answer
+
+    def to_page(self, sqe: list, dwords: dict) -> None:
+        assert sqe[6] | sqe[7] << 32 == self.base + 0x2000, "PRP1 is not the admin page"
+        for start in range(0, 1024, 128):  # in any order of the pieces that hold something
+            if any(start <= dword < start + 128 for dword in dwords) or start == 0:
+                piece = b"".join(dwords.get(start + i, 0).to_bytes(4, "little") for i in range(128))
+                self.port.write(self.base + 0x2000 + start * 4, piece)
+        # Zeros, too, have to be written: a page of an earlier command may stand there.
+        held = {dword // 128 for dword in dwords} | {0}
+        for start in set(range(8)) - held:
+            self.port.write(self.base + 0x2000 + start * 512, bytes(512))
+
+    def fetch(self) -> None:
+        cocotb.start_soon(self.fetch_admin(self.life))
+
+    async def fetch_admin(self, life: int) -> None:
+        data = await self.port.read(self.base + self.admin_head * 64, 64)
+        if life != self.life:
+            return
+        self.entry_valid, self.entry_index = True, self.admin_head
+        self.entries[0] = [int.from_bytes(data[i * 4:i * 4 + 4], "little") for i in range(16)]
+        before = len(self.admin_done)
+        super().fetch()
+        while len(self.admin_done) > before:
+            cid, status, result = self.admin_done.pop()
+            self.post(self.admin_cq, ADMIN_CQ, self.admin_head, 0, cid, status, result)
+
+    # ---- the I/O queue ----
+
+    def post(self, queue: Queue, offset: int, sq_head: int, sq_id: int, cid: int, status: int, result: int = 0, *,
+             phase: int | None = None, base: int | None = None, advance: bool = True) -> None:
+        if queue is self.cq:
+            assert (queue.tail + 1) % queue.entries != queue.released, "the completion queue overflows"
+        entry = result | random.getrandbits(32) << 32 | sq_head << 64 | sq_id << 80 | cid << 96
+        entry |= (queue.phase if phase is None else phase) << 112 | status << 113
+        self.port.write((self.base if base is None else base) + offset + queue.tail * 16, entry.to_bytes(16, "little"))
+        if advance:
+            queue.tail = (queue.tail + 1) % queue.entries
+            queue.phase ^= queue.tail == 0
+
+    async def io(self) -> None:
+        """Fetches what was rung, forever."""
+        while True:
+            await self.cycles(2)
+            sq = self.sq
+            if not sq or sq.head == sq.tail or not self.link_up or random.random() < 0.3 * self.stall:
+                continue
+            life, index = self.life, sq.head
+            data = await self.port.read(self.base + SQ + index * 64, 64)
+            if life != self.life:
+                continue
+            if random.random() < self.rereads:  # again, in odd pieces, before the head says that it was read
+                first = random.randrange(0, 64, 4)
+                length = random.randrange(4, 68 - first, 4)
+                again = await self.port.read(self.base + SQ + index * 64 + first, length)
+                assert life != self.life or again == data[first:first + length], "an entry changed while it was read"
+            if life != self.life:
+                continue
+            sq.head = (index + 1) % sq.entries
+            sqe = [int.from_bytes(data[i * 4:i * 4 + 4], "little") for i in range(16)]
+            cid = sqe[0] >> 16
+            assert cid not in self.in_flight, f"identifier {cid:#x} twice"
+            self.in_flight[cid] = sqe
+            self.io_log.append(sqe)
+            cocotb.start_soon(self.carry_out(life, cid, sqe))
+
+    async def carry_out(self, life: int, cid: int, sqe: list) -> None:
+        opcode = sqe[0] & 0xFF
+        assert sqe[0] >> 8 & 0xFF == 0 and sqe[1] == 1, f"flags {sqe[0]:#x}, namespace {sqe[1]}"
+        await self.cycles(random.randint(1, self.latency_cycles))
+        status, result = 0, 0x51DE
+        if life == self.life:
+            if opcode in (READ, WRITE):
+                status = await self.data(life, sqe, opcode)
+            elif opcode == DEALLOCATE:
+                await self.deallocate(sqe)
+            else:
+                assert opcode == FLUSH, f"opcode {opcode:#x}"
+                status = self.flush_faults.popleft() if self.flush_faults else 0
+        if life == self.life and status != LOST:
+            await self.complete(life, cid, status, result)
+
+    async def cycles(self, count: int) -> None:
+        """One wake-up, however long: there are many commands."""
+        await Timer(count * PERIOD_NS, unit="ns")
+
+    async def complete(self, life: int, cid: int, status: int, result: int) -> None:
+        fault = self.io_faults.popleft() if self.io_faults else None
+        if fault:
+            self.fault_log.append(fault)
+        if fault == LOST:
+            return  # it stays in flight, for the host
+        cq, old = self.cq, self.base
+        while (cq.released - cq.tail - 1) % cq.entries < 3:  # room for forged ones as well
+            await self.cycles(4)
+            if life != self.life:
+                return
+        if fault == LATE:  # after the reset that it has caused, to where the queue was
+            while self.base == old:
+                await self.cycles(16)
+            stale = Queue(cq.entries, tail=cq.tail, phase=cq.phase)
+            self.post(stale, CQ, 0, 1, cid, 0, base=old)
+            return
+        if fault in (WRONG_ID, DOUBLE):
+            self.sq.reported = self.sq.head
+        if fault == WRONG_ID:
+            for wrong in (cid ^ 1 << random.randint(9, 14), random.choice((cid ^ 0x8000, cid ^ 0x100, cid | 0xFF))):
+                self.post(cq, CQ, self.sq.head, 1, wrong, MEDIA_ERROR | DNR)
+        if fault == WRONG_PHASE:  # what stood there before: the host must leave it
+            self.post(cq, CQ, self.sq.head, 1, cid, MEDIA_ERROR | DNR, phase=cq.phase ^ 1, advance=False)
+        head = self.sq.head
+        if fault == WRONG_HEAD:  # backwards, or no entry at all
+            head = random.choice(((self.sq.reported - 1) % self.sq.entries, self.sq.entries + head))
+        else:
+            self.sq.reported = head
+        self.in_flight.pop(cid)
+        self.post(cq, CQ, head, 1, cid, status, result)
+        if fault == DOUBLE:
+            self.post(cq, CQ, self.sq.head, 1, cid, status, result)
+            self.sq.reported = self.sq.head
+
+    async def data(self, life: int, sqe: list, opcode: int) -> int:
+        lba, blocks = sqe[10] | sqe[11] << 32, (sqe[12] & 0xFFFF) + 1
+        assert lba + blocks <= self.profile.blocks, "beyond the namespace"
+        length = blocks * self.block
+        prp1, prp2 = sqe[6] | sqe[7] << 32, sqe[8] | sqe[9] << 32
+        found = await prp.segments(prp1, prp2, length, self.bus_read)
+        if len(found) > 2 and random.random() < self.rereads and life == self.life:
+            await self.reread_list(life, prp2, found)
+        if life != self.life:
+            return 0
+        fault = self.bad_blocks.get(lba)
+        if fault and fault[1]:
+            fault[1] -= 1
+            return fault[0]
+        if opcode == WRITE:
+            data = b"".join([await self.bus_read(address, count) for address, count in found])
+            for i in range(blocks if life == self.life else 0):
+                self.media[lba + i] = data[i * self.block:][:self.block]
+        else:
+            data = b"".join(self.media.get(lba + i, bytes(self.block)) for i in range(blocks))
+            for address, count in found:
+                if self.in_window(address):
+                    self.port.write(address, data[:count])
+                else:
+                    self.memory[address - self.memory_base:address - self.memory_base + count] = data[:count]
+                data = data[count:]
+        return 0
+
+    async def reread_list(self, life: int, prp2: int, found: list) -> None:
+        """A list read again, from an odd dword on and beyond its end, where zeros stand."""
+        whole = b"".join(address.to_bytes(8, "little") for address, _ in found[1:])
+        whole += bytes(4096 - len(whole))
+        first = random.randrange(0, min(len(whole), len(found) * 8 + 64), 4)
+        length = random.randrange(4, min(256, 4096 - first) + 4, 4)
+        again = await self.port.read(prp2 + first, length)
+        assert life != self.life or again == whole[first:first + length], f"the list at {prp2:#x} + {first:#x} differs"
+
+    async def deallocate(self, sqe: list) -> None:
+        assert sqe[10] == 0 and sqe[11] == 4 and sqe[6] | sqe[7] << 32 == self.base + RANGE
+        data = await self.port.read(self.base + RANGE, 16)
+        lba, blocks = int.from_bytes(data[8:], "little"), int.from_bytes(data[4:8], "little")
+        for i in range(blocks):
+            self.media.pop(lba + i, None)
+
+    memory_base = 0x8_0000_0000
+
+    def in_window(self, address: int) -> bool:
+        return self.window <= address < self.window + (2 << self.window_shift)
+
+    async def bus_read(self, address: int, length: int) -> bytes:
+        if self.in_window(address):
+            return await self.port.read(address, length)
+        offset = address - self.memory_base
+        assert 0 <= offset and offset + length <= len(self.memory), f"a read of {address:#x}, where nothing is"
+        return bytes(self.memory[offset:offset + length])
+
+    # ---- a clock cycle ----
+
+    async def run(self) -> None:
+        d = self.dut
+        d.rst_ni.value, d.enable_i.value = 0, 1
+        for name in ("link_up_i", "adapter_quiet_i", "mmio_request_ready_i", "mmio_response_valid_i", "command_valid_i",
+                     "response_ready_i", "page_valid_i", "fence_answer_i"):
+            getattr(d, name).value = 0
+        self.drive_bits = len(d.drive_o)
+        for _ in range(4):
+            await RisingEdge(d.clk_i)
+        d.rst_ni.value = 1
+        cocotb.start_soon(self.io())
+        showing, access_wait, held, ready_before = False, None, None, 0
+        while True:
+            await ReadOnly()
+            self.cycle += 1
+            self.fields = drive = d.drive_o.value.to_unsigned()
+            self.ready, self.gone = drive >> (self.drive_bits - 1) & 1, drive >> (self.drive_bits - 2) & 1
+            self.epoch = drive >> (self.drive_bits - 3) & 1
+            self.ready_falls += ready_before and not self.ready
+            ready_before = self.ready
+            self.count_events(d.events_o.value.to_unsigned())
+            self.see_perst(not d.perst_no.value)
+            for action in self.later.pop(self.cycle, ()):
+                action()
+            done = None
+            if access_wait is not None:
+                access_wait[0] -= 1
+                if access_wait[0] <= 0:
+                    done, access_wait = access_wait[1], None
+            elif d.mmio_request_valid_o.value and d.mmio_request_ready_i.value:
+                access_wait = self.accessed(d.mmio_request_o.value.to_unsigned())
+            if showing and d.command_ready_o.value:
+                self.commands.popleft()
+                showing = False
+            held = self.see_response(held)
+            fence, quiet = d.fence_request_o.value, self.port.idle
+            self.port.settled()
+            await RisingEdge(d.clk_i)
+            self.port.edge()
+            d.link_up_i.value = int(self.link_up)
+            d.adapter_quiet_i.value = int(quiet)
+            if random.random() < 0.2:
+                d.fence_answer_i.value = fence
+            d.mmio_request_ready_i.value = int(random.random() < 0.7)
+            d.mmio_response_valid_i.value = int(done is not None)
+            if done is not None:
+                d.mmio_response_i.value = done
+            if not showing and self.commands and random.random() >= self.stall:
+                showing = True
+                d.command_i.value = encode(**self.commands[0])
+            d.command_valid_i.value = int(showing)
+            d.response_ready_i.value = int(random.random() >= self.stall)
+
+    def accessed(self, request: int) -> list:
+        """→ [cycles until the answer, the answer]."""
+        data, address, write = request & ALL_ONES, request >> 32 & ALL_ONES, request >> 64 & 1
+        space, identifier = request >> 65 & 3, request >> 67
+        answer = self.access(space, write, address, data)
+        error, value = answer or (True, 0)
+        return [random.randint(1, 12), identifier << 33 | int(error) << 32 | value]
+
+    def see_response(self, held: int | None) -> int | None:
+        d = self.dut
+        if not d.response_valid_o.value:
+            assert held is None, "a response vanished"
+            return None
+        shown = d.response_o.value.to_unsigned()
+        assert held is None or held == shown, "a response changed before it was taken"
+        if not d.response_ready_i.value:
+            return shown
+        self.responses.append({"status": shown >> 64 & 0xFFFF, "done": shown & (1 << 64) - 1, "tag": shown >> 80 & 0xFFFF,
+                               "from_registers": shown >> 96})
+        return None
+
+    def count_events(self, value: int) -> None:
+        if value:
+            for i, name in enumerate(reversed(EVENTS)):
+                self.events[name] += value >> i & 1

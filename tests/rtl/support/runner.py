@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a cocotb module on a top under Verilator, as one test of pytest.
+
+    runner.run("spate_fifo", "bench_fifo", parameters={"Width": 32, "Depth": 16})
+
+Built once per top and parameters into build/rtl/cocotb. COCOTB_RANDOM_SEED repeats a run with the seed that it printed,
+WAVES=1 keeps a waveform (dump.vcd), TESTCASE=name runs one test of the module.
+"""
+
+import fcntl
+import hashlib
+import logging
+import os
+import pathlib
+import shutil
+
+import cocotb_tools.runner
+import pytest
+
+import filelist
+
+FOLDER = filelist.ROOT / "build" / "rtl" / "cocotb"
+TAIL_LINES = 60
+LIMIT_S = 600
+cocotb_tools.runner.MAX_PARALLEL_BUILD_JOBS = 2
+
+
+def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[str, ...] = (), name: str = "",
+        env: dict[str, str] | None = None) -> None:
+    """Build `top` with `parameters` and run the cocotb tests of tests/rtl/cocotb/MODULE.py on it. `extra` are sources
+    that rtl/spate.f has not (relative to the repository); `name` tells runs of one module on one build apart; `env` is
+    what the module finds in its environment. The seed is 1 unless COCOTB_RANDOM_SEED says otherwise."""
+    seed = os.environ.get("COCOTB_RANDOM_SEED", "1")
+    waves = os.environ.get("WAVES", "0") != "0"
+    build = FOLDER / build_name(top, parameters or {}, extra, waves)
+    folder = build / (f"{module}-{name}" if name else module)
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "run.log"
+    set_environment()
+    verilator = cocotb_tools.runner.get_runner("verilator")
+    verilator.log.setLevel(logging.CRITICAL)  # what went wrong is said once, below
+    with open(build / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        build_top(verilator, top, parameters or {}, extra, build, waves)
+        problem = ""
+        try:
+            results = verilator.test(
+                module, top, hdl_toplevel_lang="verilog", build_dir=build, test_dir=folder, seed=seed, waves=waves,
+                results_xml=str(folder / "results.xml"), log_file=log, testcase=os.environ.get("TESTCASE"),
+                test_args=["+verilator+rand+reset+2", f"+verilator+seed+{seed}"],
+                extra_env={"COCOTB_ANSI_OUTPUT": "0", **(env or {})})
+            count, failed = cocotb_tools.runner.get_results(results)
+            problem = f"{failed} of {count} tests failed" if failed else "" if count else "it holds no test"
+        except (SystemExit, RuntimeError) as error:
+            problem = str(error) if isinstance(error, RuntimeError) else "cocotb tests failed, or did not run"
+    if problem:
+        test = os.environ["PYTEST_CURRENT_TEST"].split(" ")[0]
+        again = f"COCOTB_RANDOM_SEED={seed} make test-rtl TEST='{test}'"
+        pytest.fail(f"{tail(log)}\n{module} on {build.name}, seed {seed}: {problem}\nlog: {log}\nagain: {again}",
+                    pytrace=False)
+
+
+def set_environment() -> None:
+    """cocotb takes from here which Verilator it starts, what its make compiles with and how its simulator starts."""
+    tools = str(filelist.ROOT / "tools" / "rtl")
+    if not os.environ["PATH"].startswith(tools):
+        os.environ["PATH"] = f"{tools}:{os.environ['PATH']}"
+    # The package's Verilator was configured without the option that its precompiled headers are included with.
+    os.environ["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
+    os.environ |= {"OBJCACHE": "ccache", "CCACHE_DIR": str(filelist.ROOT / "build" / "ccache"),
+                   "SIM_CMD_PREFIX": f"timeout {LIMIT_S}"}
+
+
+def build_name(top: str, parameters: dict, extra: tuple[str, ...], waves: bool) -> str:
+    """Readable as long as it is short: what differs in the parameters names the folder."""
+    values = "".join(f"-{name}={value}" for name, value in sorted(parameters.items()))
+    if len(values) > 60:
+        values = "-" + hashlib.sha256(values.encode()).hexdigest()[:12]
+    wrapped = "".join(f"+{pathlib.PurePath(path).stem}" for path in extra)
+    return f"{top}{wrapped}{values}" + ("-waves" if waves else "")
+
+
+def build_top(verilator, top: str, parameters: dict, extra: tuple[str, ...], build: pathlib.Path, waves: bool) -> None:
+    files = [filelist.ROOT / "rtl/lint/waivers.vlt", *(filelist.ROOT / path for path in filelist.needed_by(top, extra))]
+    log = build / "build.log"
+    try:
+        verilator.build(sources=files, hdl_toplevel=top, parameters=parameters, build_dir=build, waves=waves,
+                        timescale=("1ns", "1ps"), log_file=log,
+                        build_args=["--assert", "--x-assign", "unique", "--x-initial", "unique"])
+    except RuntimeError as error:
+        said = tail(log)
+        shutil.rmtree(build)  # half a build is not always picked up where it stopped
+        pytest.fail(f"{said}\n{top} does not build: {error}", pytrace=False)
+
+
+def tail(log: pathlib.Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-TAIL_LINES:]) if log.exists() else "(no log)"

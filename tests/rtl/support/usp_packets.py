@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets of the UltraScale+ block's streams, written down from the product guide and the PCI Express rules alone, so that
+they judge the adapter independently of any model: requests as the block shows them, and what is wrong with a completion.
+"""
+
+import dataclasses
+
+MEMORY_READ, MEMORY_WRITE, IO_READ, IO_WRITE, FETCH_ADD, SWAP, COMPARE_SWAP, LOCKED_READ = range(8)
+MESSAGE = 12
+DWORD = (1 << 32) - 1
+
+
+@dataclasses.dataclass
+class Request:
+    """One request on CQ. `address` is of its first dword; `data` are the dwords of a write."""
+    kind: int
+    address: int
+    dwords: int
+    first: int = 0xf
+    last: int = 0xf
+    tag: int = 0
+    requester: int = 0x0100
+    traffic_class: int = 0
+    attributes: int = 0
+    address_type: int = 0
+    data: list[int] = dataclasses.field(default_factory=list)
+    broken: bool = False
+
+    @property
+    def posted(self) -> bool:
+        return self.kind == MEMORY_WRITE or self.kind >= MESSAGE
+
+    def descriptor(self) -> int:
+        return (self.address_type | (self.address & ~3) | self.dwords << 64 | self.kind << 75 | self.requester << 80
+                | self.tag << 96 | self.traffic_class << 121 | self.attributes << 124)
+
+    def words(self, width: int) -> list[dict]:
+        """What appears on the stream, a dict a word. Dwords past the end are garbage there: all ones here."""
+        lanes = width // 32
+        stream = [(self.descriptor() >> 32 * k) & DWORD for k in range(4)] + self.data
+        enables = [0] * 4 + [self.enables(k) for k in range(len(self.data))]
+        words = []
+        for at in range(0, len(stream), lanes):
+            part, on = stream[at:at + lanes], enables[at:at + lanes]
+            ends = at + lanes >= len(stream)
+            part += [DWORD] * (lanes - len(part))
+            user = sum(value << 8 + 4 * k for k, value in enumerate(on))
+            if at == 0:
+                user |= self.first | (self.last if self.dwords > 1 else 0) << 4 | 1 << 40
+            if ends and self.broken:
+                user |= 1 << 41
+            words.append({"tdata": sum(value << 32 * k for k, value in enumerate(part)), "tuser": user,
+                          "tlast": int(ends)})
+        return words
+
+    def enables(self, dword: int) -> int:
+        if dword == 0:
+            return self.first
+        return self.last if dword == self.dwords - 1 else 0xf
+
+    def span(self) -> tuple[int, int]:
+        """First byte asked for, and how many bytes the completions have to count."""
+        bits = [4 * k + b for k, on in ((0, self.first), (self.dwords - 1, self.enables(self.dwords - 1)))
+                for b in range(4) if on >> b & 1]
+        if not bits:
+            return self.address, 1
+        return self.address + min(bits), max(bits) - min(bits) + 1
+
+
+@dataclasses.dataclass
+class Completion:
+    """One packet on CC."""
+    lower_address: int
+    bytes: int
+    locked: int
+    dwords: int
+    status: int
+    poisoned: int
+    requester: int
+    tag: int
+    completer: int
+    completer_enable: int
+    traffic_class: int
+    attributes: int
+    reserved: int
+    rest: list[int]  # dwords behind the descriptor
+
+
+def completion(words: list[dict], width: int) -> Completion:
+    """From the words of a packet; checks what every packet has to keep."""
+    lanes = width // 32
+    dwords = []
+    for place, word in enumerate(words):
+        count = bin(word["tkeep"]).count("1")
+        assert word["tkeep"] == (1 << count) - 1, "dwords are contiguous"
+        assert count == lanes or place == len(words) - 1, "only the last word is partial"
+        assert bool(word["tlast"]) == (place == len(words) - 1)
+        dwords += [(word["tdata"] >> 32 * k) & DWORD for k in range(count)]
+    assert len(dwords) >= 3
+    a, b, c = dwords[:3]
+    return Completion(
+        lower_address=a & 0x7f, bytes=a >> 16 & 0x1fff, locked=a >> 29 & 1, dwords=b & 0x7ff, status=b >> 11 & 7,
+        poisoned=b >> 14 & 1, requester=b >> 16, tag=c & 0xff, completer=c >> 8 & 0xffff, completer_enable=c >> 24 & 1,
+        traffic_class=c >> 25 & 7, attributes=c >> 28 & 7,
+        reserved=a & 0xc000_ff80 | b & 0x8000 | c & 0x8000_0000, rest=dwords[3:])
+
+
+class Judge:
+    """Holds completions against the requests that wait for them. `memory` gives the byte at an address."""
+
+    def __init__(self, memory, max_payload_bytes: int, boundary_bytes: int = 64):
+        self.memory, self.max_payload_bytes, self.boundary_bytes = memory, max_payload_bytes, boundary_bytes
+        self.waiting: list[Request] = []
+        self.at = self.left = None  # next byte and bytes left of the first one that waits
+        self.packets = self.done = 0
+
+    def ask(self, request: Request) -> None:
+        self.waiting.append(request)
+
+    def answer(self, found: Completion) -> None:
+        assert self.waiting, f"a completion for nothing: {found}"
+        request = self.waiting[0]
+        asked = (request.requester, request.tag, request.traffic_class, request.attributes)
+        assert (found.requester, found.tag, found.traffic_class, found.attributes) == asked, (request, found)
+        assert found.reserved == 0 and not found.poisoned and (found.completer, found.completer_enable) == (0, 1)
+        assert found.locked == (request.kind == LOCKED_READ)
+        self.packets += 1
+        if request.kind == MEMORY_READ and request.address_type == 0:
+            self.answer_read(request, found)
+        else:
+            self.answer_unsupported(request, found)
+
+    def answer_unsupported(self, request: Request, found: Completion) -> None:
+        assert (found.status, found.dwords, found.lower_address) == (1, 0, 0), (request, found)
+        expected = request.span()[1] if request.kind in (MEMORY_READ, LOCKED_READ) else 4
+        assert found.bytes == expected, (request, found)
+        enables = request.first | (request.last if request.dwords > 1 else 0) << 4
+        log = [enables] + [(request.descriptor() >> 32 * k) & DWORD for k in range(4)]
+        assert found.rest == log, "what the block logs"
+        self.end()
+
+    def answer_read(self, request: Request, found: Completion) -> None:
+        if self.at is None:
+            self.at, self.left = request.span()
+        assert found.status == 0, (request, found)
+        assert found.lower_address == self.at & 0x7f, (request, found, hex(self.at))
+        assert found.bytes == self.left, (request, found, self.left)
+        assert len(found.rest) == found.dwords
+        assert 1 <= found.dwords * 4 <= self.max_payload_bytes
+        begin = self.at & ~3
+        end = begin + found.dwords * 4
+        asked_end = request.address + request.dwords * 4
+        assert end <= asked_end, "more than was asked for"
+        if end != asked_end:
+            assert end % self.boundary_bytes == 0, "ends between two read completion boundaries"
+            assert end % min(self.max_payload_bytes, 512) == 0, "splits more often than it has to"
+        for byte in range(self.at, min(end, self.at + self.left)):
+            value = found.rest[(byte - begin) // 4] >> 8 * (byte % 4) & 0xff
+            assert value == self.memory(byte), f"byte {byte:#x} of {request}"
+        self.left -= min(end, self.at + self.left) - self.at
+        self.at = end
+        if end == asked_end:
+            assert self.left == 0, (request, found)
+            self.end()
+
+    def end(self) -> None:
+        self.waiting.pop(0)
+        self.at = self.left = None
+        self.done += 1

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The admin sequencer and its program, with a drive that can be told to misbehave. Some of each kind of misbehaviour, so
+that it takes half a minute; ALL=1 does all."""
+
+import os
+
+import runner
+
+PARAMETERS = {"WindowBase": "64'h1240000000", "WindowBits": 21, "BarBase": "64'ha0000000", "DeadlineMs": 300,
+              "HealthMs": 200}
+
+
+def test_admin():
+    runner.run("spate_admin", "bench_admin", parameters=PARAMETERS, env={"ALL": os.environ.get("ALL", "0")})

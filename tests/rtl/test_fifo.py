@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The queue within one clock domain, smallest and usual."""
+
+import pytest
+
+import runner
+
+
+@pytest.mark.parametrize("depth", [2, 16])
+def test_fifo(depth):
+    runner.run("spate_fifo", "bench_fifo", parameters={"Width": 32, "Depth": depth}, env={"DEPTH": str(depth)})

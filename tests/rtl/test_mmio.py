@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The port for registers and configuration space, with an adapter that may be late or deaf."""
+
+import runner
+
+
+def test_mmio():
+    runner.run("spate_mmio", "bench_mmio", parameters={"DeadlineUs": 40})

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The FuseSoC core file and the instantiation templates are those of the sources as they are, and the templates fit."""
+
+import subprocess
+import sys
+
+import pytest
+
+import filelist
+
+TEMPLATES = sorted((filelist.ROOT / "rtl" / "templates").glob("*.veo"))
+# Its wires lead nowhere until a user connects them.
+ALLOWED = ("-Wno-UNUSEDSIGNAL", "-Wno-UNUSEDPARAM", "-Wno-UNDRIVEN")
+
+
+def run(*command) -> subprocess.CompletedProcess:
+    return subprocess.run(command, cwd=filelist.ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def test_what_is_generated_is_up_to_date():
+    done = run(sys.executable, "tools/rtl/packaging.py", "--check")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
+def test_a_template_fits_its_top(template, tmp_path):
+    bench = tmp_path / "template_bench.sv"
+    bench.write_text(f"module template_bench;\n{template.read_text()}endmodule\n")
+    top = next(line.split()[0] for line in template.read_text().splitlines() if line.endswith(" #("))
+    done = run("tools/rtl/verilator", "--lint-only", "-Wall", *ALLOWED, "--top-module", "template_bench",
+               "rtl/lint/waivers.vlt", *filelist.needed_by(top), bench)
+    assert done.returncode == 0, done.stdout
+
+
+def test_there_are_templates():
+    assert len(TEMPLATES) >= 3

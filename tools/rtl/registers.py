@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes from rtl/regs/spate_regs.rdl: the RTL, the C header and the page of the documentation.
+
+    registers.py            write them
+    registers.py --check    compare them with what is there; status 1 and the names if they differ
+
+They are kept in the repository, so that a user of the gateware or of the library needs none of this.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from systemrdl import RDLCompiler
+from systemrdl.node import AddrmapNode, FieldNode, MemNode, RegNode
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "rtl" / "regs" / "spate_regs.rdl"
+PEAKRDL = pathlib.Path(sys.executable).with_name("peakrdl")
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+ORIGIN = "Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do not edit."
+
+
+def peakrdl(*arguments: str) -> None:
+    subprocess.run([PEAKRDL, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def rtl(folder: pathlib.Path) -> dict[str, str]:
+    """Text by path in the repository."""
+    options = ("--cpuif", "axi4-lite-flat", "--default-reset", "rst_n", "--addr-width", "14", "--rt-read-fanin")
+    peakrdl("regblock", str(SOURCE), "-o", str(folder), *options)
+    texts = {}
+    for name in ("spate_regs_pkg.sv", "spate_regs.sv"):
+        text = "\n".join(line.rstrip() for line in (folder / name).read_text().splitlines())
+        texts[f"rtl/regs/generated/{name}"] = f"// {SPDX}\n// {ORIGIN}\n{text}\n"
+    return texts
+
+
+def header() -> dict[str, str]:
+    """Offsets and masks, without structs: the library reads registers through the port's functions, by address."""
+    lines = [f"/* {SPDX} */", f"/* {ORIGIN}", " * Fields and what they mean: docs/REGISTERS.md. */"]
+    lines += ["#ifndef SPATE_GATEWARE_REGISTERS_H", "#define SPATE_GATEWARE_REGISTERS_H", "", "#include <stdint.h>", ""]
+    for register in registers():
+        name = f"SPATE_REGS_{register.inst_name.upper()}"
+        lines.append(f"#define {name} 0x{register.absolute_address:03x}u")
+        if isinstance(register, MemNode):
+            lines.append(f"#define {name}_WORDS {register.get_property('mementries')}u")
+            continue
+        for field in register.fields():
+            stem = f"{name}_{field.inst_name.upper()}"
+            if field.width < 32:
+                lines.append(f"#define {stem} UINT32_C(0x{((1 << field.width) - 1) << field.low:x})")
+            if field.low > 0 and field.width > 1:
+                lines.append(f"#define {stem}_SHIFT {field.low}u")
+            if field.get_property("hw").name == "na":
+                lines.append(f"#define {stem}_NOW UINT32_C(0x{field.get_property('reset'):x})")
+    lines += [f"#define SPATE_REGS_BYTES 0x{top().size:x}u", "", "#endif"]
+    return {"include/spate/gateware_registers.h": formatted("\n".join(lines) + "\n")}
+
+
+def formatted(text: str) -> str:
+    """As the other headers are."""
+    command = ("clang-format", "--assume-filename=include/spate/gateware_registers.h")
+    return subprocess.run(command, cwd=ROOT, input=text, text=True, check=True, capture_output=True).stdout
+
+
+def top() -> AddrmapNode:
+    compiler = RDLCompiler()
+    compiler.compile_file(str(SOURCE))
+    return compiler.elaborate().top
+
+
+def registers() -> list[RegNode | MemNode]:
+    return list(top().children())
+
+
+def plain(text: str) -> str:
+    return " ".join((text or "").split())
+
+
+def access(field: FieldNode) -> str:
+    if field.get_property("onwrite") is not None:
+        return "read, write 1 to clear"
+    readable, writable = field.is_sw_readable, field.is_sw_writable
+    return "read, write" if readable and writable else "read" if readable else "write"
+
+
+def bits(field: FieldNode) -> str:
+    return str(field.low) if field.width == 1 else f"{field.high}:{field.low}"
+
+
+def page() -> dict[str, str]:
+    lines = [f"<!-- {SPDX} -->", f"<!-- {ORIGIN} -->", f"# {plain(top().get_property('name'))}", ""]
+    lines += [plain(top().get_property("desc")), "", "| offset | name | what it is |", "|---|---|---|"]
+    for register in registers():
+        link = f"[`{register.inst_name}`](#{register.inst_name})"
+        lines.append(f"| {register.absolute_address:04x}h | {link} | {plain(register.get_property('name'))} |")
+    for register in registers():
+        lines += ["", f"## `{register.inst_name}`", "", f"{register.absolute_address:04x}h: "
+                  f"{plain(register.get_property('name'))}. {plain(register.get_property('desc'))}".rstrip()]
+        if isinstance(register, MemNode):
+            continue
+        lines += ["", "| bits | field | access | after reset | |", "|---|---|---|---|---|"]
+        for field in register.fields():
+            reset = field.get_property("reset")
+            after = "" if reset is None else f"{reset:x}h" if reset > 9 else str(reset)
+            lines.append(f"| {bits(field)} | `{field.inst_name}` | {access(field)} | {after} "
+                         f"| {plain(field.get_property('desc'))} |")
+    return {"docs/REGISTERS.md": "\n".join(lines) + "\n"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Registers: RTL, C header and documentation from one file")
+    parser.add_argument("--check", action="store_true", help="compare only")
+    check = parser.parse_args().check
+    with tempfile.TemporaryDirectory() as folder:
+        texts = rtl(pathlib.Path(folder)) | header() | page()
+    different = []
+    for path, text in texts.items():
+        target = ROOT / path
+        if target.is_file() and target.read_text() == text:
+            continue
+        different.append(path)
+        if not check:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+    for path in different:
+        print(f"{path}: {'differs from' if check else 'made from'} rtl/regs/spate_regs.rdl")
+    return 1 if check and different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

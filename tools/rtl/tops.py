@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is linted and measured besides each module with its own defaults."""
+
+from typing import NamedTuple
+
+# Every module of rtl/spate.f is linted as a top with its defaults. Here: other parameters that change what is there.
+LINT: dict[str, list[dict[str, int]]] = {
+    "spate_fifo": [{"Width": 1, "Depth": 2}],
+    "spate_buffer": [{"RamBytes": 8192}, {"DataWidth": 512, "RamBytes": 12288}],
+    "spate_splitter": [{"RamBytes": 8192, "BaseBits": 62}],
+    "spate_retire": [{"RamBytes": 8192}],
+    "spate_stripe": [{"Drives": 3, "MemberRamBytes": 8192}, {"Drives": 7, "DataWidth": 512}],
+    "spate_ring_ddr": [{"DataWidth": 512, "AddressWidth": 33}],
+    "spate_pcie_usp": [{"DataWidth": 256}],
+    "spate_nvme_axi": [{"RamBytes": 8192}, {"DataWidth": 512}],
+    "spate_nvme_stripe_axi": [{"RamBytes": 8192}],
+    "spate_user_side": [{"HasStreams": 0}],
+    "spate_drive": [{"RamBytes": 8192}, {"DataWidth": 256, "RamBytes": 1048576}, {"DataWidth": 512, "SlotBits": 7, "QueueShiftMax": 8}],
+}
+
+
+class Area(NamedTuple):
+    """One thing that `make bench-rtl-area` synthesises."""
+
+    name: str  # of its figures
+    module: str
+    parameters: dict[str, int]
+    luts_max: int | None = None  # the aim
+    uram: bool = False  # large memories may become UltraRAM
+
+
+AREAS = [
+    Area("stream mode, core", "spate_drive", {"DataWidth": 128}, luts_max=5000, uram=True),
+    Area("memory mode, core", "spate_drive", {"DataWidth": 128, "RamBytes": 8192}, luts_max=3500),
+    Area("stream mode, core, 256 wide", "spate_drive", {"DataWidth": 256, "RamBytes": 1048576}, uram=True),
+    Area("whole host behind a bridge", "spate_nvme_axi", {"DataWidth": 128}, uram=True),
+    Area("whole host behind a bridge, memory mode", "spate_nvme_axi", {"DataWidth": 128, "RamBytes": 8192}),
+    Area("bridge adapter", "spate_pcie_axi", {"DataWidth": 128}),
+    Area("registers", "spate_registers", {"DataWidth": 128}),
+    Area("user's clock crossing", "spate_user_side", {"DataWidth": 128}),
+    Area("command arbiter", "spate_command_arbiter", {}),
+    Area("block adapter, 128", "spate_pcie_usp", {"DataWidth": 128}),
+    Area("block adapter, 256", "spate_pcie_usp", {"DataWidth": 256}),
+    Area("stripe of two, above the cores", "spate_stripe", {"Drives": 2, "DataWidth": 128}),
+    Area("DDR ring, before a core", "spate_ring_ddr", {"DataWidth": 128}),
+    Area("pattern generator", "spate_pattern_source", {"DataWidth": 128}),
+    Area("pattern checker", "spate_pattern_check", {"DataWidth": 128}),
+]
