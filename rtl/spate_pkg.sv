@@ -12,8 +12,8 @@ package spate_pkg;
     OpWrite = 4'd1,
     OpRead = 4'd2,
     OpDeallocate = 4'd3,  // the range's contents are no longer needed
-    OpFormat = 4'd4,  // Format NVM: `address` is dword 10; the namespace's size may change: bring-up runs again
-    OpSanitize = 4'd5,  // `address` is dword 10; responds when the drive says that it has finished
+    OpFormat = 4'd4,  // Format NVM: dword 10 = `address`[15:0]; the size may change: bring-up runs again
+    OpSanitize = 4'd5,  // dword 10 = `address`[15:0]; responds when the drive has finished
     OpShutdown = 4'd6,  // flush, delete the queues, normal shutdown notification; the core then waits for OpRestart
     OpRestart = 4'd7,  // PERST#, and bring-up again
     OpRawAdmin = 4'd8,  // the 16 dwords given through the registers; data, at most 4 KiB, in the mailbox
@@ -54,8 +54,8 @@ package spate_pkg;
     StatusRange = 16'h8002,  // beyond the namespace
     StatusUnsupported = 16'h8003,  // the drive does not have the operation
     StatusGone = 16'h8004,  // the drive failed for good, or was shut down: see the bring-up error
-    StatusDeadline = 16'h8005,  // no answer in time; the drive was reset. Only for side commands: others are replayed
-    StatusBusy = 16'h8006,  // a format or sanitize is running
+    StatusDeadline = 16'h8005,  // no answer, each time that the drive was reset and the command sent again
+    StatusBusy = 16'h8006,  // the data path did not become empty: format and sanitize need that
     StatusMemory = 16'h8007  // spate_ring_ddr: the memory answered with an error
   } status_e;
 

@@ -138,7 +138,7 @@ module spate_drive
 
   // ---- requests become commands ----
 
-  logic side_valid, side_ready;
+  logic side_valid, side_ready, splitter_idle;
   command_t side;
   logic alloc_valid, alloc_ready, free_valid;
   logic [SectorsWidth-1:0] alloc_sectors, free_sectors;
@@ -188,7 +188,8 @@ module spate_drive
       .issue_last_o(issue_last),
       .issue_tag_o(issue_tag),
       .issue_from_registers_o(issue_from_registers),
-      .issue_status_o(issue_status)
+      .issue_status_o(issue_status),
+      .idle_o(splitter_idle)
   );
 
   // ---- what is in flight ----
@@ -650,7 +651,7 @@ module spate_drive
       .raw_dword_o,
       .raw_data_i,
       .recover_i(deadline_recover || doorbell_error),
-      .slots_idle_i(slots_idle),
+      .slots_idle_i(slots_idle && splitter_idle),
       .written_blocks_i(written_blocks_o),
       .drive_o,
       .recovery_o(recovery),

@@ -121,6 +121,8 @@ module spate_microcode
     LBlocksRespond,
     LDeallocate,
     LFormat,
+    LFormatAlone,
+    LFormatEnd,
     LRestart,
     LSanitize,
     LSanitizePoll,
@@ -914,6 +916,16 @@ module spate_microcode
     jump(IfZero, LUnsupported),
     call(LDrain),
     jump(IfNotZero, LRespond),
+    // No command may begin meanwhile, nor be cut with the old block size.
+    out(
+        OutReady, imm(16'd0)
+    ),
+    load(RStatus, imm(16'(StatusBusy))),
+    jump(IfIdle, LFormatAlone),
+    at(LFormatEnd),
+    out(OutReady, imm(16'd1)),
+    go(LRespond),
+    at(LFormatAlone),
     call(LAdminClear),
     entry(4'd1, of(RNsid)),
     load(RTemp, get(InCommand)),
@@ -924,7 +936,7 @@ module spate_microcode
     call(LAdmin),
     load(RAdminMs, imm(16'(DeadlineMs))),
     test(RStatus, imm(16'hffff)),
-    jump(IfNotZero, LRespond),
+    jump(IfNotZero, LFormatEnd),
     at(LRestart),
     load(RReruns, imm(16'h0080)),
     compare(ROther, imm(16'(OpRestart))),
@@ -932,14 +944,13 @@ module spate_microcode
     out(OutRecovery, imm(16'd0)),
     go(LStart),
 
-    // A reset does not stop it: then only its end is waited for.
+    // A reset does not stop it: the drive then says that it is in progress (1Dh), and its end is waited for. Whether the
+    // command had reached the drive is not known otherwise: an old log would say that all is well.
     at(
         LSanitize
     ),
     test(RFeatures, imm(16'd8)),
     jump(IfZero, LUnsupported),
-    compare(RReruns, imm(16'd1)),
-    jump(IfNotZero, LSanitizePoll),
     call(LDrain),
     jump(IfNotZero, LRespond),
     call(LAdminClear),
@@ -948,6 +959,10 @@ module spate_microcode
     entry(4'd10, of(RTemp)),
     load(ROpcode, imm(16'h84)),
     call(LAdmin),
+    jump(IfZero, LSanitizePoll),
+    load(RTemp, of(RStatus)),
+    mask(RTemp, imm(16'h07ff)),
+    compare(RTemp, imm(16'h001d)),
     jump(IfNotZero, LRespond),
     at(LSanitizePoll),
     load(RTemp, imm(16'(PollMs))),
@@ -964,9 +979,11 @@ module spate_microcode
     mask(RTemp, imm(16'h0007)),
     compare(RTemp, imm(16'd2)),
     jump(IfZero, LSanitizePoll),
-    compare(RTemp, imm(16'd3)),
-    jump(IfNotZero, LOk),
-    load(RStatus, imm(16'h001c)),  // sanitize failed
+    compare(RTemp, imm(16'd1)),
+    jump(IfZero, LOk),
+    compare(RTemp, imm(16'd4)),
+    jump(IfZero, LOk),  // completed, without deallocating
+    load(RStatus, imm(16'h001c)),  // sanitize failed, or there was none
     go(LRespond),
 
     at(LShutdown),

@@ -58,7 +58,9 @@ module spate_splitter
     output logic                    issue_last_o,            // of its request
     output logic [            15:0] issue_tag_o,
     output logic                    issue_from_registers_o,
-    output logic [            15:0] issue_status_o           // not StatusOk: dead
+    output logic [            15:0] issue_status_o,          // not StatusOk: dead
+
+    output logic idle_o  // no request is being cut; one that waits for `ready` was not looked at yet
 );
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
@@ -255,6 +257,8 @@ module spate_splitter
     assign fill_end = 1'b0;
     assign data_ready_o = 1'b0;
   end
+
+  assign idle_o = cut_state_q == CutNone && (next_state_q == NextEmpty || next_state_q == NextTaken);
 
   assign issue_valid_o = cut_state_q == CutIssue;
   assign issue_write_o = cut_q.write;

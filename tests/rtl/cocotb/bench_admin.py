@@ -285,7 +285,22 @@ async def sanitize_is_waited_for(dut):
     drive.drop_link(100)  # a reset does not stop it
     await drive.until(lambda: len(drive.responses) == 2, 100000, "response")
     assert drive.responses[-1]["status"] == 0x001C and drive.recoveries == 1
-    assert len([sqe for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.SANITIZE]) == 2
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+async def sanitize_that_was_never_sent_is_sent_after_a_reset(dut):
+    drive = start(dut)
+    await ready(drive)
+    drive.idle = False  # it waits for the data path
+    drive.put(op="sanitize", address=2)
+    await drive.cycles(400)
+    drive.drop_link(100)
+    await drive.until(lambda: drive.recoveries == 1, 100000, "recovery")
+    assert not [sqe for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.SANITIZE]
+    drive.idle = True
+    await drive.until(lambda: drive.responses, 100000, "response")
+    assert drive.responses[-1]["status"] == 0 and drive.sanitize_polls == 0
+    assert len([sqe for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.SANITIZE]) == 1
 
 
 @cocotb.test(timeout_time=3, timeout_unit="ms")

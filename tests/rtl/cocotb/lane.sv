@@ -168,7 +168,8 @@ module lane
       .issue_last_o,
       .issue_tag_o,
       .issue_from_registers_o,
-      .issue_status_o
+      .issue_status_o,
+      .idle_o()
   );
 
   spate_buffer #(

@@ -289,6 +289,8 @@ class AdminDrive:
             assert sqe[10] == 1
             self.queues.pop("sq" if opcode == DELETE_SQ else "cq")
         elif opcode == SANITIZE:
+            if self.sanitize_polls:
+                return 0x001D, 0  # in progress
             self.sanitize_polls, self.sanitize_end = 3, None
         return 0, 0xABCD_0000 | opcode
 
