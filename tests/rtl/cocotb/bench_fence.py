@@ -153,7 +153,7 @@ async def writes_of_other_ids_that_never_end_do_not_starve_it(dut):
     slower = max(1, CORE_PS // BRIDGE_PS)  # so much longer the way there and back takes
     for _ in range(40):
         before = await memory.give_out(3, 16)
-        memory.wanted.extend(random.randrange(16) for _ in range(400 * slower))
+        memory.wanted.extend(random.randrange(16) for _ in range(200 * slower))
         await ClockCycles(dut.axi_clk, CROSSING_CYCLES)
         await core.complete(before)
         cycles = 0
