@@ -111,7 +111,8 @@ private:
       *kinds[kind] = static_cast<uint32_t>(costly ? choice_.between(300, 3000) : choice_.between(4, 100));
     }
     mischief.stale = choice_.percent(50);
-    if (mischief.stale && choice_.percent(50)) mischief.fatal = static_cast<uint32_t>(choice_.between(100, 1000));
+    // Rarely enough: a drive that fails three times between two looks at CSTS is rightly given up.
+    if (mischief.stale && choice_.percent(50)) mischief.fatal = static_cast<uint32_t>(choice_.between(1500, 4000));
     return mischief;
   }
 
