@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made by tools/rtl/packaging.py. spate_nvme_stripe_axi: two drives as one, each behind an AXI-PCIe bridge, data streams through a ring of 256 KiB each.
+// Made by tools/rtl/templates.py. spate_nvme_stripe_axi: two drives as one, each behind an AXI-PCIe bridge, data streams through a ring of 256 KiB each.
 // What each port is stands in rtl/top/spate_nvme_stripe_axi.sv, the registers in docs/REGISTERS.md.
 
 localparam int unsigned Drives = 2;

@@ -18,7 +18,7 @@ def run(*command) -> subprocess.CompletedProcess:
 
 
 def test_what_is_generated_is_up_to_date():
-    done = run(sys.executable, "tools/rtl/packaging.py", "--check")
+    done = run(sys.executable, "tools/rtl/templates.py", "--check")
     assert done.returncode == 0, done.stdout
 
 

@@ -2,8 +2,8 @@
 """What others' tools take the gateware by, made from rtl/spate.f and the tops' ports: the FuseSoC core file spate.core and
 the instantiation templates of rtl/templates.
 
-    packaging.py            write them
-    packaging.py --check    compare them with what is there; status 1 and the names if they differ
+    templates.py            write them
+    templates.py --check    compare them with what is there; status 1 and the names if they differ
 """
 
 import argparse
@@ -31,7 +31,7 @@ TEMPLATES = {
 
 
 def core_file() -> str:
-    lines = ["CAPI=2:", f"# {SPDX}", "# Made by tools/rtl/packaging.py from rtl/spate.f.", f"name: spate:storage:spate:{VERSION}",
+    lines = ["CAPI=2:", f"# {SPDX}", "# Made by tools/rtl/templates.py from rtl/spate.f.", f"name: spate:storage:spate:{VERSION}",
              "description: NVMe host core without a CPU, for recording streams to drives", "", "filesets:", "  rtl:", "    files:"]
     lines += [f"      - {path}" for path in filelist.sources()]
     lines += ["    file_type: systemVerilogSource", "  lint:", "    files:", "      - rtl/lint/waivers.vlt:",
@@ -57,7 +57,7 @@ def template(name: str) -> str:
     values = {parameter: value for parameter, value, _ in parameters}
     assert set(chosen) <= set(values), f"{top} has no such parameter: {set(chosen) - set(values)}"
     ports = [(direction, width, port) for direction, width, port in PORT.findall(head)]
-    lines = [f"// {SPDX}", f"// Made by tools/rtl/packaging.py. {top}: {purpose}.", "// What each port is stands in "
+    lines = [f"// {SPDX}", f"// Made by tools/rtl/templates.py. {top}: {purpose}.", "// What each port is stands in "
              f"rtl/top/{top}.sv, the registers in docs/REGISTERS.md.", ""]
     lines += [f"localparam {kind} {parameter} = {values[parameter]};" for kind, parameter, _, _ in PARAMETER.findall(head)
               if parameter in " ".join(width for _, width, _ in ports) or parameter in chosen]
