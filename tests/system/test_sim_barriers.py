@@ -18,6 +18,9 @@ import pytest
 
 from conftest import HOST_BUILD, ROOT, run
 
+# The gateware's backend has registers of its own, not the virtual drive's: no run here reaches it.
+NVME_PATH = [path for path in ROOT.glob("src/**/*.c") if path.parent.name != "gateware"]
+
 CALL = re.compile(r"\bspate_port_(?:dma_write_barrier|dma_read_barrier|cache_clean|cache_invalidate)\s*\(")
 FLAG = re.compile(r"\bSPATE_IO_CPU\b")
 # Block devices look at the flag; everybody above them sets it.
@@ -60,7 +63,7 @@ class Late:
 
 def late_sites():
     found = []
-    for path in sorted(ROOT.glob("src/**/*.c")):
+    for path in sorted(NVME_PATH):
         text = path.read_text()
         for match in re.finditer(re.escape(BARRIER), text):
             write = REGISTER_WRITE.match(text, match.end())
@@ -94,7 +97,7 @@ def end_of_call(text, at):
 def sites():
     """Each of them in the library, whatever file it is in."""
     found = []
-    for path in sorted(ROOT.glob("src/**/*.c")):
+    for path in sorted(NVME_PATH):
         text = path.read_text()
         for match in CALL.finditer(text):
             end = end_of_call(text, match.end())
