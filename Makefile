@@ -146,7 +146,7 @@ formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal
 
 test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: cocotb's, then C++ benches (2 minutes; TEST=one of tests/rtl)
 	@echo '== test-rtl'
-	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),'$(TEST)',tests/rtl)
+	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),'$(TEST)',-n 2 --dist worksteal tests/rtl)
 	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)
 
 fuzz: build-fuzz ## Fuzz each target for SECONDS=600

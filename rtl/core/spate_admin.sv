@@ -80,6 +80,7 @@ module spate_admin
 
     input logic                recover_i,        // the data path's deadline, or its queues broke: a pulse
     input logic                slots_idle_i,     // no command of the data path is there
+    input logic                retired_i,        // a command of the data path ended, in order
     input logic [LbaWidth-1:0] written_blocks_i, // for a flush's response, as it was when the flush was pushed
 
     output drive_t        drive_o,
@@ -173,7 +174,7 @@ module spate_admin
 
   logic [31:0] operand_q;
   logic [31:0] now_q;  // milliseconds
-  logic recover_q, disabled_q, busy_q, response_valid_q;
+  logic recover_q, progress_q, disabled_q, busy_q, response_valid_q;
   logic admin_done_q, side_done_q, push_q;
   logic [31:0] admin_result_q, side_result_q;
   logic [14:0] admin_status_q, side_status_q;
@@ -189,6 +190,7 @@ module spate_admin
     if (!rst_ni) begin
       now_q <= '0;
       recover_q <= 1'b0;
+      progress_q <= 1'b0;
       disabled_q <= 1'b0;
       busy_q <= 1'b0;
       response_valid_q <= 1'b0;
@@ -198,6 +200,7 @@ module spate_admin
     end else begin
       if (ms_tick_i) now_q <= now_q + 32'd1;
       recover_q <= recover_i || (recover_q && !is_out(OutForget));
+      progress_q <= retired_i || is_out(OutRespond) || (progress_q && !is_out(OutForget));
       disabled_q <= !enable_i || (disabled_q && !is_out(OutGone));  // however short it was
       admin_done_q <= admin_completion_valid_i || (admin_done_q && !is_out(OutAdminTaken));
       side_done_q <= side_completion_valid_i || (side_done_q && !is_out(OutPush));
@@ -311,6 +314,7 @@ module spate_admin
       IfSideDone[4:1]: condition = side_done_q;
       IfCommand[4:1]: condition = busy_q && !response_valid_q;
       IfGone[4:1]: condition = drive_o.gone;
+      IfProgress[4:1]: condition = progress_q;
       default: condition = drive_o.ready;
     endcase
     if (instruction.rd[0]) condition = !condition;

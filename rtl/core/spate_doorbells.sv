@@ -6,7 +6,8 @@
 // per cent.
 //
 // Guarantee: the tail that is told is never beyond the queue's. No entry waits while the drive has less than half of
-// the slots to work on; the side command's never waits.
+// the slots to work on; the side command's never waits: at most for one doorbell that is under way and one of the head,
+// which goes first because it is the rarer.
 module spate_doorbells
   import spate_pkg::*;
 #(
@@ -73,8 +74,8 @@ module spate_doorbells
       else if (doorbell_done_i) waiting_q <= 1'b0;
     end
     if (start) begin
-      doorbell_address_o <= address(!tell_tail, doorbell_stride_i);
-      doorbell_data_o <= 32'(tell_tail ? tail_i : cq_head_i);
+      doorbell_address_o <= address(tell_head, doorbell_stride_i);
+      doorbell_data_o <= 32'(tell_head ? cq_head_i : tail_i);
     end
   end
 
@@ -85,11 +86,11 @@ module spate_doorbells
       urgent_q <= 1'b0;
       wait_us_q <= '0;
     end else begin
-      if (start && tell_tail) told_tail_q <= tail_i;
-      if (start && !tell_tail) told_head_q <= cq_head_i;
+      if (start && !tell_head) told_tail_q <= tail_i;
+      if (start && tell_head) told_head_q <= cq_head_i;
       if (urgent_i) urgent_q <= 1'b1;
-      else if (start && tell_tail) urgent_q <= 1'b0;
-      if (unreported == '0 || (start && !tell_tail)) wait_us_q <= '0;
+      else if (start && !tell_head) urgent_q <= 1'b0;
+      if (unreported == '0 || (start && tell_head)) wait_us_q <= '0;
       else if (us_tick_i && wait_us_q != '1) wait_us_q <= wait_us_q + 4'd1;
     end
   end
@@ -112,16 +113,18 @@ module spate_doorbells
     end
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
       // what was told lies between what the queue was when it began and what it is: it never passes it
-      if ($past(start && tell_tail && !reset_i)) assert (told_tail_q == $past(tail_i));
+      if ($past(start && !tell_head && !reset_i)) assert (told_tail_q == $past(tail_i));
       if ($past(doorbell_valid_o && !doorbell_ready_i)) begin  // held, as it is, until it is taken
         assert (doorbell_valid_o && doorbell_address_o == $past(doorbell_address_o));
         assert (doorbell_data_o == $past(doorbell_data_o));
       end
       if (doorbell_valid_o && !$past(doorbell_valid_o)) begin
         assert ($past(start) && $past(ready_i));
-        assert (doorbell_data_o == 32'($past(tell_tail ? tail_i : cq_head_i)));
-        assert (doorbell_address_o == 32'h1000 + (32'($past(tell_tail ? 8 : 12)) << $past(doorbell_stride_i)));
+        assert (doorbell_data_o == 32'($past(tell_head ? cq_head_i : tail_i)));
+        assert (doorbell_address_o == 32'h1000 + (32'($past(tell_head ? 12 : 8)) << $past(doorbell_stride_i)));
       end
+      // the head waits for no more than one doorbell
+      if ($past(ready_i && !waiting_q && tell_head && !reset_i)) assert (told_head_q == $past(cq_head_i));
       // one at a time
       if ($past(waiting_q && !doorbell_done_i)) assert (!doorbell_valid_o || $past(doorbell_valid_o));
     end

@@ -652,6 +652,7 @@ module spate_drive
       .raw_data_i,
       .recover_i(deadline_recover || doorbell_error),
       .slots_idle_i(slots_idle && splitter_idle),
+      .retired_i(head_pop),
       .written_blocks_i(written_blocks_o),
       .drive_o,
       .recovery_o(recovery),

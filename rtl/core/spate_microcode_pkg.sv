@@ -115,7 +115,7 @@ package spate_microcode_pkg;
     RDeadline,
     RPollAt,
     RHealthAt,
-    RAttempts,  // bring-ups and recoveries in a row without a time of peace
+    RAttempts,  // bring-ups and recoveries in a row, no command having ended nor 100 ms of peace between them
     RReruns,  // how often the side command that is waiting was begun
     RRetries,  // left
     RCid,  // of the last admin command, in the upper half
@@ -170,7 +170,9 @@ package spate_microcode_pkg;
     IfGone = 5'd24,
     IfNotGone = 5'd25,
     IfReady = 5'd26,
-    IfNotReady = 5'd27
+    IfNotReady = 5'd27,
+    IfProgress = 5'd28,  // since OutForget a command ended, of either lane
+    IfNoProgress = 5'd29
   } if_e;
 
   typedef enum logic [4:0] {
@@ -183,7 +185,7 @@ package spate_microcode_pkg;
     OutGone,
     OutQueuesReset,  // all queues begin again, in the other epoch
     OutRecovery,  // a pulse
-    OutForget,  // what recover_i asked for
+    OutForget,  // what recover_i asked for, and what IfProgress tells of
     OutSpace,
     OutSide,  // which submission entry is written: 0 admin, 1 side
     OutAdminEntry,  // {valid, index}

@@ -177,11 +177,17 @@ module spate_retire
 
   if (HasRing) begin : gen_beats
     logic [SectorsWidth+SectorBeatBits-1:0] beat_q;  // of the command
+    logic end_q;  // it is the last one: known a beat before, as a sector has several; what waits for it is far away
 
-    assign beats_end = beat_q == {current.sectors - 1'b1, {SectorBeatBits{1'b1}}};
+    assign beats_end = end_q;
     always_ff @(posedge clk_i) begin
-      if (!rst_ni) beat_q <= '0;
-      else if (drained_ready_o) beat_q <= beats_end ? '0 : beat_q + 1'b1;
+      if (!rst_ni) begin
+        beat_q <= '0;
+        end_q <= 1'b0;
+      end else if (drained_ready_o) begin
+        beat_q <= end_q ? '0 : beat_q + 1'b1;
+        end_q <= beat_q == {current.sectors - 1'b1, {(SectorBeatBits - 1) {1'b1}}, 1'b0};
+      end
     end
   end else begin : gen_no_beats
     assign beats_end = 1'b0;
@@ -307,8 +313,9 @@ module spate_retire
       if (past_reset_q && rst_ni) begin
         if (current_valid && current.beats) begin
           assert (gen_beats.beat_q <= {current.sectors - 1'b1, {SectorBeatBits{1'b1}}});
+          assert (beats_end == (gen_beats.beat_q == {current.sectors - 1'b1, {SectorBeatBits{1'b1}}}));
         end else begin
-          assert (gen_beats.beat_q == '0);
+          assert (gen_beats.beat_q == '0 && !beats_end);
         end
         if (handed_q)
           assert (asks && gen_drain.asked_sectors_q < head_sectors_i);

@@ -70,11 +70,12 @@ def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
     netlist, log = FOLDER / f"{name}.json", FOLDER / f"{name}.log"
     values = " ".join(f"-G{parameter}={value}" for parameter, value in area.parameters.items())
     files = " ".join(filelist.needed_by(area.module))
-    keep, flatten = ("--keep-hierarchy", "") if hierarchy else ("", "-flatten")
+    # Flat for the mapping, but for modules that ask to be kept together (keep_hierarchy); those are taken apart after it.
+    flatten, flat = ("", "") if hierarchy else ("-flatten", "setattr -mod -unset keep_hierarchy *; flatten; ")
     uram = "-uram" if area.uram else ""
-    script = (f"read_slang --threads 1 --ignore-assertions {keep} --top {area.module} {values} {files}; "
+    script = (f"read_slang --threads 1 --ignore-assertions --keep-hierarchy --top {area.module} {values} {files}; "
               f"synth_xilinx -family xcup -noiopad -noclkbuf {flatten} {uram} -top {area.module}; "
-              "opt_clean -purge; "
+              f"{flat}opt_clean -purge; "
               f"write_json {netlist.relative_to(filelist.ROOT)}")
     # Started in the repository, above all that it reads: its sandbox sees no other folder.
     done = subprocess.run([YOSYS, "-q", "-l", str(log.relative_to(filelist.ROOT)), "-p", script], cwd=filelist.ROOT,

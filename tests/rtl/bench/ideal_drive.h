@@ -44,7 +44,8 @@ struct DriveConfig {
   unsigned link_generation = 3, link_lanes = 4; // as its registers say
 };
 
-// One in so many I/O commands; 0: none.
+// One in so many I/O commands; 0: none. What costs a recovery does not come again before enough was completed, if it
+// did not after the recovery before: the same command three times in vain is all that the core promises.
 struct Mischief {
   uint32_t hold = 0;        // completed after commands that came later
   uint32_t late = 0;        // completed 64 times as late as others
@@ -90,6 +91,8 @@ public:
   // Where stray reads go: anywhere in the core's aperture.
   uint64_t stray_base = 0, stray_bytes = 0;
   Contents &contents() { return contents_; }
+  // Which block's pattern a block has: its own, unless the drive is one of several that are a larger one.
+  std::function<uint64_t(uint64_t lba)> number_of = [](uint64_t lba) { return lba; };
   const ConfigSpace &config_space() const { return config_space_; }
   // When the drive was told of a command (its entry arrived), and when its completion left: for latencies.
   std::function<void(uint64_t lba)> on_fetched;
@@ -169,6 +172,8 @@ private:
   void stray_read();
   void finish(const CommandPointer &command);
   bool current(const Command &command) const { return command.life == life_; }
+  // So many that the oldest that can have been under way at first is among them, though some end twice.
+  bool got_on() const { return completed_ > 128; }
   // ideal_drive_admin.cpp
   void begin_admin(const CommandPointer &command);
   void identify(const CommandPointer &command);
@@ -194,6 +199,8 @@ private:
   Queue sq_[2], cq_[2];        // 0: admin
   uint32_t told_head_[2] = {}; // the head that the host knows of
   unsigned in_flight_ = 0, fetching_ = 0;
+  uint64_t completed_ = 0;             // I/O commands since the last enable
+  bool in_vain_ = false;               // before that too few were
   std::deque<Completion> completions_; // that wait for room
   std::deque<CommandPointer> held_;
   uint64_t sanitized_ = 0;

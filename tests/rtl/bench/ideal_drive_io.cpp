@@ -69,20 +69,21 @@ void IdealDrive::choose_mischief(const CommandPointer &pointer) {
     counters.mischief += now;
     return now;
   };
+  const bool may_fail = got_on() || !in_vain_;
   command.hold = chosen(mischief.hold);
   command.twice = chosen(mischief.twice);
-  command.wrong_id = chosen(mischief.wrong_id);
-  command.wrong_phase = chosen(mischief.wrong_phase);
-  command.stuck = chosen(mischief.stuck);
+  command.wrong_id = may_fail && chosen(mischief.wrong_id);
+  command.wrong_phase = may_fail && chosen(mischief.wrong_phase);
+  command.stuck = may_fail && chosen(mischief.stuck);
   if (chosen(mischief.late)) command.extra_ns = 64 * config_.write_ns;
   if (chosen(mischief.retry)) command.refuse = kNamespaceNotReady;
   if (chosen(mischief.refuse)) command.refuse = kWriteFault;
   if (chosen(mischief.reread)) reread(pointer);
   if (chosen(mischief.stray_read)) stray_read();
-  if (chosen(mischief.fatal)) {
+  if (may_fail && chosen(mischief.fatal)) {
     fatal_ = true;
     life_++; // nothing that is under way ends
-  } else if (chosen(mischief.drop)) {
+  } else if (may_fail && chosen(mischief.drop)) {
     drop_link(kDropNs);
   }
 }
@@ -168,7 +169,7 @@ void IdealDrive::send_data(const CommandPointer &command) {
   }
   for (uint32_t offset = 0; offset < command->bytes; offset += block_bytes()) {
     const uint64_t lba = command->lba + (offset >> config_.block_shift);
-    pattern_fill(command->data.data() + offset, block_bytes(), lba, contents_.version(lba));
+    pattern_fill(command->data.data() + offset, block_bytes(), number_of(lba), contents_.version(lba));
   }
   for (const Piece &piece : command->pieces)
     host_.write(piece.address, command->data.data() + piece.offset, piece.bytes, nullptr);
@@ -178,7 +179,8 @@ void IdealDrive::send_data(const CommandPointer &command) {
 void IdealDrive::keep_data(const CommandPointer &command) {
   for (uint32_t offset = 0; offset < command->bytes; offset += block_bytes()) {
     const uint64_t lba = command->lba + (offset >> config_.block_shift);
-    const std::optional<uint32_t> version = pattern_version(command->data.data() + offset, block_bytes(), lba);
+    const std::optional<uint32_t> version =
+        pattern_version(command->data.data() + offset, block_bytes(), number_of(lba));
     if (!version)
       board_.fail("block %llu was written with other data than its own", static_cast<unsigned long long>(lba));
     if (!contents_.set(lba, *version))

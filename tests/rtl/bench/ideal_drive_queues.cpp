@@ -85,6 +85,7 @@ void IdealDrive::post_one(const Completion &completion) {
   uint8_t bytes[16];
   std::memcpy(bytes, entry, sizeof bytes);
   host_.write(queue.base + queue.tail * 16, bytes, sizeof bytes, nullptr);
+  completed_ += !completion.admin;
   told_head_[queue_id] = sq_[queue_id].head;
   queue.tail = (queue.tail + 1) % queue.entries;
   if (queue.tail == 0) queue.phase = !queue.phase;

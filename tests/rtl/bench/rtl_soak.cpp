@@ -20,11 +20,12 @@ namespace {
 
 using namespace bench;
 
+constexpr uint32_t kBringUp = 0x020u, kErrorDetail = 0x024u; // docs/REGISTERS.md
 constexpr uint64_t kTrackedBlocks = 65536;
 // Cycles without a response that no recovery explains. With UsPerMs = 16 a bring-up from PERST# is about 0.5 million.
 constexpr uint64_t kPatienceCycles = 8'000'000;
 constexpr uint64_t kEpisodeRequests = 500;
-constexpr uint64_t kWindowBytes = UINT64_C(1) << 21; // as far as there is anything in both halves
+constexpr uint64_t kWindowBytes = UINT64_C(1) << 22; // as far as there is anything in both halves
 
 RigConfig rig_config(uint64_t seed) {
   RigConfig config;
@@ -77,6 +78,16 @@ public:
                 " stale completions, %u commands at once\n",
                 drive.mischief, drive.enables, drive.drops, drive.stale_completions, drive.in_flight_max);
   }
+  // Where the core stands, for whoever reads a failure: the step, why the drive was last given up, and how often.
+  void tell_why() {
+    rig_.user.on_response = nullptr; // nobody judges any more
+    rig_.user.on_beat = nullptr;
+    const uint32_t bring_up = rig_.registers.read(kBringUp);
+    std::fprintf(stderr,
+                 "core: step %u, error %u, detail %08x; drive: %" PRIu64 " times enabled, %" PRIu64 " link drops\n",
+                 bring_up & 0xff, bring_up >> 8 & 0xff, rig_.registers.read(kErrorDetail), rig_.drive.counters.enables,
+                 rig_.drive.counters.drops);
+  }
   const TrafficCounters &counters() const { return traffic_.counters; }
 
 private:
@@ -111,8 +122,7 @@ private:
       *kinds[kind] = static_cast<uint32_t>(costly ? choice_.between(300, 3000) : choice_.between(4, 100));
     }
     mischief.stale = choice_.percent(50);
-    // Rarely enough: a drive that fails three times between two looks at CSTS is rightly given up.
-    if (mischief.stale && choice_.percent(50)) mischief.fatal = static_cast<uint32_t>(choice_.between(1500, 4000));
+    if (mischief.stale && choice_.percent(50)) mischief.fatal = static_cast<uint32_t>(choice_.between(100, 1000));
     return mischief;
   }
 
@@ -180,7 +190,12 @@ bool run(uint64_t seed, uint64_t cycles) {
   try {
     Soak soak(seed);
     const auto start = std::chrono::steady_clock::now();
-    soak.run(cycles);
+    try {
+      soak.run(cycles);
+    } catch (const Failure &) {
+      soak.tell_why();
+      throw;
+    }
     soak.tell(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return soak.counters().writes != 0 && soak.counters().reads != 0;
   } catch (const Failure &failure) {

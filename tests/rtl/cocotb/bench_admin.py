@@ -304,6 +304,19 @@ async def sanitize_that_was_never_sent_is_sent_after_a_reset(dut):
 
 
 @cocotb.test(timeout_time=3, timeout_unit="ms")
+@cocotb.parametrize(what=["flush", "commands"])
+async def shutdown_tells_what_was_not_done(dut, what):
+    """A flush that failed, or commands of the data path that did not end: the drive is shut down, and the status says it."""
+    drive = start(dut)
+    await ready(drive)
+    drive.idle = what != "commands"
+    drive.side_faults.extend([0x4281] if what == "flush" else [])
+    answer = await drive.respond(op="shutdown")
+    assert answer["status"] == {"flush": 0x4281, "commands": 0x8006}[what] and drive.gone
+    assert dut.error_o.value.to_unsigned() == ERROR["shut down"] and len(drive.side_log) == 1
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
 @cocotb.parametrize(cache=some([True, False], 2))
 async def shutdown_and_restart(dut, cache):
     drive = start(dut, volatile_cache=cache)
@@ -399,6 +412,30 @@ async def a_drive_that_fails_again_and_again_is_given_up(dut):
     dut.recover_i.value = 0
     assert await gone_after_ready(drive) == (STEP["device"], ERROR["class"])
     assert drive.recoveries == 1
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+@cocotb.parametrize(between=["nothing", "a command retired", "a side command was answered"])
+async def a_drive_that_gets_on_is_not_given_up(dut, between):
+    """It fails each time before it was well for 100 ms: the fourth time is the last, unless commands ended meanwhile."""
+    drive = start(dut)
+    await ready(drive)
+    for life in range(1, 9):
+        await drive.cycles(10 * MS)
+        if between == "a command retired":
+            dut.retired_i.value = 1
+            await drive.cycles(1)
+            dut.retired_i.value = 0
+        elif between == "a side command was answered":
+            assert (await drive.respond(op="flush"))["status"] == 0
+        fault("data path", drive)
+        await drive.cycles(1)
+        dut.recover_i.value = 0
+        await drive.until(lambda: not drive.ready, what="not ready")
+        await drive.until(lambda: drive.gone or drive.ready, what="ready or gone")
+        assert drive.gone == (between == "nothing" and life == 4), f"after {life} recoveries"
+        if drive.gone:
+            return
 
 
 async def gone_after_ready(drive: AdminDrive) -> tuple[int, int]:

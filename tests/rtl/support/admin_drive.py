@@ -361,7 +361,7 @@ class AdminDrive:
         self.window_shift = int(d.WindowBits.value) - 1
         d.rst_ni.value, d.enable_i.value = 0, 1
         for name in ("ms_tick_i", "link_up_i", "mmio_ready_i", "mmio_done_i", "mmio_error_i", "page_done_i", "recover_i",
-                     "admin_completion_valid_i", "side_push_ready_i", "side_completion_valid_i", "command_valid_i",
+                     "retired_i", "admin_completion_valid_i", "side_push_ready_i", "side_completion_valid_i", "command_valid_i",
                      "response_ready_i"):
             getattr(d, name).value = 0
         d.adapter_quiet_i.value, d.slots_idle_i.value, d.written_blocks_i.value = 1, 1, 0
