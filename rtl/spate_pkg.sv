@@ -74,12 +74,12 @@ package spate_pkg;
   //   bit WindowBits-2   stream mode: 1: the ring, twice in a row; 0: control, CtrlBits of it. Memory mode has control
   //                      only, and not this bit:
   //
-  //     0x00000  admin submission queue     0x01000  admin completion queue
-  //     0x02000  admin page (Identify, log) 0x03000  mailbox page       0x04000  deallocate range
-  //     0x10000  I/O submission queue       0x20000  I/O completion queue
-  //     0x80000  PRP lists, a page a slot
+  //     0x000000  admin submission queue      0x001000  admin completion queue
+  //     0x002000  admin page (Identify, log)  0x003000  mailbox page            0x004000  deallocate range
+  //     0x010000  I/O submission queue        0x020000  I/O completion queue
+  //     0x100000  PRP lists, a page for each of up to 256 slots
 
-  localparam int unsigned CtrlBits = 20;
+  localparam int unsigned CtrlBits = 21;
 
   typedef enum logic [3:0] {
     RegionNone,  // nothing is there: reads are zero, writes dropped, both counted
@@ -94,14 +94,14 @@ package spate_pkg;
     RegionRing
   } region_e;
 
-  localparam logic [CtrlBits-1:0] OffsetAdminSq = 20'h00000;
-  localparam logic [CtrlBits-1:0] OffsetAdminCq = 20'h01000;
-  localparam logic [CtrlBits-1:0] OffsetAdminPage = 20'h02000;
-  localparam logic [CtrlBits-1:0] OffsetMailbox = 20'h03000;
-  localparam logic [CtrlBits-1:0] OffsetRange = 20'h04000;
-  localparam logic [CtrlBits-1:0] OffsetSq = 20'h10000;
-  localparam logic [CtrlBits-1:0] OffsetCq = 20'h20000;
-  localparam logic [CtrlBits-1:0] OffsetPrp = 20'h80000;
+  localparam logic [CtrlBits-1:0] OffsetAdminSq = 21'h000000;
+  localparam logic [CtrlBits-1:0] OffsetAdminCq = 21'h001000;
+  localparam logic [CtrlBits-1:0] OffsetAdminPage = 21'h002000;
+  localparam logic [CtrlBits-1:0] OffsetMailbox = 21'h003000;
+  localparam logic [CtrlBits-1:0] OffsetRange = 21'h004000;
+  localparam logic [CtrlBits-1:0] OffsetSq = 21'h010000;
+  localparam logic [CtrlBits-1:0] OffsetCq = 21'h020000;
+  localparam logic [CtrlBits-1:0] OffsetPrp = 21'h100000;
 
   // The aperture of a core whose buffer has `ram_bytes`, two pages of which are not the ring.
   function automatic int unsigned window_bits(int unsigned ram_bytes);
@@ -112,9 +112,9 @@ package spate_pkg;
   endfunction
 
   function automatic region_e ctrl_region(logic [CtrlBits-1:0] offset);
-    if (offset[19]) return RegionPrp;
-    unique case (offset[18:16])
-      3'd0: begin
+    if (offset[20]) return RegionPrp;
+    unique case (offset[19:16])
+      4'd0: begin
         unique case (offset[15:12])
           4'd0: return RegionAdminSq;
           4'd1: return RegionAdminCq;
@@ -124,8 +124,8 @@ package spate_pkg;
           default: return RegionNone;
         endcase
       end
-      3'd1: return RegionSq;
-      3'd2: return RegionCq;
+      4'd1: return RegionSq;
+      4'd2: return RegionCq;
       default: return RegionNone;
     endcase
   endfunction

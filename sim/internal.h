@@ -52,6 +52,9 @@ struct sim_memory *sim_memory_new(struct sim *sim);
 void sim_memory_free(struct sim_memory *memory);
 /* Logic answers there, and keeps nothing that could be looked at. */
 bool sim_memory_is_window(struct sim *sim, uint64_t address);
+/* The processor's accesses to such a window: logic has registers for it, too. False: no window is there. */
+bool sim_window_load32(struct sim *sim, uint64_t address, uint32_t *value);
+bool sim_window_store32(struct sim *sim, uint64_t address, uint32_t value);
 
 /* ---- port.c ---- */
 struct sim_port *sim_port_new(void);

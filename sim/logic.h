@@ -13,7 +13,8 @@
 #include "sim.h"
 
 /* Logic composes what is read and takes what is written; nothing is kept here. So there are no two views of it, and no
- * barrier that could be missing: when a drive is told of something, then logic knows it. */
+ * barrier that could be missing: when a drive is told of something, then logic knows it. The processor, too, can have
+ * registers in a window: its 32-bit accesses arrive at once. */
 struct sim_window {
   uint64_t address, bytes; /* on the bus, below all memory: SIM_WINDOWS_END */
   void (*read)(void *context, uint64_t address, uint8_t *data, uint64_t bytes);

@@ -324,6 +324,24 @@ void sim_memory_read_barrier(struct sim *sim) {
   memory->store_count = 0;
 }
 
+/* ---- the processor reaches logic's registers ---- */
+
+bool sim_window_load32(struct sim *sim, uint64_t address, uint32_t *value) {
+  const struct sim_window *window = find_window(sim_memory_of(sim), address, sizeof *value);
+
+  if (window != NULL) window->read(window->context, address, (uint8_t *)value, sizeof *value);
+  return window != NULL;
+}
+
+bool sim_window_store32(struct sim *sim, uint64_t address, uint32_t value) {
+  const struct sim_window *window = find_window(sim_memory_of(sim), address, sizeof value);
+
+  if (window != NULL) window->write(window->context, address, (const uint8_t *)&value, sizeof value);
+  return window != NULL;
+}
+
+/* ---- caches ---- */
+
 /* The lines that `bytes` at `start` touch, of cached memory that has two views; none of any other. */
 static struct piece *lines_of(struct sim *sim, const void *start, size_t bytes, size_t *first, size_t *end) {
   struct piece *piece = find_cpu(sim_memory_of(sim), start);

@@ -77,6 +77,8 @@ uint32_t host_read32(uintptr_t address) {
     value = config_access(sim, address, NULL);
   else if (drive != NULL)
     value = drive_read(sim, address, drive);
+  else
+    (void)sim_window_load32(sim, address, &value);
   /* Not sim_active(): who reads the same register again and again is polling, and finds nothing before an event. */
   sim_tell(sim, SIM_ACCESS_READ, address, &value, sizeof value);
   return value;
@@ -191,7 +193,10 @@ void host_write32(uintptr_t address, uint32_t value) {
     return;
   }
   struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
-  if (drive != NULL) drive_write(sim, address, value, drive, offset);
+  if (drive != NULL)
+    drive_write(sim, address, value, drive, offset);
+  else
+    (void)sim_window_store32(sim, address, value);
 }
 
 void host_write64(uintptr_t address, uint64_t value) {

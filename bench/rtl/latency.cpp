@@ -59,6 +59,7 @@ Latency measure_latency(Rig &rig, bool memory_mode, unsigned commands) {
     if (!rig.board.run_until([&] { return stamps.response != 0; }, kPatience))
       rig.board.fail("no response to a single command");
   };
+  one(Op::Read); // it waits for the drive to be brought up
   // A read needs no data before it is sent, a write none after it is completed.
   Latency sum;
   for (unsigned index = 0; index < commands; index++) {

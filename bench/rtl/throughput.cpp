@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures of one model: throughput stream|memory GENERATION [quick]. A line of JSON for each measurement.
+// The figures of one model: throughput stream|memory GENERATION PART [quick]. A line of JSON for each measurement.
+// PART:
+//
+//   core      what was built, and the latencies of the core itself
+//   random    commands of 4 KiB anywhere
+//   MPS       128, 256 or 512: streams, commands of 4 to 128 KiB; with 256 also writes and reads by turns
 
 #include "bound.h"
 #include "latency.h"
 #include "load.h"
 
+#include <spate/gateware_registers.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -68,21 +76,20 @@ struct Program {
     std::fflush(stdout);
   }
 
-  void sequential() {
-    for (const uint32_t payload_bytes : {128u, 256u, 512u})
-      for (const uint32_t bytes : {4u << 10, 8u << 10, 64u << 10, 128u << 10})
-        for (const Mix mix : {Mix::Write, Mix::Read, Mix::Alternate}) {
-          if (mix == Mix::Alternate && payload_bytes != 256) continue;
-          Load load;
-          load.mix = mix;
-          load.command_bytes = bytes;
-          load.warm_bytes = 2 * kMiB;
-          load.bytes = quick ? 2 * kMiB : 8 * kMiB;
-          // By turns: one whole turn of each, wherever in it the measurement begins.
-          load.run_bytes = quick ? 8 * kMiB : 128 * kMiB;
-          if (mix == Mix::Alternate) load.bytes = 2 * load.run_bytes;
-          measure(load, payload_bytes);
-        }
+  void streams(uint32_t payload_bytes) {
+    for (const uint32_t bytes : {4u << 10, 8u << 10, 64u << 10, 128u << 10})
+      for (const Mix mix : {Mix::Write, Mix::Read, Mix::Alternate}) {
+        if (mix == Mix::Alternate && payload_bytes != 256) continue;
+        Load load;
+        load.mix = mix;
+        load.command_bytes = bytes;
+        load.warm_bytes = 2 * kMiB;
+        load.bytes = quick ? 2 * kMiB : 8 * kMiB;
+        // By turns: one whole turn of each, wherever in it the measurement begins.
+        load.run_bytes = quick ? 8 * kMiB : 128 * kMiB;
+        if (mix == Mix::Alternate) load.bytes = 2 * load.run_bytes;
+        measure(load, payload_bytes);
+      }
   }
 
   void random() {
@@ -97,31 +104,47 @@ struct Program {
       }
   }
 
-  void latency() {
+  void core() {
     const Latency latency = measure_latency(rig, memory_mode, 32);
     std::printf("{\"command_to_doorbell\": %.1f, \"fetch_to_entry\": %.1f, \"completion_to_response\": %.1f}\n",
                 latency.command_to_doorbell, latency.fetch_to_entry, latency.completion_to_response);
+    const uint32_t parameters = rig.registers.read(SPATE_REGS_PARAMETERS);
+    const uint32_t geometry = rig.registers.read(SPATE_REGS_GEOMETRY);
+    std::printf("{\"data_bits\": %u, \"slots\": %u, \"ring_bytes\": %u, \"entries\": %u, \"clock_mhz\": %u}\n",
+                (parameters & SPATE_REGS_PARAMETERS_DATA_BYTES) * 8,
+                (parameters & SPATE_REGS_PARAMETERS_SLOTS) >> SPATE_REGS_PARAMETERS_SLOTS_SHIFT,
+                rig.registers.read(SPATE_REGS_RING),
+                1u << ((geometry & SPATE_REGS_GEOMETRY_QUEUE_SHIFT) >> SPATE_REGS_GEOMETRY_QUEUE_SHIFT_SHIFT),
+                1'000'000 / rig.board.config().core_ps);
+  }
+
+  bool run(const std::string &part) {
+    if (part == "core")
+      core();
+    else if (part == "random")
+      random();
+    else if (!memory_mode && (part == "128" || part == "256" || part == "512"))
+      streams(static_cast<uint32_t>(std::stoul(part)));
+    else
+      return false;
+    return true;
   }
 };
 
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "throughput stream|memory GENERATION [quick]\n");
-    return 2;
-  }
-  const bool memory_mode = std::strcmp(argv[1], "memory") == 0;
+  const bool memory_mode = argc > 1 && std::strcmp(argv[1], "memory") == 0;
   RigConfig config;
-  config.link.generation = static_cast<unsigned>(std::atoi(argv[2]));
+  config.link.generation = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 0;
   config.drive.link_generation = config.link.generation;
-  config.bridge.window_bits = memory_mode ? 21 : 0;
+  config.bridge.window_bits = memory_mode ? 22 : 0;
   try {
-    Program program(config, memory_mode, argc > 3);
+    Program program(config, memory_mode, argc > 4 && std::strcmp(argv[4], "quick") == 0);
     program.rig.board.reset();
-    program.random();
-    if (!memory_mode) program.sequential();
-    program.latency();
+    if (argc > 3 && program.run(argv[3])) return 0;
+    std::fprintf(stderr, "throughput stream|memory GENERATION core|random|128|256|512 [quick]\n");
+    return 2;
   } catch (const Failure &failure) {
     std::fprintf(stderr, "FAILED: %s\n", failure.what());
     return 1;

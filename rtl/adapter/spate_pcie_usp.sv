@@ -16,11 +16,12 @@
 //    RQ ◀─ mmio ◀─ RC, cfg_mgmt ◀─────────────────────┼── access ◀─ request_*
 //
 // Guarantee: every request that wants a completion gets all of it, once, whatever it is; a write that the block marks as
-// broken is not taken for data, and the link is shown as down after it, so that the core begins again. All handshakes of
-// the block are kept, and a packet goes to it without pauses. When its clock stops or its reset comes, accesses of the
-// core end with an error, what the core still has to say is dropped, and nothing reaches the core until both sides are
-// clean. No combinational path from one stream to another, nor from the core's clock to the block's. The core's clock is
-// to be at least as fast as the block's for full rate; nothing else depends on it.
+// broken is not taken for data, nor is any after it in the same epoch of the window, and the link is shown as down, so
+// that the core begins again, in the other one. All handshakes of the block are kept, and a packet goes to it without
+// pauses. When its clock stops or its reset comes, accesses of the core end with an error, what the core still has to say
+// is dropped, and nothing reaches the core until both sides are clean. No combinational path from one stream to another,
+// nor from the core's clock to the block's. The core's clock is to be at least as fast as the block's for full rate;
+// nothing else depends on it.
 module spate_pcie_usp
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
@@ -133,7 +134,7 @@ module spate_pcie_usp
   } write_t;
 
   write_t user_write, write;
-  logic user_write_valid, user_write_ready, write_valid, write_taken, broken;
+  logic user_write_valid, user_write_ready, write_valid, write_taken;
   logic write_shown_q;  // shown to the core, it stays until it is taken
   nonposted_t user_nonposted, nonposted;
   logic user_nonposted_valid, user_nonposted_ready, user_nonposted_done, nonposted_valid, nonposted_ready;
@@ -181,6 +182,7 @@ module spate_pcie_usp
       .in_ready_o(user_write_ready),
       .in_data_i(user_write),
       .in_empty_o(user_writes_empty),
+      .in_left_o(),
       .out_clk_i(clk_i),
       .out_run_i(run),
       .out_clear_i(clear),
@@ -189,8 +191,12 @@ module spate_pcie_usp
       .out_data_o(write)
   );
 
-  // After a broken write nothing that the drive writes counts: its completion would come next.
-  assign write_valid_o = write_valid && !write.broken && ((listen && !broken) || write_shown_q);
+  // After a broken write nothing counts that the drive writes in the same epoch (the address's top bit), a reset of the
+  // adapter or not: a completion would follow of a command whose data are not there.
+  logic distrust_q, distrusted_epoch_q, other_epoch;
+
+  assign other_epoch = !write.stray && write.beat[BeatBits-1] != distrusted_epoch_q;
+  assign write_valid_o = write_valid && !write.broken && ((listen && (!distrust_q || other_epoch)) || write_shown_q);
   assign write_taken = write_ready_i || !write_valid_o;
   assign write_address_o = {write.beat, (LaneBits + 2)'(0)};
   assign write_stray_o = write.stray;
@@ -198,8 +204,15 @@ module spate_pcie_usp
   assign write_strobe_o = write.strobe;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) write_shown_q <= 1'b0;
-    else write_shown_q <= write_valid_o && !write_ready_i;
+    if (!rst_ni) begin
+      write_shown_q <= 1'b0;
+      distrust_q <= 1'b0;
+    end else begin
+      write_shown_q <= write_valid_o && !write_ready_i;
+      if (write_valid && write.broken) distrust_q <= 1'b1;
+      else if (write_valid_o && write_ready_i && other_epoch) distrust_q <= 1'b0;
+    end
+    if (write_valid && write.broken) distrusted_epoch_q <= write.beat[BeatBits-1];
   end
 
   // ---- what the drive reads ----
@@ -215,6 +228,7 @@ module spate_pcie_usp
       .in_ready_o(user_nonposted_ready),
       .in_data_i(user_nonposted),
       .in_empty_o(user_nonposted_empty),
+      .in_left_o(),
       .out_clk_i(clk_i),
       .out_run_i(run),
       .out_clear_i(clear),
@@ -324,6 +338,7 @@ module spate_pcie_usp
       .in_ready_o(words_ready),
       .in_data_i(word),
       .in_empty_o(words_empty),
+      .in_left_o(),
       .out_clk_i(user_clk_i),
       .out_run_i(user_run),
       .out_clear_i(user_clear),
@@ -349,6 +364,7 @@ module spate_pcie_usp
       .in_ready_o(marks_ready),
       .in_data_i(1'b1),
       .in_empty_o(),
+      .in_left_o(),
       .out_clk_i(user_clk_i),
       .out_run_i(user_run),
       .out_clear_i(user_clear),
@@ -455,7 +471,6 @@ module spate_pcie_usp
       .idle_i(core_idle),
       .sent_i(sent),
       .listen_o(listen),
-      .broken_o(broken),
       .run_o(run),
       .clear_o(clear),
       .link_up_o,

@@ -165,4 +165,101 @@ module spate_pcie_usp_cc
   assign word_final_o = last_q && final_q;
   assign idle_o = state_q == StFirst && !packet_valid_i && !word_valid_q;
 
+`ifdef FORMAL
+  // Whatever packets come, and however words and beats stand still: as many of each as there have to be, and each dword
+  // of data where it belongs: `watched` is any one of a packet's.
+  logic past_reset_q = 1'b0;
+  (* anyconst *) logic [6:0] watched;
+  packet_t packet_q;
+  nonposted_t unsupported_q;
+  logic waiting_q;
+  logic [7:0] composed_q, taken_q;  // words and beats of this packet so far
+  logic [31:0] watched_q, expected_q;
+  logic shown_q;  // the word at the output has the watched dword
+  logic [LaneBits-1:0] expected_lane_q;
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    packet_q <= packet_i;
+    unsupported_q <= unsupported_i;
+    waiting_q <= rst_ni && packet_valid_i && !packet_ready_o;
+    // What stands before keeps its promises: a packet stays, and has data unless it says that it has none.
+    if (waiting_q) assume (packet_valid_i && packet_i == packet_q && unsupported_i == unsupported_q);
+    assume (packet_i.dwords <= 8'd128 && packet_i.unsupported == (packet_i.dwords == '0));
+  end
+
+  logic [9:0] total_words, total_beats;
+  logic [8:0] in_dword, out_dword;  // where the watched one is, counted from the first lane of the first beat and word
+  logic present, arrives, arrived, leaves;
+
+  assign total_words = packet_i.unsupported ? 10'(8 / Lanes) : (10'(packet_i.dwords) + 10'(3 + Lanes - 1)) / 10'(Lanes);
+  assign total_beats = packet_i.unsupported ? '0 : (10'(packet_i.dwords) + 10'(lane) + 10'(Lanes - 1)) / 10'(Lanes);
+  assign present = packet_valid_i && 8'(watched) < packet_i.dwords;
+  assign in_dword = 9'(watched) + 9'(lane);
+  assign out_dword = 9'(watched) + 9'd3;
+  assign arrives = present && take && 9'(taken_q) == in_dword >> LaneBits;
+  assign arrived = present && 9'(taken_q) > in_dword >> LaneBits;
+  assign leaves = present && emit && 9'(composed_q) == out_dword >> LaneBits;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      composed_q <= '0;
+      taken_q <= '0;
+      shown_q <= 1'b0;
+    end else begin
+      if (emit && is_last) {composed_q, taken_q} <= '0;
+      else begin
+        composed_q <= composed_q + 8'(emit);
+        taken_q <= taken_q + 8'(take);
+      end
+      if (room) shown_q <= leaves;
+    end
+    if (arrives) watched_q <= data_i[32*in_dword[LaneBits-1:0]+:32];
+    if (leaves) begin
+      expected_q <= arrives ? data_i[32*in_dword[LaneBits-1:0]+:32] : watched_q;
+      expected_lane_q <= out_dword[LaneBits-1:0];
+    end
+  end
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      // No word more, none less, and no beat.
+      if (emit) assert (is_last == (10'(composed_q) + 10'd1 == total_words));
+      if (emit && is_last) assert (10'(taken_q) + 10'(take) == total_beats);
+      if (take) assert (10'(taken_q) < total_beats);
+      assert (data_ready_o || !take);
+      assert (packet_ready_o == (emit && is_last));
+      // The watched dword has come when it goes, and is itself.
+      if (leaves) assert (arrives || arrived);
+      if (shown_q) assert (word_valid_o && word_data_o[32*expected_lane_q+:32] == expected_q);
+      if (shown_q) assert (expected_lane_q <= word_top_lane_o);
+      // The first word says what the packet is.
+      if (emit && composed_q == '0) begin
+        assert (composed[0][28:16] == packet_i.bytes && composed[0][6:0] == packet_i.lower_address);
+        assert (composed[1] == {packet_i.requester, 2'b00, 2'b00, packet_i.unsupported, 3'b000, packet_i.dwords});
+        assert (composed[2][7:0] == packet_i.tag);
+      end
+      // What helps the induction.
+      assert (state_q inside {StFirst, StKept, StRest});
+      assert (state_q == StFirst || packet_valid_i);
+      assert ((state_q == StRest) == (composed_q != '0));
+      if (state_q == StFirst) assert (taken_q == '0);
+      if (state_q == StKept) assert (taken_q == 8'd1 && behind);
+      if (state_q == StRest) assert (10'(words_q) + 10'(composed_q) == total_words && words_q != '0);
+      if (state_q != StFirst) begin
+        assert (10'(beats_q) + 10'(taken_q) == total_beats);
+        assert (10'(taken_q) == 10'(composed_q) + 10'(behind) || (beats_q == '0 && 10'(taken_q) <= 10'(composed_q)));
+      end
+      if (arrived && 9'(composed_q) <= out_dword >> LaneBits)
+        assert (u_rotate.kept_q[out_dword[LaneBits-1:0]] == watched_q);
+      if (state_q != StFirst && arrived && 9'(composed_q) <= out_dword >> LaneBits)
+        assert (9'(taken_q) == (in_dword >> LaneBits) + 9'd1);
+      cover (unsupported_sent_o && !packet_valid_i);
+      cover (packet_ready_o && packet_i.dwords == 8'd14 && lane == '0 && !data_valid_i);
+      cover (packet_ready_o && packet_i.dwords == 8'd12 && (behind || Lanes == 4) && leaves);
+    end
+  end
+`endif
+
 endmodule

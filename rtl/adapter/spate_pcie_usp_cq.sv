@@ -222,4 +222,216 @@ module spate_pcie_usp_cq
     else inside_q <= inside_q + CreditWidth'(taken) - CreditWidth'(nonposted_done_i);
   end
 
+`ifdef FORMAL
+  // Whatever packets come, the first words perhaps the rest of one from before, and however what follows stands still.
+  // Of one packet, any of the first, it is known where each lane of its beats and any one of its dwords belong.
+  logic past_reset_q = 1'b0;
+  (* anyconst *) logic begins_inside;
+  (* anyconst *) logic watched_packet;  // the first or the second
+  (* anyconst *) logic [7:0] watched_dword;
+  (* anyconst *) logic [LaneBits-1:0] watched_lane;
+
+  // ---- the block: keeps words, gives as many as a write's length wants, pays for what wants a completion ----
+
+  logic stuck_q, in_packet_q, in_write_q, remains_q;
+  logic [DataWidth-1:0] tdata_q;
+  logic [87:0] tuser_q;
+  logic tlast_q;
+  logic [6:0] word_q;  // of its packet
+  logic [10:0] dwords_q, dwords;
+  logic [3:0] first_q, last_q, first_be, last_be;
+  logic [7:0] credits_q;
+  logic accept;
+
+  assign accept = cq_tvalid_i && cq_tready_o && rst_ni;
+  assign dwords = in_packet_q ? dwords_q : descriptor.dwords;
+  assign first_be = in_packet_q ? first_q : cq_tuser_i[3:0];
+  assign last_be = in_packet_q ? last_q : cq_tuser_i[7:4];
+
+  function automatic logic [3:0] enables(logic [11:0] dword, logic [10:0] count, logic [3:0] at_first,
+                                         logic [3:0] at_last);
+    if (dword >= 12'(count)) return 4'h0;
+    if (dword == '0) return at_first;
+    return dword == 12'(count) - 12'd1 ? at_last : 4'hf;
+  endfunction
+
+  always_comb begin
+    assume (rst_ni == past_reset_q && link_rst_ni == rst_ni);
+    if (stuck_q) assume (cq_tvalid_i && cq_tdata_i == tdata_q && cq_tuser_i == tuser_q && cq_tlast_i == tlast_q);
+    assume (first == !(in_packet_q || remains_q));
+    if (cq_tvalid_i && first) begin
+      if (is_write) assume (dwords inside {[11'd1 : 11'd256]} && (dwords != 11'd1 || last_be == '0));
+      if (!is_posted) assume (credits_q != '0);
+    end
+    if (cq_tvalid_i && (in_write_q || (first && is_write))) begin
+      assume (cq_tlast_i == (12'(word_q) == (12'd4 + 12'(dwords) + 12'(Lanes - 1)) / 12'(Lanes) - 12'd1));
+      for (int unsigned k = 0; k < Lanes; k++) begin
+        if (12'(word_q) * 12'(Lanes) + 12'(k) >= 12'd4)
+          assume (cq_tuser_i[8+4*k+:4] == enables(
+              12'(word_q) * 12'(Lanes) + 12'(k) - 12'd4, dwords, first_be, last_be
+          ));
+      end
+    end
+    assume (!nonposted_done_i || inside_q != '0);
+  end
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    stuck_q <= rst_ni && cq_tvalid_i && !cq_tready_o;
+    tdata_q <= cq_tdata_i;
+    tuser_q <= cq_tuser_i;
+    tlast_q <= cq_tlast_i;
+    if (!rst_ni) begin
+      {in_packet_q, in_write_q, word_q, credits_q} <= '0;
+      remains_q <= begins_inside;
+    end else begin
+      if (accept) begin
+        in_packet_q <= (first || in_packet_q) && !cq_tlast_i;
+        in_write_q <= (first ? is_write : in_write_q) && !cq_tlast_i;
+        if (cq_tlast_i) remains_q <= 1'b0;
+        word_q <= cq_tlast_i || !(in_write_q || (first && is_write)) ? '0 : word_q + 7'd1;
+        if (first) begin
+          dwords_q <= dwords;
+          first_q <= first_be;
+          last_q <= last_be;
+        end
+      end
+      credits_q <= credits_q + 8'(np_req_o) - 8'(accept && first && !is_posted);
+    end
+  end
+
+  // ---- the watched packet ----
+
+  logic [1:0] number_q;  // packets so far
+  logic starts, mine_q, ends, ended_q, broke_q, shown_q, before_q, seen_q, sees, come_q, posted_q, held_q;
+  logic [BeatBits-1:0] base_beat_q, beat_offset, last_offset_q;
+  logic [LaneBits-1:0] base_lane_q;
+  logic [10:0] own_dwords_q;
+  logic [3:0] own_first_q, own_last_q, lane_strobe;
+  logic own_stray_q;
+  logic [31:0] data_come_q;
+  logic [11:0] place, index, come_place;
+  logic [$bits(write_beat_o)+DataWidth+DataWidth/8+1:0] out_q, out;
+
+  assign starts = accept && first && is_write && number_q == 2'(watched_packet);
+  assign ends = (starts || mine_q) && state_d == StHeader && (accept || state_q == StTail);
+  assign come_place = 12'(watched_dword) + 12'd4;
+  assign place = 12'(base_lane_q) + 12'(watched_dword);
+  assign beat_offset = write_beat_o - base_beat_q;
+  assign index = 12'({beat_offset, watched_lane}) - 12'(base_lane_q);
+  assign lane_strobe = write_strobe_o[4*watched_lane+:4];
+  assign sees = shown_q && !write_broken_o && 12'(beat_offset) == place >> LaneBits && beat_offset >> 8 == '0;
+  assign out = {write_beat_o, write_data_o, write_strobe_o, write_stray_o, write_broken_o};
+
+  always_ff @(posedge clk_i) begin
+    held_q <= rst_ni && write_valid_o && !write_ready_i;
+    out_q <= out;
+    if (!rst_ni) begin
+      {number_q, mine_q, ended_q, broke_q, shown_q, before_q, seen_q, come_q, posted_q} <= '0;
+    end else begin
+      if (accept && first && number_q != '1) number_q <= number_q + 2'd1;
+      mine_q <= (starts || mine_q) && !ends;
+      ended_q <= ends;
+      shown_q <= (starts || mine_q) && emit && room;
+      before_q <= before_q || shown_q;
+      seen_q <= seen_q || sees;
+      broke_q <= broke_q || ((starts || mine_q) && accept && cq_tlast_i && cq_tuser_i[41]);
+      posted_q <= accept && first && is_posted && !is_write;
+      if (accept && (starts || mine_q) && 12'(word_q) == come_place >> LaneBits) come_q <= 1'b1;
+    end
+    if (accept && 12'(word_q) == come_place >> LaneBits && !come_q)
+      data_come_q <= cq_tdata_i[32*come_place[LaneBits-1:0]+:32];
+    if (starts) begin
+      base_beat_q <= descriptor.address[WindowBits-3:LaneBits];
+      base_lane_q <= lane;
+      own_stray_q <= stray;
+      own_dwords_q <= dwords;
+      own_first_q <= first_be;
+      own_last_q <= last_be;
+    end
+    if (shown_q) last_offset_q <= beat_offset;
+  end
+
+  // What helps the induction: what of the watched packet is kept, and where it goes next.
+  logic [6:0] own_words_q;  // taken
+  logic [11:0] own_total, next_index;
+  logic [BeatBits-1:0] next_offset;
+  logic own_early, own_present;
+
+  assign own_total = (12'd4 + 12'(own_dwords_q) + 12'(Lanes - 1)) / 12'(Lanes);
+  assign own_early = Lanes > 4 && base_lane_q >= LaneBits'(Lanes / 2);
+  assign own_present = 12'(watched_dword) < 12'(own_dwords_q);
+  assign next_offset = beat_q - base_beat_q;
+  assign next_index = 12'({next_offset, watched_lane}) - 12'(base_lane_q);
+
+  always_ff @(posedge clk_i) begin
+    if (starts) own_words_q <= 7'd1;
+    else if (accept && mine_q) own_words_q <= own_words_q + 7'd1;
+  end
+
+  logic [3:0] own_enables;
+  assign own_enables = enables(12'(watched_dword), own_dwords_q, own_first_q, own_last_q);
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      // Any lane of a beat is the dword of the packet that belongs there, with the enables that it came with.
+      if (shown_q) begin
+        assert (write_valid_o && write_stray_o == own_stray_q);
+        if (write_broken_o)
+          assert (write_strobe_o == '0);
+          else assert (lane_strobe == enables(index, own_dwords_q, own_first_q, own_last_q));
+        if (before_q) assert (beat_offset > last_offset_q || write_broken_o);
+      end
+      // Each dword of which something is written is there, once (beats ascend), and is itself.
+      if (sees && own_enables != '0) assert (come_q && write_data_o[32*place[LaneBits-1:0]+:32] == data_come_q);
+      assert (!(sees && seen_q));
+      if (ended_q && !broke_q) assert (seen_q || sees || own_enables == '0);
+      if (ended_q && broke_q) assert (shown_q && write_broken_o);
+      if (shown_q && !broke_q) assert (!write_broken_o);
+      // A posted request that writes nothing is counted; what was left of a packet from before leaves no trace.
+      if (posted_q) assert (write_valid_o && write_stray_o && !write_broken_o && write_strobe_o == '0);
+      if (remains_q) assert (!write_valid_o && !nonposted_valid_o);
+      // What wants a completion is handed on, whole, as often as it comes.
+      assert ((nonposted_valid_o && nonposted_ready_i) == (accept && first && !is_posted));
+      assert (nonposted_o.descriptor == descriptor || !nonposted_valid_o);
+      // The block has the credits that we think, and never so many that more comes in than there is room for.
+      assert (credits_q == 8'(given_q) && 8'(given_q) + 8'(inside_q) <= 8'(NonpostedMax));
+      if (held_q) assert (write_valid_o && out == out_q);
+      // What helps the induction.
+      assert ((state_q == StWrite) == in_write_q && (state_q == StDrop) == (in_packet_q && !in_write_q));
+      assert (in_packet_q || !in_write_q);
+      assert (kept_valid_q == (state_q != StHeader) && in_write_q == (word_q != '0));
+      if (remains_q) assert (state_q == StHeader && !in_packet_q && number_q == '0);
+      if (in_write_q) begin
+        assert (dwords_q inside {[11'd1 : 11'd256]} && (dwords_q != 11'd1 || last_q == '0));
+        assert (12'(word_q) < (12'd4 + 12'(dwords_q) + 12'(Lanes - 1)) / 12'(Lanes));
+      end
+      if (number_q <= 2'(watched_packet)) assert ({mine_q, ended_q, broke_q, shown_q, before_q, seen_q, come_q} == '0);
+      if (before_q || shown_q) assert (number_q > 2'(watched_packet));
+      if (mine_q) begin
+        if (seen_q) assert (before_q && place >> LaneBits <= 12'(last_offset_q));
+        assert (state_q inside {StWrite, StTail} && !broke_q && number_q > 2'(watched_packet));
+        assert (own_dwords_q == dwords_q && own_first_q == first_q && own_last_q == last_q && own_stray_q == stray_q);
+        assert (own_dwords_q inside {[11'd1 : 11'd256]} && amount_q == base_lane_q - LaneBits'(4));
+        assert (state_q == StWrite ? own_words_q == word_q : 12'(own_words_q) == own_total);
+        assert (12'(next_offset) == 12'(own_words_q) - 12'd1 + 12'(own_early));
+        if (shown_q) assert (beat_offset < next_offset);
+        if (before_q && !shown_q) assert (last_offset_q < next_offset);
+        // A lane of the next beat that has come already is kept, with its enables.
+        if (watched_lane < amount_q)
+          assert (u_rotate.kept_q[watched_lane][35:32] == enables(next_index, own_dwords_q, own_first_q, own_last_q));
+        if (own_present) assert (come_q == (12'(own_words_q) > come_place >> LaneBits));
+        if (own_present && come_q && own_enables != '0 && !seen_q && !sees) begin
+          assert (12'(own_words_q) == (come_place >> LaneBits) + 12'd1 && place[LaneBits-1:0] < amount_q);
+          assert (u_rotate.kept_q[place[LaneBits-1:0]] == {own_enables, data_come_q});
+        end
+        if (state_q == StTail && own_present && own_enables != '0 && !seen_q && !sees) assert (come_q);
+      end
+      cover (ended_q && own_dwords_q == 11'd7 && base_lane_q == '1 && !remains_q && watched_packet);
+      cover (ended_q && broke_q && before_q);
+      cover (inside_q == CreditWidth'(2) && nonposted_done_i);
+    end
+  end
+`endif
+
 endmodule

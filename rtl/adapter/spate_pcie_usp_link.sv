@@ -15,7 +15,6 @@ module spate_pcie_usp_link (
     input  logic idle_i,           // the core owes nothing to the adapter
     input  logic sent_i,           // all words for the block have crossed
     output logic listen_o,         // what comes from the block counts
-    output logic broken_o,         // but what the drive writes does not, any more
     output logic run_o,            // what goes to the block arrives
     output logic clear_o,
     output logic link_up_o,
@@ -77,7 +76,6 @@ module spate_pcie_usp_link (
 
   assign stop = reset || stopped || (run_o ? drained_q[3] : adapter_reset_i);
   assign listen_o = run_o && !wanted_q;
-  assign broken_o = broken_q;
   assign link_up_o = listen_o && up && !broken_q;
 
   always_ff @(posedge clk_i) begin

@@ -17,13 +17,14 @@ module spate_cdc_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
     parameter int unsigned Depth = 16  // words, not counting the one at the output; a power of two, at least 4
 ) (
-    input  logic             in_clk_i,
-    input  logic             in_run_i,
-    input  logic             in_clear_i,
-    input  logic             in_valid_i,
-    output logic             in_ready_o,
-    input  logic [Width-1:0] in_data_i,
-    output logic             in_empty_o,  // all that went in has reached the output register, seen two cycles late
+    input logic in_clk_i,
+    input logic in_run_i,
+    input logic in_clear_i,
+    input logic in_valid_i,
+    output logic in_ready_o,
+    input logic [Width-1:0] in_data_i,
+    output logic in_empty_o,  // all that went in has reached the output register, seen two cycles late
+    output logic in_left_o,  // a word has: once for each, as late, or later if they leave faster than in_clk_i
 
     input  logic             out_clk_i,
     input  logic             out_run_i,
@@ -50,12 +51,13 @@ module spate_cdc_fifo #(
 
   // ---- in ----
 
-  logic [GrayWidth-1:0] tail_q, tail_d, tail_gray_q, head_gray_far;
+  logic [GrayWidth-1:0] tail_q, tail_d, tail_gray_q, head_gray_far, left_q;
   logic [GrayWidth-1:0] head_gray_q, tail_gray_far;
   logic push;
 
   assign in_ready_o = in_run_i && tail_gray_q != (head_gray_far ^ FullDifference);
   assign in_empty_o = tail_gray_q == head_gray_far;
+  assign in_left_o = in_run_i && gray(left_q) != head_gray_far;
   assign push = in_valid_i && in_ready_o;
   assign tail_d = tail_q + 1'b1;
 
@@ -63,9 +65,13 @@ module spate_cdc_fifo #(
     if (in_clear_i) begin
       tail_q <= '0;
       tail_gray_q <= '0;
-    end else if (push) begin
-      tail_q <= tail_d;
-      tail_gray_q <= gray(tail_d);
+      left_q <= '0;
+    end else begin
+      if (push) begin
+        tail_q <= tail_d;
+        tail_gray_q <= gray(tail_d);
+      end
+      if (in_left_o) left_q <= left_q + 1'b1;
     end
   end
 

@@ -9,9 +9,9 @@ module spate_admin
   import spate_pkg::*;
   import spate_microcode_pkg::*;
 #(
-    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it
-    parameter int unsigned WindowBits = 21,
-    parameter logic [63:0] BarBase = 64'h0,  // what BAR 0 is given: below 4 GiB, a multiple of its window
+    parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it
+    parameter int unsigned WindowBits = CtrlBits + 1,
+    parameter logic [63:0] BarBase = 64'he000_0000,  // what BAR 0 is given: below 4 GiB, a multiple of its window
     parameter int unsigned BarWindowMb = 1,  // of the root port's window; a power of two, the most that BAR 0 may be
     parameter int unsigned QueueShiftMax = 7,  // log2 of the most entries of the I/O queues
     parameter int unsigned CommandSectorsLimit = 4096,  // what the buffer allows for one command
@@ -102,8 +102,13 @@ module spate_admin
     output logic   [31:0] unsafe_shutdowns_o
 );
 
-  if (WindowBits < 21 || WindowBits > 32 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != 0) begin : gen_window
-    $error("spate_admin: WindowBits must be 21 to 32 and WindowBase a multiple of 2^WindowBits");
+  if (WindowBits < CtrlBits + 1 || WindowBits > 32 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != 0)
+  begin : gen_window
+    $error("spate_admin: WindowBits must be 22 to 32 and WindowBase a multiple of 2^WindowBits");
+  end
+  if (BarBase < WindowBase + (64'd1 << WindowBits) && WindowBase < BarBase + (64'(BarWindowMb) << 20))
+  begin : gen_overlap
+    $error("spate_admin: the aperture at WindowBase and BAR 0 at BarBase overlap: the drive would reach itself");
   end
   if (BarWindowMb < 1 || BarWindowMb > 2048 || (BarWindowMb & (BarWindowMb - 1)) != 0
       || (BarBase & ((64'(BarWindowMb) << 20) - 64'd1)) != 0 || BarBase[63:32] != '0) begin : gen_bar

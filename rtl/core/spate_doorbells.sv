@@ -6,8 +6,8 @@
 // per cent.
 //
 // Guarantee: the tail that is told is never beyond the queue's. No entry waits while the drive has less than half of
-// the slots to work on; the side command's never waits: at most for one doorbell that is under way and one of the head,
-// which goes first because it is the rarer.
+// the slots to work on (64, if that is less); the side command's never waits: at most for one doorbell that is under way
+// and one of the head, which goes first because it is the rarer.
 module spate_doorbells
   import spate_pkg::*;
 #(
@@ -37,10 +37,10 @@ module spate_doorbells
 
   typedef logic [QueueShiftMax-1:0] index_t;
   localparam int unsigned QueueMost = 2 ** QueueShiftMax - 1;  // what a short queue can hold
-  localparam int unsigned HalfSlots = 2 ** SlotBits / 2;
-  localparam int unsigned BatchSlots = SlotBits > 6 ? 16 : HalfSlots / 2;
+  localparam int unsigned BusySlots = SlotBits > 7 ? 64 : 2 ** SlotBits / 2;
+  localparam int unsigned BatchSlots = SlotBits > 6 ? 16 : 2 ** SlotBits / 4;
   localparam index_t Batch = index_t'(BatchSlots < QueueMost ? BatchSlots : QueueMost);
-  localparam index_t Busy = index_t'(HalfSlots < QueueMost ? HalfSlots : QueueMost);
+  localparam index_t Busy = index_t'(BusySlots < QueueMost ? BusySlots : QueueMost);
 
   index_t told_tail_q, told_head_q, mask_q, quarter_q, untold, unreported;
   logic urgent_q, waiting_q;  // waiting_q: a doorbell is on its way

@@ -9,11 +9,11 @@ module spate_drive
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
-    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
     parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
-    parameter logic [63:0] WindowBase = 64'h0,  // aligned to 2^WindowBits
-    parameter logic [63:0] BarBase = 64'h0,
+    parameter logic [63:0] WindowBase = 64'h8000_0000,  // aligned to 2^WindowBits
+    parameter logic [63:0] BarBase = 64'he000_0000,
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
     parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,
@@ -111,8 +111,8 @@ module spate_drive
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_check_1
     $error("spate_drive: DataWidth must be 128, 256 or 512");
   end
-  if (SlotBits < 2 || SlotBits > 7) begin : gen_check_2
-    $error("spate_drive: SlotBits must be 2 … 7");
+  if (SlotBits < 2 || SlotBits > 8) begin : gen_check_2
+    $error("spate_drive: SlotBits must be 2 … 8");
   end
   if (WindowBase % (64'd1 << WindowBits) != 0) begin : gen_check_3
     $error("spate_drive: WindowBase must be aligned to the aperture");
@@ -334,7 +334,9 @@ module spate_drive
   end else begin : gen_fence
     // Completions of before a reset of the bridge or of the queues are forgotten: their data may be lost, and what is
     // not complete is sent again.
-    spate_fence u_fence (
+    spate_fence #(
+        .CommandsMax(2 ** SlotBits + 1)
+    ) u_fence (
         .clk_i,
         .rst_ni(rst_ni && link_up_i && !queues_reset),
         .completion_valid_i(cq_completion_valid),

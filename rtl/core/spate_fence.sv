@@ -6,7 +6,7 @@
 //
 // Guarantee: no completion passes a data write that was accepted before it; none is lost, doubled or reordered.
 //
-// Depth must be at least the number of commands that can be in flight. Then completion_ready_o never falls: the question
+// There is room for a completion of each command that can be in flight, so completion_ready_o never falls: the question
 // also covers writes of later completions, and one that stood in front of a full fence would wait for itself.
 //
 // rst_ni may come alone, at any time: what waits is forgotten, the question that is out is waited for. A reset of the
@@ -14,7 +14,7 @@
 module spate_fence
   import spate_pkg::*;
 #(
-    parameter int unsigned Depth = 128  // completions that can wait; a power of two
+    parameter int unsigned CommandsMax = 65  // in flight: all slots and the side command
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -33,6 +33,7 @@ module spate_fence
     input  logic fence_answer_i
 );
 
+  localparam int unsigned Depth = 2 ** $clog2(CommandsMax);
   localparam int unsigned CountWidth = $clog2(Depth) + 1;
 
   logic waiting_valid, waiting_ready;

@@ -12,9 +12,9 @@ module spate_microcode
   import spate_pkg::*;
   import spate_microcode_pkg::*;
 #(
-    parameter logic [63:0] WindowBase = 64'h0,
-    parameter int unsigned WindowBits = 21,
-    parameter logic [63:0] BarBase = 64'h0,
+    parameter logic [63:0] WindowBase = 64'h8000_0000,
+    parameter int unsigned WindowBits = CtrlBits + 1,
+    parameter logic [63:0] BarBase = 64'he000_0000,
     parameter int unsigned BarWindowMb = 1,
     parameter int unsigned QueueShiftMax = 7,
     parameter int unsigned CommandSectorsLimit = 4096,

@@ -8,7 +8,7 @@ module spate_region
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
-    parameter int unsigned WindowBits = 22,  // spate_pkg::window_bits()
+    parameter int unsigned WindowBits = 23,  // spate_pkg::window_bits()
     localparam int unsigned BeatBytes = DataWidth / 8,
     localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
@@ -23,7 +23,7 @@ module spate_region
   localparam int unsigned BeatShift = $clog2(BeatBytes);
   localparam int unsigned RingBytes = RamBytes - 8192;
   localparam bit HasRing = RingBytes != 0;
-  localparam int unsigned PageBits = WindowBits - 2 - PageShift;  // of the data half
+  localparam int unsigned PageBits = HasRing ? $clog2(2 * RingBytes / 4096) : 1;  // of the ring, twice
   localparam logic [PageBits-1:0] RingPages = PageBits'(RingBytes / 4096);
 
   if (WindowBits != window_bits(RamBytes)) begin : gen_check
@@ -33,12 +33,17 @@ module spate_region
   assign stale_o = !stray_i && address_i[WindowBits-1] != epoch_i;
 
   // Where the ring begins again.
-  logic data, in_ring;
+  logic data, in_ring, behind;
   logic [PageBits-1:0] page, ring_page;
   assign data = HasRing && address_i[WindowBits-2];
   assign page = address_i[PageShift+:PageBits];
   assign ring_page = page >= RingPages ? page - RingPages : page;
-  assign in_ring = ring_page < RingPages;
+  assign in_ring = !behind && ring_page < RingPages;
+  if (HasRing && WindowBits - 2 > PageShift + PageBits) begin : gen_behind
+    assign behind = address_i[WindowBits-3:PageShift+PageBits] != '0;
+  end else begin : gen_filled
+    assign behind = 1'b0;
+  end
 
   region_e control;
   logic beyond;  // of control, in a data half that is larger
@@ -86,7 +91,7 @@ module spate_region
       end
       if (region_o == RegionSq) assert ((offset & ~32'hffff) == 32'(OffsetSq));
       if (region_o == RegionCq) assert ((offset & ~32'hffff) == 32'(OffsetCq));
-      if (region_o == RegionPrp) assert ((offset & ~32'h7ffff) == 32'(OffsetPrp));
+      if (region_o == RegionPrp) assert ((offset & ~32'hfffff) == 32'(OffsetPrp));
       if (region_o == RegionAdminSq) assert ((offset & ~32'hfff) == 32'(OffsetAdminSq));
       if (region_o == RegionAdminCq) assert ((offset & ~32'hfff) == 32'(OffsetAdminCq));
       if (region_o == RegionRange) assert ((offset & ~32'hfff) == 32'(OffsetRange));

@@ -4,7 +4,8 @@
 // for longer than an on-chip ring lasts. A stream request becomes pieces with addresses in the ring. A write's data go to
 // the memory first, and the piece to the drive when the memory has answered for all of them; a read's piece goes to the
 // drive first, and its data come from the memory when the drive has answered. Space is used and given back in the order
-// of the requests. What is not data passes to the drive as it is.
+// of the requests. What is not data passes to the drive as it is; while the drive does not take it, it takes turns with
+// the pieces, four cycles each.
 //
 // Guarantee: one response for each command, for streams with the first error of its pieces and the number of blocks
 // before it. Each stream request moves exactly its beats. The drive is never told of data that the memory has not
@@ -15,6 +16,9 @@
 // A request beyond the namespace moves its beats and ends with StatusRange. One with zero blocks or an address ends with
 // StatusInvalid. An error of the memory is StatusMemory: a piece whose data are not there is not given to the drive. The
 // block size must not change while the ring has something in it.
+//
+// A flush's `done` is the ring's own, as the drive knows nothing of pieces that it was not given: of each write the
+// blocks before its first error, of the pieces that the ring had done with when the drive took the flush.
 module spate_ring_ddr
   import spate_pkg::*;
 #(
@@ -362,8 +366,10 @@ module spate_ring_ddr
   piece_t issue;
   order_t issued, order;
   logic issue_valid, issue_may_go, issue_dead, issue_go, order_ready, order_valid, order_take;
-  logic side_busy_q, side_from_registers_q, side_offer;
+  logic side_busy_q, side_from_registers_q, side_is_flush_q, side_offer, side_shown, side_take, piece_offer;
   logic [15:0] side_tag_q;
+  logic [LbaWidth-1:0] written_q, side_written_q;
+  logic [2:0] turn_q;
 
   spate_fifo #(
       .Width($bits(piece_t)),
@@ -382,12 +388,17 @@ module spate_ring_ddr
 
   assign issue_may_go = issue_valid && order_ready && (!issue.write || issue.invalid || written_valid);
   assign issue_dead = issue.invalid || (issue.write && written_error);
-  assign issue_go = issue_may_go && (issue_dead || (!side_offer && drive_command_ready_i));
+  assign piece_offer = issue_may_go && !issue_dead;
+  assign issue_go = issue_may_go && (issue_dead || (!side_shown && drive_command_ready_i));
   assign written_take = issue_go && issue.write && !issue.invalid;
 
   assign side_offer = command_valid_i && !is_data && !side_busy_q;
-  assign side_ready = !side_busy_q && drive_command_ready_i;
-  assign drive_command_valid_o = side_offer || (issue_may_go && !issue_dead);
+  // Whoever looks at the offers of several in turn, as spate_command_arbiter does, sees each within four cycles.
+  assign side_shown = side_offer && (!turn_q[2] || !piece_offer);
+  assign side_take = side_shown && drive_command_ready_i;
+  assign side_ready = !side_busy_q && (!turn_q[2] || !piece_offer) && drive_command_ready_i;
+  assign drive_command_valid_o = side_offer || piece_offer;
+  always_ff @(posedge clk_i) turn_q <= side_offer ? turn_q + 1'b1 : '0;
 
   // One side command at a time: the tag says which lane an answer is of.
   always_comb begin
@@ -401,7 +412,7 @@ module spate_ring_ddr
         lba: {issue.beyond, 63'(issue.lba)},
         blocks: drive_i.block_4096 ? 32'(issue.sectors >> 3) : 32'(issue.sectors)
     };
-    if (side_offer) begin
+    if (side_shown) begin
       drive_command_o = command_i;
       drive_command_o.from_registers = 1'b0;
       drive_command_o.tag = 16'd1;
@@ -464,12 +475,14 @@ module spate_ring_ddr
       side_busy_q <= 1'b0;
       side_response_valid_q <= 1'b0;
     end else begin
-      if (side_offer && drive_command_ready_i) side_busy_q <= 1'b1;
+      if (side_take) side_busy_q <= 1'b1;
       else if (side_response_take) side_busy_q <= 1'b0;
       if (side_answered) side_response_valid_q <= 1'b1;
       else if (side_response_take) side_response_valid_q <= 1'b0;
     end
-    if (side_offer && drive_command_ready_i) begin
+    if (side_take) begin
+      side_is_flush_q <= command_i.op == OpFlush;
+      side_written_q <= written_q;
       side_from_registers_q <= command_i.from_registers;
       side_tag_q <= command_i.tag;
     end
@@ -478,7 +491,7 @@ module spate_ring_ddr
           from_registers: side_from_registers_q,
           tag: side_tag_q,
           status: drive_response_i.status,
-          done: drive_response_i.done
+          done: side_is_flush_q ? 64'(side_written_q) : drive_response_i.done
       };
     end
   end
@@ -487,6 +500,7 @@ module spate_ring_ddr
 
   typedef struct packed {
     logic                 read;            // beats come
+    logic                 write;
     logic [PieceBits-1:0] sectors;
     logic                 last;
     logic                 from_registers;
@@ -507,6 +521,7 @@ module spate_ring_ddr
   assign order_take = order_valid && (order.dead || answer_valid) && fetched_ready && !fetch_busy_q;
   assign fetched = '{
           read: !order.write && !order.invalid,
+          write: order.write,
           sectors: order.sectors,
           last: order.last,
           from_registers: order.from_registers,
@@ -610,8 +625,10 @@ module spate_ring_ddr
       memory_error_q <= 1'b0;
       status_q <= StatusOk;
       done_q <= '0;
+      written_q <= '0;
       response_valid_o <= 1'b0;
     end else begin
+      if (current_done && current.write && status_q == StatusOk) written_q <= written_q + LbaWidth'(piece_done);
       if (current_done) beat_q <= '0;
       else if (take_beat) beat_q <= beat_q + 1'b1;
       if (current_done) memory_error_q <= 1'b0;

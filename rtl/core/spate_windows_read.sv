@@ -15,7 +15,7 @@ module spate_windows_read
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
-    parameter int unsigned WindowBits = 22,
+    parameter int unsigned WindowBits = 23,
     parameter logic [63:0] WindowBase = 64'h0,
     parameter int unsigned SlotBits = 6,
     parameter int unsigned BaseBits = 9,  // stream mode: a sector of the ring; memory mode: an address in dwords
@@ -149,7 +149,7 @@ module spate_windows_read
       RegionAdminPage, RegionMailbox, RegionRing: from = FromBuffer;
       RegionSq: from = !sq_valid_i ? FromNowhere : sq_side_i ? FromSide : FromSlot;
       RegionAdminSq: from = admin_entry_valid_i && address_q[11:6] == 6'(admin_entry_i) ? FromAdmin : FromNowhere;
-      RegionPrp: from = address_q[18:12] == 7'(address_q[12+:SlotBits]) ? FromList : FromNowhere;
+      RegionPrp: from = address_q[19:12] == 8'(address_q[12+:SlotBits]) ? FromList : FromNowhere;
       RegionRange: from = address_q[11:BeatShift] == '0 ? FromRange : FromNowhere;
       default: from = FromNowhere;
     endcase
@@ -227,8 +227,8 @@ module spate_windows_read
       64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({cid_q.slot, 12'd0})});
 
   // Entry k of the list is page k + 1 of the data. Only the bits that can change are added: a ring's pages are counted
-  // within the data half, an address of the memory within AddressBits.
-  localparam int unsigned CountedBits = HasRing ? WindowBits - 14 : BaseBits + 2 - 12;
+  // from its first to the last of its second time, an address of the memory within AddressBits.
+  localparam int unsigned CountedBits = HasRing ? $clog2(2 * (RamBytes - 8192) / 4096) : BaseBits + 2 - 12;
   localparam logic [51:0] Counted = (52'd1 << CountedBits) - 52'd1;
   function automatic logic [63:0] page_address(logic [51:0] first, logic [9:0] number);
     return {(first & ~Counted) | ((first + 52'(number)) & Counted), 12'd0};

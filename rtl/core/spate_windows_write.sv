@@ -10,7 +10,7 @@ module spate_windows_write
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
-    parameter int unsigned WindowBits = 22,
+    parameter int unsigned WindowBits = 23,
     localparam int unsigned BeatBytes = DataWidth / 8,
     localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (

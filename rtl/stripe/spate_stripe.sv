@@ -16,6 +16,17 @@
 // completed their parts of these before their own flush was submitted, so they are durable; what the members' own flush
 // responses say beyond that is not contiguous in the array, and is not used. Deallocate goes to the members that have
 // some of the range. Whatever else is not data ends with StatusInvalid: it concerns one drive, and goes past the stripe.
+//
+// The array is there when every member is ready or was given up; its block size is then that of those which are ready.
+// A member that is given up, or is on its way back from that, is dead: parts of streams are not given to it but end here
+// with StatusGone, moving their beats, which are flagged when they are read. Parts that were given to it before, and
+// commands without beats, it answers itself. One that recovers is waited for. If members that are ready have different
+// block sizes there is no array: every command ends with StatusInvalid, moves no beat and reaches nobody, until
+// `array_valid_i` falls. That falls, and a member is formatted, only while no command is in the stripe.
+//
+// The members' responses and side commands do not wait for each other or for the user: a member is given a command only
+// when there is room for its response, and a flush that it does not take yet takes turns with its data commands, four
+// cycles each.
 module spate_stripe
   import spate_pkg::*;
 #(
@@ -24,17 +35,20 @@ module spate_stripe
     parameter int unsigned ChunkBytes = 65536,  // a power of two, at least 8192
     parameter int unsigned MemberRamBytes = 262144,  // as the members have it; 8192: memory mode, no streams
     parameter int unsigned Parts = 128,  // in flight: as many as the members' slots keep all busy; a power of two
+    parameter int unsigned MemberParts = 64,  // in flight on one member; a power of two
     localparam int unsigned MemberBits = $clog2(Drives),
     localparam int unsigned ArrayWidth = LbaWidth + 3
 ) (
     input logic clk_i,
     input logic rst_ni,
 
-    // What the array is. A command waits until `ready_i`, from then on all of these stand.
-    input logic                              ready_i,
-    input logic                              block_4096_i,    // the members' logical blocks; all have the same
-    input logic [  Drives-1:0][LbaWidth-1:0] data_lba_i,      // where each member's data area begins
-    input logic [LbaWidth-1:0]               member_blocks_i, // of each data area: whole chunks
+    // What the array is: stable while `array_valid_i`. Commands wait for that, and for the drives.
+    input logic                              array_valid_i,
+    input logic [  Drives-1:0][LbaWidth-1:0] data_lba_i,         // where each member's data area begins
+    input logic [LbaWidth-1:0]               member_blocks_i,    // of each data area: whole chunks
+    input logic [  Drives-1:0]               drive_ready_i,
+    input logic [  Drives-1:0]               drive_gone_i,
+    input logic [  Drives-1:0]               drive_block_4096_i, // means something while `ready`
 
     // The user's side, as that of a drive. `command_ready_o` may depend on the command: what is not data passes what is.
     input  logic                      command_valid_i,
@@ -75,8 +89,10 @@ module spate_stripe
   localparam bit HasStreams = MemberRamBytes > 8192;
   localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512);
   localparam int unsigned PartWidth = ChunkShift + 1;
+  localparam int unsigned PartsWidth = $clog2(Parts) + 1;
+  localparam int unsigned MemberPartsWidth = $clog2(MemberParts) + 1;
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
-  localparam int unsigned LineDepth = 16;  // parts before each member, and answers behind it
+  localparam int unsigned LineDepth = 16;  // parts before each member
   localparam int unsigned RouteDepth = 16;  // write parts whose data are awaited
   localparam int unsigned SkidDepth = 4;  // beats, each way
 
@@ -93,9 +109,15 @@ module spate_stripe
   // ---- what the array is ----
 
   logic [ArrayWidth-1:0] array_blocks_q;
-  logic ready_q;
+  logic known_q, ready_q, block_4096_q, differ_q;
+  logic [Drives-1:0] dead_q, same;
+  assign same = drive_block_4096_i ~^ {Drives{block_4096_q}};
   always_ff @(posedge clk_i) begin
-    ready_q <= rst_ni && ready_i;
+    known_q <= rst_ni && array_valid_i && (known_q || &(drive_ready_i | drive_gone_i));
+    ready_q <= rst_ni && array_valid_i && known_q;
+    if (!known_q) block_4096_q <= |(drive_ready_i & drive_block_4096_i);
+    differ_q <= rst_ni && array_valid_i && known_q && (differ_q || |(drive_ready_i & ~same));
+    dead_q <= drive_gone_i | (dead_q & ~(drive_ready_i & same));
     array_blocks_q <= ArrayWidth'(member_blocks_i) * ArrayWidth'(Drives);
   end
 
@@ -114,6 +136,8 @@ module spate_stripe
   typedef struct packed {
     logic [MemberBits-1:0] member;
     logic                  write;
+    logic                  dead;            // ends here with StatusGone, after its beats
+    logic                  refused;         // ends here with StatusInvalid
     logic                  last;
     logic                  from_registers;
     logic [15:0]           tag;
@@ -121,11 +145,12 @@ module spate_stripe
 
   typedef struct packed {
     logic [MemberBits-1:0] member;
+    logic                  dead;
     logic [PartWidth-1:0]  blocks;
   } route_t;
 
   logic is_data, cut_ready, side_ready;
-  logic part_valid, part_ready, part_last, part_from_registers, part_beats;
+  logic part_valid, part_ready, part_last, part_from_registers, part_beats, part_dead;
   logic [MemberBits-1:0] part_member;
   logic [15:0] part_tag;
   logic [63:0] part_address;
@@ -144,7 +169,7 @@ module spate_stripe
       .clk_i,
       .rst_ni,
       .ready_i(ready_q),
-      .block_4096_i,
+      .block_4096_i(block_4096_q),
       .data_lba_i,
       .array_blocks_i(array_blocks_q),
       .command_valid_i(command_valid_i && is_data),
@@ -166,17 +191,24 @@ module spate_stripe
   );
 
   // A part goes to its member's line, to the order of answers and to that of its data in one cycle.
-  assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0;
+  assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0 && !differ_q;
+  assign part_dead = part_beats && dead_q[part_member];
   assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
   assign emit = part_valid && part_ready;
 
   // ---- to the members ----
 
-  logic [Drives-1:0] side_valid, side_answered;
+  logic [Drives-1:0] side_valid, side_shown, side_answered;
   logic [Drives-1:0][15:0] side_status;
   op_e side_op;
   logic [LbaWidth-1:0] side_lba;
   logic [31:0] side_blocks;
+  logic side_turn;
+  logic [2:0] turn_q;
+
+  // Whoever looks at the offers of several in turn, as spate_command_arbiter does, sees each within four cycles.
+  assign side_turn = !turn_q[2];
+  always_ff @(posedge clk_i) turn_q <= side_valid != '0 ? turn_q + 1'b1 : '0;
 
   logic [Drives-1:0] answer_valid, answer_take;
   logic [Drives-1:0][15:0] answer_status;
@@ -185,7 +217,8 @@ module spate_stripe
   for (genvar i = 0; i < Drives; i++) begin : gen_members
     part_t line_part;
     logic [63:0] line_address;
-    logic line_valid, line_take, answer_ready;
+    logic line_there, line_valid, line_take;
+    logic [MemberPartsWidth-1:0] outstanding_q;
 
     spate_fifo #(
         .Width($bits(part_t)),
@@ -193,10 +226,10 @@ module spate_stripe
     ) u_line (
         .clk_i,
         .rst_ni,
-        .in_valid_i(emit && part_member == MemberBits'(i)),
+        .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !differ_q),
         .in_ready_o(line_ready[i]),
         .in_data_i(part),
-        .out_valid_o(line_valid),
+        .out_valid_o(line_there),
         .out_ready_i(line_take),
         .out_data_o(line_part),
         .count_o()
@@ -211,7 +244,7 @@ module spate_stripe
       ) u_address (
           .clk_i,
           .rst_ni,
-          .in_valid_i(emit && part_member == MemberBits'(i)),
+          .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !differ_q),
           .in_ready_o(),
           .in_data_i(part_address),
           .out_valid_o(),
@@ -221,9 +254,15 @@ module spate_stripe
       );
     end
 
-    // The side command first: it is for another lane of the member. The tag says which of them an answer is for.
+    // The side command is for another lane of the member. The tag says which of them an answer is for.
+    assign line_valid = line_there && !outstanding_q[MemberPartsWidth-1];
+    assign side_shown[i] = side_valid[i] && (side_turn || !line_valid);
     assign member_command_valid_o[i] = line_valid || side_valid[i];
-    assign line_take = line_valid && !side_valid[i] && member_command_ready_i[i];
+    assign line_take = line_valid && !side_shown[i] && member_command_ready_i[i];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) outstanding_q <= '0;
+      else outstanding_q <= outstanding_q + MemberPartsWidth'(line_take) - MemberPartsWidth'(answer_take[i]);
+    end
     always_comb begin
       member_command_o[i] = '{
           from_registers: 1'b0,
@@ -235,7 +274,7 @@ module spate_stripe
           lba: {line_part.beyond, 63'(line_part.lba)},
           blocks: 32'(line_part.blocks)
       };
-      if (side_valid[i]) begin
+      if (side_shown[i]) begin
         member_command_o[i].tag = 16'd1;
         member_command_o[i].op = side_op;
         member_command_o[i].source = SourceStream;
@@ -247,16 +286,16 @@ module spate_stripe
 
     assign side_answered[i] = member_response_valid_i[i] && member_response_i[i].tag[0];
     assign side_status[i] = member_response_i[i].status;
-    assign member_response_ready_o[i] = answer_ready || member_response_i[i].tag[0];
+    assign member_response_ready_o[i] = 1'b1;
 
     spate_fifo #(
         .Width(16 + PartWidth),
-        .Depth(LineDepth)
+        .Depth(MemberParts)
     ) u_answers (
         .clk_i,
         .rst_ni,
         .in_valid_i(member_response_valid_i[i] && !member_response_i[i].tag[0]),
-        .in_ready_o(answer_ready),
+        .in_ready_o(),
         .in_data_i({member_response_i[i].status, PartWidth'(member_response_i[i].done)}),
         .out_valid_o(answer_valid[i]),
         .out_ready_i(answer_take[i]),
@@ -268,8 +307,9 @@ module spate_stripe
   // ---- answers, in order ----
 
   order_t order, part_order;
-  logic order_valid, answered, response_room;
-  logic [15:0] status_q, status;
+  logic order_valid, order_here, dead_ended, answered, response_room;
+  logic [15:0] status_q, status, part_status;
+  logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
   logic written_ended_q;
   logic side_response_valid, side_response_take;
@@ -278,6 +318,8 @@ module spate_stripe
   assign part_order = '{
           member: part_member,
           write: part.write,
+          dead: part_dead,
+          refused: differ_q,
           last: part_last,
           from_registers: part_from_registers,
           tag: part_tag
@@ -299,13 +341,17 @@ module spate_stripe
   );
 
   assign response_room = !response_valid_o;
-  assign answered = order_valid && answer_valid[order.member] && (response_room || !order.last);
-  assign status = status_q == StatusOk ? answer_status[order.member] : status_q;
-  assign done = status_q == StatusOk ? done_q + 32'(answer_done[order.member]) : done_q;
+  assign order_here = order.dead || order.refused;
+  assign answered = order_valid && (response_room || !order.last) &&
+                    (order.refused || (order.dead ? dead_ended : answer_valid[order.member]));
+  assign part_status = order.refused ? StatusInvalid : order.dead ? StatusGone : answer_status[order.member];
+  assign part_done = order_here ? '0 : answer_done[order.member];
+  assign status = status_q == StatusOk ? part_status : status_q;
+  assign done = status_q == StatusOk ? done_q + 32'(part_done) : done_q;
   assign side_response_take = side_response_valid && response_room && !(answered && order.last);
   always_comb begin
     answer_take = '0;
-    answer_take[order.member] = answered;
+    answer_take[order.member] = answered && !order_here;
   end
 
   always_ff @(posedge clk_i) begin
@@ -321,8 +367,8 @@ module spate_stripe
         done_q <= order.last ? '0 : done;
       end
       if (answered && order.write && !written_ended_q) begin
-        written_blocks_o <= written_blocks_o + ArrayWidth'(answer_done[order.member]);
-        written_ended_q <= answer_status[order.member] != StatusOk;
+        written_blocks_o <= written_blocks_o + ArrayWidth'(part_done);
+        written_ended_q <= part_status != StatusOk;
       end
       if ((answered && order.last) || side_response_take) response_valid_o <= 1'b1;
       else if (response_ready_i) response_valid_o <= 1'b0;
@@ -343,7 +389,8 @@ module spate_stripe
       .clk_i,
       .rst_ni,
       .ready_i(ready_q),
-      .block_4096_i,
+      .refuse_i(differ_q),
+      .block_4096_i(block_4096_q),
       .data_lba_i,
       .array_blocks_i(array_blocks_q),
       .written_blocks_i(written_blocks_o),
@@ -351,7 +398,7 @@ module spate_stripe
       .command_ready_o(side_ready),
       .command_i,
       .member_valid_o(side_valid),
-      .member_ready_i(member_command_ready_i),
+      .member_ready_i(member_command_ready_i & side_shown),
       .member_op_o(side_op),
       .member_lba_o(side_lba),
       .member_blocks_o(side_blocks),
@@ -370,7 +417,7 @@ module spate_stripe
     logic out_route_valid, out_end, out_ready, out_move, out_valid, out_error, out_route_last;
     logic [DataWidth-1:0] in_data, out_data;
 
-    assign part_route = '{member: part_member, blocks: part.blocks};
+    assign part_route = '{member: part_member, dead: part_dead, blocks: part.blocks};
 
     spate_fifo #(
         .Width($bits(route_t)),
@@ -400,10 +447,10 @@ module spate_stripe
         .out_data_o(in_data),
         .count_o()
     );
-    assign in_move = in_valid && in_route_valid && member_data_ready_i[in_route.member];
+    assign in_move = in_valid && in_route_valid && (in_route.dead || member_data_ready_i[in_route.member]);
     always_comb begin
       member_data_valid_o = '0;
-      member_data_valid_o[in_route.member] = in_valid && in_route_valid;
+      member_data_valid_o[in_route.member] = in_valid && in_route_valid && !in_route.dead;
     end
     assign member_data_o = {Drives{in_data}};
 
@@ -413,7 +460,7 @@ module spate_stripe
     ) u_in_beats (
         .clk_i,
         .rst_ni,
-        .block_4096_i,
+        .block_4096_i(block_4096_q),
         .blocks_i(in_route.blocks),
         .move_i(in_move),
         .last_o(in_end)
@@ -433,13 +480,13 @@ module spate_stripe
         .out_data_o({out_route_last, out_route}),
         .count_o()
     );
-    assign out_valid = out_route_valid && member_data_valid_i[out_route.member];
+    assign out_valid = out_route_valid && (out_route.dead || member_data_valid_i[out_route.member]);
     assign out_data = member_data_i[out_route.member];
-    assign out_error = member_data_error_i[out_route.member];
+    assign out_error = out_route.dead || member_data_error_i[out_route.member];
     assign out_move = out_valid && out_ready;
     always_comb begin
       member_data_ready_o = '0;
-      member_data_ready_o[out_route.member] = out_route_valid && out_ready;
+      member_data_ready_o[out_route.member] = out_route_valid && out_ready && !out_route.dead;
     end
     spate_stripe_beats #(
         .BlocksWidth(PartWidth),
@@ -447,7 +494,7 @@ module spate_stripe
     ) u_out_beats (
         .clk_i,
         .rst_ni,
-        .block_4096_i,
+        .block_4096_i(block_4096_q),
         .blocks_i(out_route.blocks),
         .move_i(out_move),
         .last_o(out_end)
@@ -466,7 +513,25 @@ module spate_stripe
         .out_data_o({data_last_o, data_error_o, data_o}),
         .count_o()
     );
+
+    // Dead parts whose beats have moved, and that are not answered yet: the answers are in the order of both streams.
+    logic [PartsWidth-1:0] dead_writes_q, dead_reads_q;
+    logic dead_written, dead_read, dead_answered;
+    assign dead_written = in_end && in_route.dead;
+    assign dead_read = out_end && out_route.dead;
+    assign dead_ended = order.write ? dead_writes_q != '0 : dead_reads_q != '0;
+    assign dead_answered = answered && order.dead;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        dead_writes_q <= '0;
+        dead_reads_q <= '0;
+      end else begin
+        dead_writes_q <= dead_writes_q + PartsWidth'(dead_written) - PartsWidth'(dead_answered && order.write);
+        dead_reads_q <= dead_reads_q + PartsWidth'(dead_read) - PartsWidth'(dead_answered && !order.write);
+      end
+    end
   end else begin : gen_no_streams
+    assign dead_ended = 1'b1;
     assign write_route_ready = 1'b1;
     assign read_route_ready = 1'b1;
     assign data_ready_o = 1'b0;

@@ -68,4 +68,32 @@ module spate_stripe_place #(
     end
   end
 
+`ifdef FORMAL
+  logic past_reset_q = 1'b0;
+  logic asked_q;
+  logic [ChunkWidth-1:0] chunk_q;
+  logic [7:0] waited_q;
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    if (!rst_ni) asked_q <= 1'b0;
+    else if (start_i) asked_q <= 1'b1;
+    else if (done_o) asked_q <= 1'b0;
+    if (start_i) chunk_q <= chunk_i;
+    waited_q <= start_i ? '0 : waited_q + 1'b1;
+  end
+  always_comb begin
+    if (past_reset_q && asked_q) assume (!start_i || done_o);
+    if (past_reset_q && rst_ni) begin
+      assert (!done_o || asked_q);
+      if (asked_q) assert (waited_q <= 8'(ChunkWidth));
+      if (done_o) begin
+        assert (32'(member_o) < Drives);
+        assert (32'(row_o) * Drives + 32'(member_o) == 32'(chunk_q));
+      end
+      cover (done_o && row_o > ChunkWidth'(4) && member_o != '0);
+    end
+  end
+`endif
+
 endmodule

@@ -4,7 +4,7 @@
 // range covers on a member is contiguous there, so a deallocate is one command a member, whatever its size. Everything
 // else concerns one drive, and is given to that one, past the stripe: here it ends with StatusInvalid.
 //
-// Guarantee: one response for each command, with the first error that came back.
+// Guarantee: one response for each command, with the first error that came back; its `done` is for a flush alone.
 module spate_stripe_side
   import spate_pkg::*;
 #(
@@ -18,6 +18,7 @@ module spate_stripe_side
     input logic                                clk_i,
     input logic                                rst_ni,
     input logic                                ready_i,
+    input logic                                refuse_i,         // every command ends with StatusInvalid
     input logic                                block_4096_i,
     input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
     input logic [ArrayWidth-1:0]               array_blocks_i,
@@ -122,7 +123,11 @@ module spate_stripe_side
         member_q <= '0;
         status_q <= StatusOk;
         if (command_valid_i && ready_i) begin
-          if (command_i.op == OpFlush) begin
+          if (refuse_i) begin
+            written_q <= '0;
+            status_q <= StatusInvalid;
+            state_q <= StAnswer;
+          end else if (command_i.op == OpFlush) begin
             state_q <= StSize;
           end else if (command_i.op == OpDeallocate && command_i.blocks != '0 && !beyond) begin
             place_start_q <= 1'b1;

@@ -127,11 +127,11 @@ logic tap_bready;
 
 spate_nvme_axi #(
     .DataWidth(DataWidth),  // of the bridge and the streams: 128, 256 or 512
-    .SlotBits(6),  // log2 of the commands in flight, 2 … 7
+    .SlotBits(6),  // log2 of the commands in flight, 2 … 8
     .QueueShiftMax(7),  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
     .RamBytes(262144),  // of the data buffer; 8192: memory mode
-    .WindowBase(64'h0),  // of the aperture, as the drive sees it; aligned to its size
-    .BarBase(64'h0),  // the bus address that BAR 0 is given
+    .WindowBase(64'h8000_0000),  // of the aperture, as the drive sees it; aligned to its size
+    .BarBase(64'he000_0000),  // the bus address that BAR 0 is given
     .BarAxiBase(64'h0),  // where the bridge's slave port has it
     .AddressWidth(64),  // of the bridge's master
     .IdWidth(4),  // of the bridge's master

@@ -84,11 +84,11 @@ logic cfg_mgmt_read_write_done;
 
 spate_nvme_usp #(
     .DataWidth(DataWidth),  // of the block and the streams: 128 or 256
-    .SlotBits(6),  // log2 of the commands in flight, 2 … 7
+    .SlotBits(6),  // log2 of the commands in flight, 2 … 8
     .QueueShiftMax(7),  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
     .RamBytes(262144),  // of the data buffer, above 8192
-    .WindowBase(64'h0),  // of the aperture, as the drive sees it; aligned to its size
-    .BarBase(64'h0),  // the bus address that BAR 0 is given
+    .WindowBase(64'h8000_0000),  // of the aperture, as the drive sees it; aligned to its size
+    .BarBase(64'he000_0000),  // the bus address that BAR 0 is given
     .ClockHz(250_000_000),  // of clk_i; whole megahertz
     .UsPerMs(1000),  // of a millisecond; simulations shorten bring-up by it
     .HealthMs(1000),  // between two reads of the SMART log

@@ -9,11 +9,11 @@ module spate_host
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
-    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
     parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
-    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'h0,  // the bus address that BAR 0 is given
+    parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
     parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
@@ -31,7 +31,7 @@ module spate_host
     output logic                      command_ready_o,
     input  command_t                  command_i,         // from_registers: 0
     output logic                      response_valid_o,
-    input  logic                      response_ready_i,
+    input  logic                      response_ready_i,  // may not wait for the user: the registers' wait behind it
     output response_t                 response_o,
     input  logic                      data_valid_i,
     output logic                      data_ready_o,

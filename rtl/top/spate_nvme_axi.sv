@@ -9,11 +9,11 @@ module spate_nvme_axi
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the bridge and the streams: 128, 256 or 512
-    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
     parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
-    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'h0,  // the bus address that BAR 0 is given
+    parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
     parameter logic [63:0] BarAxiBase = 64'h0,  // where the bridge's slave port has it
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,  // of the bridge's master
@@ -191,7 +191,8 @@ module spate_nvme_axi
 
   spate_user_side #(
       .DataWidth(DataWidth),
-      .HasStreams(HasStreams)
+      .HasStreams(HasStreams),
+      .ResponseDepth(2 ** SlotBits)
   ) u_user_side (
       .user_clk_i,
       .user_rst_ni,

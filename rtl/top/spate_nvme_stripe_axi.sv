@@ -12,11 +12,11 @@ module spate_nvme_stripe_axi
     parameter int unsigned Drives = 2,  // 2 … 8
     parameter int unsigned ChunkBytes = 65536,  // of the array, a power of two; a ring holds two
     parameter int unsigned DataWidth = 128,  // of the bridges and the streams: 128, 256 or 512
-    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
     parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of each drive's data buffer; 8192: memory mode
-    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'h0,  // the bus address that BAR 0 is given
+    parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
     parameter logic [63:0] BarAxiBase = 64'h0,  // where the bridge's slave port has it
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,  // of the bridge's master
@@ -181,6 +181,7 @@ module spate_nvme_stripe_axi
 
   localparam int unsigned WindowBits = window_bits(RamBytes);
   localparam bit HasStreams = RamBytes > 8192;
+  localparam int unsigned StripeParts = 128;  // in flight, also small requests of the user's
 
   logic command_valid, command_ready, response_valid, response_ready;
   command_t command;
@@ -190,7 +191,8 @@ module spate_nvme_stripe_axi
 
   spate_user_side #(
       .DataWidth(DataWidth),
-      .HasStreams(HasStreams)
+      .HasStreams(HasStreams),
+      .ResponseDepth(StripeParts)
   ) u_user_side (
       .user_clk_i,
       .user_rst_ni,
@@ -242,27 +244,24 @@ module spate_nvme_stripe_axi
   logic [Drives-1:0] member_in_valid, member_in_ready, member_out_valid, member_out_ready, member_out_error;
   logic [Drives-1:0][DataWidth-1:0] member_in, member_out;
   drive_t [Drives-1:0] drive;
-  logic [Drives-1:0] known, block_4096;
-  logic ready_q;
-
-  // From when each drive has been there, or was given up. A drive that recovers is waited for by its own core.
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) ready_q <= 1'b0;
-    else ready_q <= array_valid_i && (ready_q || &known);
-  end
+  logic [Drives-1:0] drive_ready, drive_gone, drive_block_4096;
 
   spate_stripe #(
       .Drives(Drives),
       .DataWidth(DataWidth),
       .ChunkBytes(ChunkBytes),
-      .MemberRamBytes(RamBytes)
+      .MemberRamBytes(RamBytes),
+      .Parts(StripeParts),
+      .MemberParts(2 ** SlotBits)
   ) u_stripe (
       .clk_i,
       .rst_ni,
-      .ready_i(ready_q),
-      .block_4096_i(|block_4096),
+      .array_valid_i,
       .data_lba_i(array_data_lba_i),
       .member_blocks_i(array_member_blocks_i),
+      .drive_ready_i(drive_ready),
+      .drive_gone_i(drive_gone),
+      .drive_block_4096_i(drive_block_4096),
       .command_valid_i(command_valid),
       .command_ready_o(command_ready),
       .command_i(command),
@@ -307,8 +306,9 @@ module spate_nvme_stripe_axi
     mmio_request_t mmio_request;
     mmio_response_t mmio_response;
 
-    assign known[i] = drive[i].ready || drive[i].gone;
-    assign block_4096[i] = drive[i].block_4096;
+    assign drive_ready[i] = drive[i].ready;
+    assign drive_gone[i] = drive[i].gone;
+    assign drive_block_4096[i] = drive[i].block_4096;
 
     spate_host #(
         .DataWidth(DataWidth),

@@ -8,11 +8,11 @@ module spate_nvme_usp
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the block and the streams: 128 or 256
-    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 7
+    parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
     parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer, above 8192
-    parameter logic [63:0] WindowBase = 64'h0,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'h0,  // the bus address that BAR 0 is given
+    parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
     parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
@@ -138,7 +138,8 @@ module spate_nvme_usp
 
   spate_user_side #(
       .DataWidth(DataWidth),
-      .HasStreams(HasStreams)
+      .HasStreams(HasStreams),
+      .ResponseDepth(2 ** SlotBits)
   ) u_user_side (
       .user_clk_i,
       .user_rst_ni,

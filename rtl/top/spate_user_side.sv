@@ -4,13 +4,23 @@
 //
 // Guarantee: what goes in comes out once, in order. No combinational path from one side to the other. A reset of the
 // user's side, which may come at any time, empties the crossings and nothing else: a request that the core has taken
-// goes on, and still moves all its beats. After a reset of either side nothing comes that went in before it.
+// goes on, and still moves all its beats. After a reset of either side nothing comes that went in before it; responses
+// that the core gives while the user's side is in reset are dropped.
+//
+// A command goes on to the core only when there is room for its response as well. So the core's responses are always
+// taken, whatever the user does with them, and those of others who share the core do not wait behind them.
+//
+// Each stream crosses by itself: a response may come before the last beats of its read, and a write's response says
+// nothing about what of the next write's data has been taken.
 module spate_user_side
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams
     parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams stand still
-    parameter int unsigned CommandDepth = 16,  // commands, and as many responses, between the clocks; a power of two
+    parameter int unsigned CommandDepth = 16,  // commands between the clocks; a power of two
+    // Responses between the clocks, and commands that the core has: as many as keep it busy. A power of two.
+    parameter int unsigned ResponseDepth = 64,
+    parameter int unsigned DoneWidth = LbaWidth + 3,  // of a response's `done`: blocks of a stripe at the most
     parameter int unsigned DataDepth = 32  // beats, each way; a power of two, at least 16
 ) (
     input logic user_clk_i,
@@ -46,7 +56,7 @@ module spate_user_side
     input  logic                      command_ready_i,
     output command_t                  command_o,
     input  logic                      response_valid_i,
-    output logic                      response_ready_o,
+    output logic                      response_ready_o,  // always high
     input  response_t                 response_i,
     output logic                      data_valid_o,
     input  logic                      data_ready_i,
@@ -90,9 +100,29 @@ module spate_user_side
   // ---- commands and responses ----
 
   // What stands at the end of a crossing that is not running is from before a reset: it is not shown.
-  logic command_there, response_there;
-  assign command_valid_o = command_there && core_run;
+  localparam int unsigned PlacesWidth = $clog2(ResponseDepth) + 1;
+  logic [PlacesWidth-1:0] places_q, crossing_q;
+  logic command_there, response_there, command_may_go;
+  assign command_valid_o = command_there && command_may_go;
+  assign command_may_go = core_run && places_q != '0;
   assign rsp_valid_o = response_there && user_run;
+
+  // Places for responses that no command has been promised; and which of the others have one in them. What is in the
+  // crossing when it is emptied gives its place back, as do the dropped ones, so that none is lost in a reset.
+  logic response_left, response_dropped;
+  assign response_ready_o = 1'b1;
+  assign response_dropped = response_valid_i && !core_run;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      places_q <= PlacesWidth'(ResponseDepth);
+      crossing_q <= '0;
+    end else begin
+      places_q <= places_q - PlacesWidth'(command_valid_o && command_ready_i) +
+          PlacesWidth'(response_left || response_dropped) + (core_clear ? crossing_q : '0);
+      if (core_clear) crossing_q <= '0;
+      else crossing_q <= crossing_q + PlacesWidth'(response_valid_i && core_run) - PlacesWidth'(response_left);
+    end
+  end
 
   command_t user_command;
   assign user_command = '{
@@ -117,32 +147,35 @@ module spate_user_side
       .in_ready_o(cmd_ready_o),
       .in_data_i(user_command),
       .in_empty_o(),
+      .in_left_o(),
       .out_clk_i(clk_i),
       .out_run_i(core_run),
       .out_clear_i(core_clear),
       .out_valid_o(command_there),
-      .out_ready_i(command_ready_i),
+      .out_ready_i(command_ready_i && command_may_go),
       .out_data_o(command_o)
   );
 
   spate_cdc_fifo #(
-      .Width(96),
-      .Depth(CommandDepth)
+      .Width(32 + DoneWidth),
+      .Depth(ResponseDepth)
   ) u_responses (
       .in_clk_i(clk_i),
       .in_run_i(core_run),
       .in_clear_i(core_clear),
       .in_valid_i(response_valid_i),
-      .in_ready_o(response_ready_o),
-      .in_data_i({response_i.tag, response_i.status, response_i.done}),
+      .in_ready_o(),
+      .in_data_i({response_i.tag, response_i.status, response_i.done[DoneWidth-1:0]}),
       .in_empty_o(),
+      .in_left_o(response_left),
       .out_clk_i(user_clk_i),
       .out_run_i(user_run),
       .out_clear_i(user_clear),
       .out_valid_o(response_there),
       .out_ready_i(rsp_ready_i),
-      .out_data_o({rsp_tag_o, rsp_status_o, rsp_done_o})
+      .out_data_o({rsp_tag_o, rsp_status_o, rsp_done_o[DoneWidth-1:0]})
   );
+  assign rsp_done_o[63:DoneWidth] = '0;
 
   // ---- data ----
 
@@ -162,6 +195,7 @@ module spate_user_side
         .in_ready_o(s_axis_tready_o),
         .in_data_i(s_axis_tdata_i),
         .in_empty_o(),
+        .in_left_o(),
         .out_clk_i(clk_i),
         .out_run_i(core_run),
         .out_clear_i(core_clear),
@@ -180,6 +214,7 @@ module spate_user_side
         .in_ready_o(data_ready_o),
         .in_data_i({data_error_i, data_last_i, data_i}),
         .in_empty_o(),
+        .in_left_o(),
         .out_clk_i(user_clk_i),
         .out_run_i(user_run),
         .out_clear_i(user_clear),

@@ -30,6 +30,7 @@ enum spate_error gateware_status_error(const struct spate_gateware *gateware, ui
   case GATEWARE_STATUS_GONE: return gateware->error == SPATE_OK ? SPATE_E_GONE : gateware->error;
   case GATEWARE_STATUS_DEADLINE: return SPATE_E_TIMEOUT;
   case GATEWARE_STATUS_BUSY: return SPATE_E_BUSY;
+  case GATEWARE_STATUS_MEMORY: return SPATE_E_MEDIA;
   default: return STATUS_TYPE(status) == STATUS_MEDIA ? SPATE_E_MEDIA : SPATE_E_COMMAND;
   }
 }

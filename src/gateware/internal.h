@@ -24,6 +24,7 @@ enum gateware_status {
   GATEWARE_STATUS_GONE = 0x8004,
   GATEWARE_STATUS_DEADLINE = 0x8005,
   GATEWARE_STATUS_BUSY = 0x8006,
+  GATEWARE_STATUS_MEMORY = 0x8007, /* the ring's memory, which is the medium until the drive has the data */
 };
 
 #define GATEWARE_IO_SHUTDOWN   (SPATE_ZERO + 1) /* spate_io.op, not for others */

@@ -6,7 +6,7 @@ import os
 
 import runner
 
-PARAMETERS = {"WindowBase": "64'h1240000000", "WindowBits": 21, "BarBase": "64'ha0000000", "DeadlineMs": 300,
+PARAMETERS = {"WindowBase": "64'h1240000000", "WindowBits": 22, "BarBase": "64'ha0000000", "DeadlineMs": 300,
               "HealthMs": 200}
 
 

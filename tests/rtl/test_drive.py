@@ -11,17 +11,19 @@ import runner
 STREAMS, COMPLETIONS = "streams_go_through_whole", "completions_that_are_none_end_nothing"
 ERRORS = "errors_are_tried_again_or_reported"
 LOST, READS, SIDE = "what_is_lost_is_done_again", "whatever_is_read_is_answered", "side_commands_pass_the_stream"
+LISTS = "every_slot_has_a_list_of_its_own"  # in a ring that has room for lists
+EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE)
 # Data width, bytes of the buffer, log2 of the slots and of the queue's entries, of a block; 8192 bytes: memory mode.
 SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS)),
-          (512, 139264, 6, 7, 9, (STREAMS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST)),
+          (512, 139264, 8, 9, 9, (STREAMS, LISTS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST)),
           (256, 8192, 2, 3, 12, (COMPLETIONS, READS))]
 ALL = os.environ.get("ALL", "0") != "0"
 
 
 def window_bits(ram_bytes: int) -> int:
     if ram_bytes == 8192:
-        return 21
-    return max(20, (2 * (ram_bytes - 8192) - 1).bit_length()) + 2
+        return 22
+    return max(21, (2 * (ram_bytes - 8192) - 1).bit_length()) + 2
 
 
 @pytest.mark.parametrize("width,ram_bytes,slot_bits,queue_shift,block_shift,cases", SHAPES)
@@ -32,5 +34,5 @@ def test_drive(width, ram_bytes, slot_bits, queue_shift, block_shift, cases):
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,
                            "AdminDeadlineMs": 300, "CommandDeadlineMs": 1500},
                env={"DATA_WIDTH": str(width), "RAM_BYTES": str(ram_bytes), "BLOCK_SHIFT": str(block_shift),
-                    "WINDOW_BITS": str(window_bits(ram_bytes)), "REQUESTS": "60" if ALL else "16",
-                    "CASES": " ".join((STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE) if ALL else cases)})
+                    "WINDOW_BITS": str(window_bits(ram_bytes)), "SLOTS": str(1 << slot_bits),
+                    "REQUESTS": "60" if ALL else "16", "CASES": " ".join({*cases, *(EVERYWHERE if ALL else ())})})

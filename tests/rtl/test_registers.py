@@ -29,7 +29,8 @@ def test_command_arbiter():
 
 @pytest.mark.parametrize("streams", [0, 1])
 def test_user_side(streams):
-    runner.run("spate_user_side", "bench_user_side", parameters={"HasStreams": streams}, env={"STREAMS": str(streams)})
+    runner.run("spate_user_side", "bench_user_side", parameters={"HasStreams": streams, "ResponseDepth": 16},
+               env={"STREAMS": str(streams), "RESPONSES": "16"})
 
 
 def test_what_is_generated_is_up_to_date():

@@ -117,6 +117,21 @@ static uint16_t side_carry_out(struct fake_gateware *fake, const struct fake_com
   }
 }
 
+/* A block between memory and the medium. */
+static void move_block(struct fake_gateware *fake, const struct fake_command *command) {
+  const struct fake_gateware_memory *far = fake->far_memory;
+  const size_t bytes = (size_t)1 << fake->block_shift;
+  const uint64_t lba = command->lba + command->done_blocks;
+  const uint64_t address = command->address + ((uint64_t)command->done_blocks << fake->block_shift);
+
+  if (command->op == WRITE)
+    store(fake, lba, far != NULL ? far->load(far->context, address, bytes) : fake->memory + address, 1, command->fua);
+  else if (far != NULL)
+    far->store(far->context, address, at(fake->medium, fake, lba), bytes);
+  else
+    memcpy(fake->memory + address, at(fake->medium, fake, lba), bytes);
+}
+
 /* A step of the oldest data command. True: it is over. */
 static bool data_step(struct fake_gateware *fake, struct fake_command *command, uint16_t *status) {
   const uint32_t block_bytes = UINT32_C(1) << fake->block_shift;
@@ -130,11 +145,7 @@ static bool data_step(struct fake_gateware *fake, struct fake_command *command, 
   for (uint32_t i = 0; i < STREAM_STEP_BLOCKS && command->done_blocks < command->blocks; i++) {
     uint8_t *medium = at(fake->medium, fake, command->lba + command->done_blocks);
     if (command->source == ADDRESS) {
-      uint8_t *memory = fake->memory + command->address + ((size_t)command->done_blocks << fake->block_shift);
-      if (command->op == WRITE)
-        store(fake, command->lba + command->done_blocks, memory, 1, command->fua);
-      else
-        memcpy(memory, medium, block_bytes);
+      move_block(fake, command);
     } else {
       if (fake->flow_bytes < block_bytes) return false;
       fake->flow_bytes -= block_bytes;

@@ -35,6 +35,13 @@ struct fake_gateware_fault {
   uint16_t status;
 };
 
+/* Memory as the drive sees it, where that is not what the processor sees. */
+struct fake_gateware_memory {
+  const uint8_t *(*load)(void *context, uint64_t address, size_t bytes);
+  void (*store)(void *context, uint64_t address, const uint8_t *data, size_t bytes);
+  void *context;
+};
+
 struct fake_gateware {
   /* the drive: set before use, or through fake_gateware_open() */
   uint8_t *medium;
@@ -42,7 +49,8 @@ struct fake_gateware {
   uint8_t block_shift;
   bool volatile_cache;
   bool memory_mode;
-  uint8_t *memory; /* memory mode: device address 0 */
+  uint8_t *memory;                               /* memory mode: device address 0 */
+  const struct fake_gateware_memory *far_memory; /* or this */
 
   /* the test's hand */
   uint32_t side_steps; /* a side command takes so many */

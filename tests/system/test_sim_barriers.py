@@ -4,6 +4,8 @@
 Each is taken out of the library in turn, by itself. What is left is linked with the program that moves everything over
 memory without coherency, which then has to fail: with all in place it passes. So it has to where one comes too late: a
 write barrier behind the register write that it is there for, and a clean behind the doorbell.
+
+The gateware's backend has registers of its own, over which the same is done on a core in memory mode.
 """
 
 import functools
@@ -18,16 +20,19 @@ import pytest
 
 from conftest import HOST_BUILD, ROOT, run
 
-# The gateware's backend has registers of its own, not the virtual drive's: no run here reaches it.
-NVME_PATH = [path for path in ROOT.glob("src/**/*.c") if path.parent.name != "gateware"]
-
+SOURCES = sorted(ROOT.glob("src/**/*.c"))
 CALL = re.compile(r"\bspate_port_(?:dma_write_barrier|dma_read_barrier|cache_clean|cache_invalidate)\s*\(")
+# What makes such calls for its callers: each of theirs is needed as well.
+HELPER_CALL = re.compile(r"(?<!static void )\bcache_maintain\s*\(")
 FLAG = re.compile(r"\bSPATE_IO_CPU\b")
 # Block devices look at the flag; everybody above them sets it.
-DEVICES = {"nvme", "stripe"}
+DEVICES = {"nvme", "stripe", "gateware"}
 BARRIER = "spate_port_dma_write_barrier();"
 REGISTER_WRITE = re.compile(r"\s*(spate_port_write(?:32|64)\()")
 CLEAN = "spate_port_cache_clean(data_of(io), bytes);"
+LANES = ROOT / "src/gateware/lanes.c"
+START = "if (!gateware_start(gateware, &command)) return SPATE_E_FULL;"
+MAINTAIN = "cache_maintain(gateware, io);"
 LIBRARIES = ["tests/libspate_test_support.a", "sim/libspate_sim.a", "libspate.a"]
 
 
@@ -56,14 +61,30 @@ class Late:
     path: Path
     line: int
     text: str
+    program: str = "test_sim_barriers"
 
     def __str__(self):
         return f"{self.path.relative_to(ROOT)}:{self.line}:late"
 
 
+def program_of(path):
+    return "test_sim_gateware_barriers" if path.parent.name == "gateware" else "test_sim_barriers"
+
+
+def late_in_the_gateware():
+    """Behind the start of the command, by itself; and a read's invalidation before it is certain what was stored."""
+    text = LANES.read_text()
+    for call in (MAINTAIN, BARRIER):
+        late = text.replace(call, "", 1).replace(START, f"{START} if (lane == LANE_MEMORY) {call}", 1)
+        yield text.index(call), late
+    certain, invalidate = "spate_port_dma_read_barrier();", f"if (io->op == SPATE_READ) {MAINTAIN}"
+    yield text.index(certain), text.replace(certain, "", 1).replace(invalidate, invalidate + certain, 1)
+
+
 def late_sites():
-    found = []
-    for path in sorted(NVME_PATH):
+    text = LANES.read_text()
+    found = [Late(LANES, text.count("\n", 0, at) + 1, late, program_of(LANES)) for at, late in late_in_the_gateware()]
+    for path in SOURCES:
         text = path.read_text()
         for match in re.finditer(re.escape(BARRIER), text):
             write = REGISTER_WRITE.match(text, match.end())
@@ -97,11 +118,10 @@ def end_of_call(text, at):
 def sites():
     """Each of them in the library, whatever file it is in."""
     found = []
-    for path in sorted(NVME_PATH):
+    for path in SOURCES:
         text = path.read_text()
-        for match in CALL.finditer(text):
-            end = end_of_call(text, match.end())
-            found.append(Site(path, match.start(), end, "(void)0", "test_sim_barriers"))
+        for match in (*CALL.finditer(text), *HELPER_CALL.finditer(text)):
+            found.append(Site(path, match.start(), end_of_call(text, match.end()), "(void)0", program_of(path)))
         if path.parent.name in DEVICES:
             continue
         found += [Site(path, *match.span(), "0", "test_sim_cpu_data") for match in FLAG.finditer(text)]
@@ -158,7 +178,7 @@ def test_nothing_can_be_missing(site, tmp_path):
 
 @pytest.mark.parametrize("site", late_sites(), ids=str)
 def test_nothing_can_be_late(site, tmp_path):
-    must_fail(link("test_sim_barriers", tmp_path, compile_changed(site.path, site.text, tmp_path)), str(site))
+    must_fail(link(site.program, tmp_path, compile_changed(site.path, site.text, tmp_path)), str(site))
 
 
 @pytest.mark.parametrize("name", sorted({site.program for site in sites()}))
@@ -173,8 +193,10 @@ def test_with_all_in_place_it_passes(name, tmp_path):
 
 def test_they_are_found():
     assert sum(site.program == "test_sim_barriers" for site in sites()) >= 10
+    assert sum(site.program == "test_sim_gateware_barriers" for site in sites()) >= 6
     assert sum(site.program == "test_sim_cpu_data" for site in sites()) >= 5
-    assert len(late_sites()) >= 4
+    assert len(late_sites()) >= 7
+    assert LANES.read_text().count(START) == 1
     headers = (path for path in ROOT.glob("include/**/*.h") if path.name != "port.h")
     inline = [path.name for path in headers if CALL.search(path.read_text())]
     assert not inline, f"calls in headers, which are not taken out here: {inline}"

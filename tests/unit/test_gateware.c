@@ -219,7 +219,11 @@ static void errors_are_named(void **state) {
   static const struct {
     uint16_t status;
     enum spate_error error;
-  } cases[] = {{0x0281, SPATE_E_MEDIA}, {0x4002, SPATE_E_COMMAND}, {0x8006, SPATE_E_BUSY}, {0x8004, SPATE_E_GONE}};
+  } cases[] = {{0x0281, SPATE_E_MEDIA},
+               {0x4002, SPATE_E_COMMAND},
+               {0x8006, SPATE_E_BUSY},
+               {0x8004, SPATE_E_GONE},
+               {0x8007, SPATE_E_MEDIA}};
 
   open_fake(BLOCKS, 9);
   open_backend();

@@ -13,7 +13,8 @@ constexpr unsigned kResetCycles = 16;
 
 } // namespace
 
-Bridge::Bridge(Board &board, const BridgeConfig &config) : board_(board), pins_(board.pins()), config_(config) {
+Bridge::Bridge(Board &board, const BridgeConfig &config, Model *pins)
+    : board_(board), pins_(pins ? *pins : board.pins()), config_(config) {
   bar_write_.write = config_write_.write = true;
   board.attach(Clock::Axi, *this);
 }

@@ -80,7 +80,8 @@ public:
     std::function<void()> done; // acknowledged; may be empty
   };
 
-  Bridge(Board &board, const BridgeConfig &config);
+  // `pins`: of its drive, if the board has several.
+  Bridge(Board &board, const BridgeConfig &config, Model *pins = nullptr);
   void connect(Downstream &below) { below_ = &below; }
   void connect(Memory &memory) { memory_ = &memory; }
 

@@ -7,9 +7,9 @@ namespace bench {
 
 namespace {
 
-// Upwards: urgent read requests, then read requests, then all that must stay in order. Downwards: register accesses,
-// then completions.
-constexpr unsigned kUpUrgent = 0, kUpRead = 1, kUpPosted = 2;
+// Upwards: urgent read requests, then read requests, then answers to the host, then what the drive writes. Downwards:
+// register accesses, then completions.
+constexpr unsigned kUpUrgent = 0, kUpRead = 1, kUpAnswer = 2, kUpPosted = 3;
 constexpr unsigned kDownRegister = 0, kDownCompletion = 1;
 
 // Requests for configuration space have 12 bytes of header, and a dword when they write.
@@ -207,7 +207,7 @@ void Link::memory_write(uint64_t bus_address, uint32_t value) {
 
 void Link::answer(Wire::Packet packet) {
   packet.ready_ps = now_ps_;
-  up_.push(kUpPosted, std::move(packet));
+  up_.push(kUpAnswer, std::move(packet));
 }
 
 void Link::memory_read(uint64_t bus_address, Answer done) {
@@ -216,10 +216,7 @@ void Link::memory_read(uint64_t bus_address, Answer done) {
                                const auto offset = device_->decode(bus_address);
                                const uint32_t value = offset ? device_->register_read(*offset) : UINT32_MAX;
                                const uint32_t back = kCompletionHeaderBytes + kFramingBytes + (offset ? 4 : 0);
-                               answer({back, 0, [this, back, done, ok = offset.has_value(), value] {
-                                         posted_bytes_ -= back;
-                                         done(ok, value);
-                                       }});
+                               answer({back, 0, [done, ok = offset.has_value(), value] { done(ok, value); }});
                              }});
 }
 
@@ -227,10 +224,7 @@ void Link::config_write(uint32_t offset, uint32_t value, Answer done) {
   down_.push(kDownRegister, {kConfigBytes + 4, now_ps_, [this, offset, value, done = std::move(done)] {
                                device_->config_write(offset, value);
                                const uint32_t back = kCompletionHeaderBytes + kFramingBytes;
-                               answer({back, 0, [this, back, done] {
-                                         posted_bytes_ -= back;
-                                         done(true, 0);
-                                       }});
+                               answer({back, 0, [done] { done(true, 0); }});
                              }});
 }
 
@@ -238,10 +232,7 @@ void Link::config_read(uint32_t offset, Answer done) {
   down_.push(kDownRegister, {kConfigBytes, now_ps_, [this, offset, done = std::move(done)] {
                                const uint32_t value = device_->config_read(offset);
                                const uint32_t back = kCompletionHeaderBytes + kFramingBytes + 4;
-                               answer({back, 0, [this, back, done, value] {
-                                         posted_bytes_ -= back;
-                                         done(true, value);
-                                       }});
+                               answer({back, 0, [done, value] { done(true, value); }});
                              }});
 }
 

@@ -12,8 +12,9 @@
 // Sizes (PCI Express base specification 4.0, 2.2 and 3.6): a memory request has 16 bytes of header, 12 when its address
 // is below 4 GiB, a completion 12; each has 4 bytes of STP with the sequence number, and 4 of LCRC.
 //
-// Order: writes and the answers to register reads stay in order among themselves. Read requests go between them when
-// the bridge can take them, the urgent ones first. Register accesses go before completions.
+// Order: writes stay in order among themselves. Read requests go between them when the bridge can take them, the urgent
+// ones first. An answer to a register read passes no write that has begun before it; those that have not are still in
+// the drive, and come after it. Register accesses go before completions.
 //
 // With generation 0 nothing takes time, and nothing is counted: for tests in which time is not the matter.
 #ifndef SPATE_BENCH_LINK_H

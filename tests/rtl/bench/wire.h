@@ -18,7 +18,7 @@ public:
     uint64_t ready_ps = 0; // it does not begin before
     std::function<void()> arrive;
   };
-  static constexpr unsigned kQueues = 3; // the first queue that has a packet and is let through goes first
+  static constexpr unsigned kQueues = 4; // the first queue that has a packet and is let through goes first
 
   Wire(double ps_per_byte, double latency_ps) : ps_per_byte_(ps_per_byte), latency_ps_(latency_ps) {}
   void set_time(double ps_per_byte, double latency_ps) { ps_per_byte_ = ps_per_byte, latency_ps_ = latency_ps; }

@@ -12,7 +12,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 
-from admin_drive import DNR, DOUBLE, LOST, MAILBOX, MEMORY, STREAM, Profile
+from admin_drive import ALL_ONES, DNR, DOUBLE, LOST, MAILBOX, MEMORY, STREAM, Profile
 from drive_model import CQ, LATE, MEDIA_ERROR, PERIOD_NS, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE, DriveModel
 from streams import Sink, Source
 
@@ -21,6 +21,7 @@ BLOCK_SHIFT = int(os.environ["BLOCK_SHIFT"])
 WINDOW_BITS = int(os.environ["WINDOW_BITS"])
 WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
 RING = RAM_BYTES > 8192
+SLOTS = int(os.environ["SLOTS"])
 BLOCK, BEAT = 1 << BLOCK_SHIFT, WIDTH // 8
 BLOCKS = 1 << 14  # of the namespace
 REQUESTS = int(os.environ["REQUESTS"])
@@ -218,6 +219,23 @@ async def streams_go_through_whole(dut):
     log = bench.drive.io_log
     assert any(sqe[12] >> 30 & 1 for sqe in log) and any(sqe[0] & 0xFF == 2 for sqe in log)
     dut._log.info("%d commands in %d cycles", len(log), bench.drive.cycle)
+
+
+@case
+async def every_slot_has_a_list_of_its_own(dut):
+    bench = Bench(dut, stall=0.1)
+    await bench.ready()
+    for i in range(SLOTS):  # slots are used round and round; one block needs no list, four pages do
+        bench.write((16 << 10 if i % 11 == 0 else BLOCK) >> BLOCK_SHIFT)
+        while len(bench.waiting) > 12:
+            await bench.drive.cycles(16)
+            bench.look()
+    await bench.finish()
+    drive = bench.drive
+    lists = {sqe[8] - (drive.base + PRP & ALL_ONES): sqe[0] >> 16 & 0xFF for sqe in drive.io_log if sqe[12] & 0xFFFF >= 24}
+    assert len(lists) > SLOTS // 12 and max(lists.values()) > SLOTS * 7 // 8
+    assert all(offset == slot << 12 for offset, slot in lists.items()), f"lists at {lists}"
+    assert not bench.failed and not any(drive.events.values()), f"events: {dict(drive.events)}"
 
 
 @case

@@ -34,9 +34,7 @@ class Bench:
         self.function = MemoryEndpoint()
         self.function.vendor_id, self.function.device_id = 0x1234, 0x5678
         self.bar = self.function.add_mem_region(16384)
-        self.device = Device([self.function])
-        self.device.upstream_port.max_link_speed, self.device.upstream_port.max_link_width = 3, 4
-        self.root.port.connect(self.device.upstream_port)
+        self.root.connect(Device([self.function]))
 
     async def start(self):
         dut = self.dut

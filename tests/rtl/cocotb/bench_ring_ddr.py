@@ -98,6 +98,7 @@ class Drive:
         self.bench, self.medium, self.log, self.bad_blocks, self.stuck = bench, {}, [], set(), False
         self.stall = stall
         self.data, self.side = deque(), deque()
+        self.written, self.side_blocked = 0, False
         self.response = Source(dut.clk_i, dut.rst_ni, dut.drive_response_valid_i, dut.drive_response_ready_o,
                                {name: getattr(dut, f"drive_response_{name}_i") for name in ("tag", "status", "done")}, stall)
         cocotb.start_soon(self.commands())
@@ -106,10 +107,10 @@ class Drive:
     async def commands(self) -> None:
         """As the core's port: what is offered may change until it is taken."""
         dut, stall = self.bench.dut, Stall(self.stall)
-        dut.drive_command_ready_i.value = 0
+        dut.drive_takes_data_i.value = dut.drive_takes_side_i.value = 0
         while True:
             await ReadOnly()
-            taken = bool(dut.rst_ni.value) and bool(dut.drive_command_valid_o.value) and bool(dut.drive_command_ready_i.value)
+            taken = bool(dut.rst_ni.value) and bool(dut.drive_command_valid_o.value) and bool(dut.drive_command_ready_o.value)
             if taken:
                 command = {name: int(getattr(dut, f"drive_command_{name}_o").value)
                            for name in ("tag", "op", "source", "fua", "address", "lba", "blocks")}
@@ -119,19 +120,24 @@ class Drive:
                 is_data = command["op"] in (READ, WRITE) and command["source"] != MAILBOX
                 assert not is_data or command["source"] == ADDRESS
                 (self.data if is_data else self.side).append(command)
-            dut.drive_command_ready_i.value = int(len(self.data) < 8 and not stall.next())
+            waits = stall.next()
+            dut.drive_takes_data_i.value = int(len(self.data) < 8 and not waits)
+            dut.drive_takes_side_i.value = int(not self.side and not self.side_blocked and not waits)
 
     async def work(self) -> None:
         while True:
             await RisingEdge(self.bench.dut.clk_i)
             if self.side:
                 command = self.side.popleft()
-                self.response.put(tag=command["tag"], status=0x0001 if command["op"] == DEALLOCATE else OK, done=command["blocks"])
+                self.response.put(tag=command["tag"], status=0x0001 if command["op"] == DEALLOCATE else OK,
+                                  done=self.written if command["op"] == FLUSH else command["blocks"])
             if self.stuck or not self.data or random.random() < 0.5 * self.stall:
                 continue
             command = self.data.popleft()
             await self.bench.cycles(random.randint(0, 40))
-            self.response.put(tag=command["tag"], **self.carry_out(command))
+            answer = self.carry_out(command)
+            self.written += answer["done"] if command["op"] == WRITE else 0
+            self.response.put(tag=command["tag"], **answer)
 
     def carry_out(self, command: dict) -> dict:
         block_bytes, memory = self.bench.block_bytes, self.bench.memory.bytes
@@ -315,9 +321,10 @@ async def side_commands_pass(dut):
         await RisingEdge(dut.clk_i)
     await bench.cycles(300)
     assert bench.data.taken <= bench.ring_bytes // BEAT_BYTES + 2 * 4096 // BEAT_BYTES and not bench.response.words
-    for request, status in ((Request(FLUSH, 0, 77, 2), OK), (Request(DEALLOCATE, 5, 6, 3), 1), (Request(READ, 9, 1, 4, source=MAILBOX), OK)):
+    for request, status, done in ((Request(FLUSH, 0, 77, 2), OK, 0), (Request(DEALLOCATE, 5, 6, 3), 1, 6),
+                                  (Request(READ, 9, 1, 4, source=MAILBOX), OK, 1)):
         bench.ask(request)
-        assert await bench.answers(1) == [response_to(request, status, request.blocks)]
+        assert await bench.answers(1) == [response_to(request, status, done)]
     bench.drive.stuck = False
     assert await bench.answers(1) == [response_to(stream, OK, stream.blocks)]
 
@@ -363,3 +370,35 @@ async def nearly_a_beat_each_cycle(dut, op):
     await bench.cycles(cycles)
     assert moved() - begin >= cycles - 5 * 3
     assert await bench.answers(1) == [response_to(request, OK, request.blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
+    """The drive takes no side command for now: pieces go on to it, and the flush when it can."""
+    bench = Bench(dut, 0.0)
+    await bench.start()
+    bench.drive.side_blocked = True
+    first = bench.ask(Request(WRITE, 0, 2 * bench.ring_bytes // 512, 1))
+    flush = bench.ask(Request(FLUSH, 0, 0, 2))
+    assert await bench.answers(1) == [response_to(first, OK, first.blocks)]
+    bench.drive.side_blocked = False
+    assert await bench.answers(1) == [response_to(flush, OK, first.blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_flush_says_what_is_good_of_each_request(dut):
+    """What the ring's memory lost the drive does not know of: of a request of several pieces only those before the lost
+    one count, although the drive has written those after it. As the core counts: the sum of the responses' `done`."""
+    bench = Bench(dut, 0.2, ring_pages=64)
+    await bench.start()
+    piece_blocks = PIECE_BYTES // 512
+    bench.memory.bad_write.add(2 * PIECE_BYTES)  # the second piece of the second request
+    bench.drive.bad_blocks.add(900 + 2)
+    requests = [bench.ask(Request(WRITE, 0, piece_blocks, 1)), bench.ask(Request(WRITE, 200, 4 * piece_blocks, 2)),
+                bench.ask(Request(WRITE, 600, 5, 3)), bench.ask(Request(WRITE, 900, 4, 4)), bench.ask(Request(READ, 0, 3, 5))]
+    answers = await bench.answers(len(requests))
+    assert [(answer["status"], answer["done"]) for answer in answers] == [
+        (OK, piece_blocks), (MEMORY, piece_blocks), (OK, 5), (0x0281, 2), (OK, 3)]
+    flush = bench.ask(Request(FLUSH, 0, 0, 6))
+    assert await bench.answers(1) == [response_to(flush, OK, sum(answer["done"] for answer in answers[:4]))]
+    assert bench.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * piece_blocks, "the drive wrote the others"

@@ -24,7 +24,7 @@ BEAT_BYTES = WIDTH // 8
 
 FLUSH, WRITE, READ, DEALLOCATE, FORMAT = 0, 1, 2, 3, 4
 STREAM, ADDRESS, MAILBOX = 0, 1, 2
-OK, INVALID, RANGE = 0, 0x8001, 0x8002
+OK, INVALID, RANGE, GONE = 0, 0x8001, 0x8002, 0x8004
 
 
 @dataclass
@@ -54,7 +54,8 @@ class Taken:
 
 class Member:
     """A drive: takes commands as the core's splitter does (one being filled, one waiting), moves beats through a ring of
-    RING_BYTES, answers in order; flush and deallocate pass the rest."""
+    RING_BYTES, answers in order; flush and deallocate pass the rest. One that was given up ends everything with
+    StatusGone, and counts beats by the block size that it last had: if it never came up, 512."""
 
     def __init__(self, bench: "Bench", index: int, stall: float):
         self.bench, self.index, self.stall = bench, index, stall
@@ -67,6 +68,8 @@ class Member:
         self.log: list[Taken] = []
         self.bad_blocks: set[int] = set()
         self.flush_status, self.stuck, self.beats_taken, self.written = OK, False, 0, 0
+        self.side_blocked = False  # takes no side command
+        self.gone, self.block_bytes = False, bench.block_bytes
         cocotb.start_soon(self.commands())
         cocotb.start_soon(self.data_in())
         cocotb.start_soon(self.work())
@@ -84,7 +87,7 @@ class Member:
         stall = Stall(self.stall)
         while True:
             await ReadOnly()
-            taken = self.bit("member_command_valid_o") and self.bit("member_command_ready_i")
+            taken = self.bit("member_command_valid_o") and self.bit("member_command_ready_o")
             if taken:
                 command = Taken(self.field("op", 4), self.field("lba", 64), self.field("blocks", 32), self.field("fua", 1),
                                 self.field("source", 2), self.field("address", 64), self.field("tag", 16))
@@ -92,13 +95,15 @@ class Member:
             if taken:
                 self.log.append(command)
                 (self.queue if command.op in (READ, WRITE) else self.side).append(command)
-            self.bench.set("member_command_ready_i", self.index, len(self.queue) < 2 and not stall.next())
+            waits = stall.next()
+            self.bench.set("member_takes_data_i", self.index, len(self.queue) < 2 and not waits)
+            self.bench.set("member_takes_side_i", self.index, not self.side and not self.side_blocked and not waits)
 
     def ring_used(self) -> int:
         return sum(size for _, size, _ in self.ring)
 
     def bytes_of(self, command: Taken) -> int:
-        return command.blocks * self.bench.block_bytes
+        return command.blocks * self.block_bytes
 
     def beyond(self, command: Taken) -> bool:
         return command.lba + command.blocks > self.bench.drive_blocks
@@ -115,6 +120,8 @@ class Member:
             left, block = self.bytes_of(command), command.lba
             moves = STREAMS and command.source == STREAM and command.blocks > 0
             status = INVALID if command.blocks == 0 or moves != STREAMS else RANGE if self.beyond(command) else OK
+            if self.gone and status == OK:
+                status = GONE
             entry = {"command": command, "status": status, "left": 0, "done": 0}
             if not moves:
                 left = 0
@@ -129,7 +136,7 @@ class Member:
                     self.ring.append((entry, size, [block, None, size]))
                 else:
                     self.ring.append((entry, size, [block, await self.fill(size, stall), size]))
-                block += size // self.bench.block_bytes
+                block += size // self.block_bytes
             self.queue.popleft()
 
     async def fill(self, size: int, stall: Stall) -> bytes:
@@ -152,7 +159,7 @@ class Member:
             await RisingEdge(self.bench.dut.clk_i)
             if self.side and random.random() < 0.3:
                 command = self.side.popleft()
-                self.responses.append((command.tag, self.flush_status if command.op == FLUSH else OK,
+                self.responses.append((command.tag, GONE if self.gone else self.flush_status if command.op == FLUSH else OK,
                                        self.written if command.op == FLUSH else 0))
             if self.stuck or not self.ring or random.random() < self.stall:
                 continue
@@ -168,7 +175,7 @@ class Member:
                 self.responses.append((entry["command"].tag, entry["status"], entry["done"]))
 
     def carry_out(self, entry: dict, size: int, block: int, data: bytes) -> None:
-        block_bytes, command = self.bench.block_bytes, entry["command"]
+        block_bytes, command = self.block_bytes, entry["command"]
         blocks = range(block, block + size // block_bytes) if size else ()
         failed = entry["status"] not in (OK,) or any(b in self.bad_blocks for b in blocks)
         bad_here = any(b in self.bad_blocks for b in blocks)
@@ -233,11 +240,12 @@ class Bench:
         self.beats, self.requests = 0, []
         Clock(dut.clk_i, 4, unit="ns").start()
         dut.rst_ni.value = 0
-        dut.ready_i.value = 0
-        dut.block_4096_i.value = int(block_bytes == 4096)
+        dut.array_valid_i.value = 0
+        for name in ("drive_ready_i", "drive_gone_i", "drive_block_4096_i"):
+            getattr(dut, name).value = 0
         dut.data_lba_i.value = sum(lba << 40 * i for i, lba in enumerate(self.data_lbas))
         dut.member_blocks_i.value = self.member_blocks
-        for name in ("member_command_ready_i", "member_response_valid_i", "member_data_ready_i", "member_out_valid_i",
+        for name in ("member_takes_data_i", "member_takes_side_i", "member_response_valid_i", "member_data_ready_i", "member_out_valid_i",
                      "member_response_tag_i", "member_response_status_i", "member_response_done_i", "member_out_data_i",
                      "member_out_error_i"):
             getattr(dut, name).value = 0
@@ -266,8 +274,15 @@ class Bench:
         await self.cycles(4)
         self.dut.rst_ni.value = 1
         await self.cycles(2)
-        self.dut.ready_i.value = 1
-        await self.cycles(2)
+        self.dut.array_valid_i.value = 1
+        for member in self.members:
+            self.comes_up(member)
+        await self.cycles(4)
+
+    def comes_up(self, member: Member) -> None:
+        self.set("drive_gone_i", member.index, member.gone)
+        self.set("drive_ready_i", member.index, not member.gone)
+        self.set("drive_block_4096_i", member.index, member.block_bytes == 4096)
 
     def place(self, lba: int) -> tuple[int, int]:
         """md: chunk c is on member c mod N, at chunk c / N of its data area."""
@@ -517,3 +532,166 @@ async def flushes_between_writes_lose_nothing(dut):
         for block in range(2):
             member, lba = bench.place(write.lba + block)
             assert bench.members[member].medium[lba] == bench.contents(write, block)
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def a_member_that_never_came_up_hangs_nothing(dut):
+    """Nobody knows its block size; the others' is the array's. Its parts end with StatusGone and move the beats that the
+    array's blocks have, flagged; the others' are carried out, and what comes after is in its place."""
+    bench = Bench(dut, [0.0, 0.2], block_bytes=4096)
+    gone = bench.members[-1]
+    gone.gone, gone.block_bytes = True, 512
+    await bench.start()
+    whole = DRIVES * bench.chunk_blocks
+    first = bench.ask(Request(WRITE, 0, whole + 1, 1))
+    on_it = bench.ask(Request(WRITE, whole - 1, 1, 2))
+    elsewhere = bench.ask(Request(WRITE, 2 * whole, 1, 3))
+    answers = await bench.answers(3)
+    assert answers == [response_to(first, GONE, whole - bench.chunk_blocks), response_to(on_it, GONE, 0),
+                       response_to(elsewhere, OK, 1)]
+    reads = [bench.ask(Request(READ, 0, whole + 1, 4)), bench.ask(Request(READ, 2 * whole, 1, 5))]
+    answers = await bench.answers(2)
+    assert answers == [response_to(reads[0], GONE, whole - bench.chunk_blocks), response_to(reads[1], OK, 1)]
+    block_beats = 4096 // BEAT_BYTES
+    beats = await bench.beats_out((whole + 2) * block_beats)
+    for block in range(whole + 2):
+        of_block = beats[block * block_beats:(block + 1) * block_beats]
+        request, number = (first, block) if block <= whole else (elsewhere, 0)
+        if bench.place(request.lba + number)[0] == gone.index:
+            assert all(beat["error"] for beat in of_block)
+        else:
+            assert not any(beat["error"] for beat in of_block)
+            assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in of_block) == bench.contents(request, number)
+    assert [number for number, beat in enumerate(beats) if beat["last"]] == [(whole + 1) * block_beats - 1,
+                                                                            (whole + 2) * block_beats - 1]
+    assert not bench.out.words and not gone.medium
+    flush = bench.ask(Request(FLUSH, 0, 0, 6))
+    assert (await bench.answers(1))[0]["status"] == GONE
+    del flush
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def a_dead_part_is_answered_after_its_beats(dut):
+    bench = Bench(dut, [0.0])
+    for member in bench.members:
+        member.gone = True
+    await bench.start()
+    bench.data.stall.share = 1.0  # the source stops
+    write = bench.ask(Request(WRITE, 3, 2 * bench.chunk_blocks, 1))
+    read = bench.ask(Request(READ, 3, 1, 2))
+    await bench.cycles(200)
+    assert not bench.response.words
+    bench.data.stall.share = 0.0
+    assert await bench.answers(2) == [response_to(write, GONE, 0), response_to(read, GONE, 0)]
+    beats = await bench.beats_out(512 // BEAT_BYTES)
+    assert all(beat["error"] for beat in beats) and [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
+    assert not bench.data.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def one_given_up_in_mid_stream_and_back(dut):
+    """Parts that it was given before are its own to answer; later ones are not given to it until it is ready again."""
+    bench = Bench(dut, [0.0, 0.2])
+    await bench.start()
+    lost = bench.members[1]
+    lost.stuck = True
+    stream = bench.ask(Request(WRITE, 0, 12 * DRIVES * bench.chunk_blocks, 1))
+    await bench.cycles(2 * RING_BYTES // BEAT_BYTES)
+    lost.gone, lost.stuck = True, False
+    bench.comes_up(lost)
+    answers = await bench.answers(1)
+    assert answers[0]["status"] == GONE and answers[0]["done"] < stream.blocks
+    after = bench.ask(Request(WRITE, 20 * DRIVES * bench.chunk_blocks, 1, 2))
+    assert await bench.answers(1) == [response_to(after, OK, 1)]
+    lost.gone = False
+    bench.comes_up(lost)
+    await bench.cycles(4)
+    back = bench.ask(Request(WRITE, 21 * DRIVES * bench.chunk_blocks, 2 * bench.chunk_blocks, 3))
+    assert await bench.answers(1) == [response_to(back, OK, back.blocks)]
+    for request in (after, back):
+        for block in range(request.blocks):
+            member, lba = bench.place(request.lba + block)
+            assert bench.members[member].medium[lba] == bench.contents(request, block)
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+async def members_of_different_block_sizes_are_no_array(dut):
+    """Nothing reaches a member, no beat moves, each command says why."""
+    bench = Bench(dut, [0.0])
+    bench.members[-1].block_bytes = 4096
+    await bench.start()
+    requests = [bench.ask(Request(READ, 0, 3 * bench.chunk_blocks, 1)), bench.ask(Request(WRITE, 5, 2, 2))]
+    requests += [bench.ask(Request(FLUSH, 0, 0, 3)), bench.ask(Request(DEALLOCATE, 0, 8, 4))]
+    answers = await bench.answers(4)
+    assert sorted(answer["tag"] for answer in answers) == [1, 2, 3, 4]
+    assert all(answer["status"] == INVALID and answer["done"] == 0 for answer in answers)
+    await bench.cycles(50)
+    assert not any(member.log for member in bench.members) and not bench.out.words
+    assert all(member.beats_taken == 0 for member in bench.members)
+    del requests
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+async def the_array_waits_for_its_last_member(dut):
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    dut.rst_ni.value = 0
+    bench.set("drive_ready_i", 0, 0)
+    await bench.cycles(2)
+    dut.rst_ni.value = 1
+    request = bench.ask(Request(FLUSH, 0, 0, 1))
+    await bench.cycles(100)
+    assert not any(member.log for member in bench.members)
+    bench.comes_up(bench.members[0])
+    assert await bench.answers(1) == [response_to(request, OK, 0)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
+    """A member takes no side command: the data commands go on, and the flush when it can."""
+    bench = Bench(dut, [0.0, 0.2])
+    await bench.start()
+    bench.members[0].side_blocked = True
+    flush = bench.ask(Request(FLUSH, 0, 0, 1))
+    await bench.cycles(30)
+    requests = [bench.ask(Request(WRITE, tag * bench.chunk_blocks, 2, tag)) for tag in range(2, 22)]
+    assert await bench.answers(len(requests)) == [response_to(request, OK, 2) for request in requests]
+    bench.members[0].side_blocked = False
+    assert await bench.answers(1) == [response_to(flush, OK, 0)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def nobody_holds_back_a_members_responses(dut):
+    """A user that takes no response, a member that is stuck: the others' response ports stay open, as their registers
+    wait behind them."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    bench.response.stall.share = 1.0
+    bench.members[0].stuck = True
+    requests = [bench.ask(Request(WRITE, (tag * DRIVES + tag % DRIVES) % 30 * bench.chunk_blocks, 1, tag)) for tag in range(150)]
+    for _ in range(2500):
+        await RisingEdge(dut.clk_i)
+        assert int(dut.member_response_ready_o.value) == (1 << DRIVES) - 1
+    bench.response.stall.share = 0.0
+    bench.members[0].stuck = False
+    assert await bench.answers(len(requests)) == [response_to(request, OK, 1) for request in requests]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+async def a_flush_taken_while_parts_wait_loses_none(dut):
+    """The members' lines are full of parts that wait, and each takes a side command from beside them."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    for member in bench.members:
+        member.stuck = True
+    reads = [bench.ask(Request(READ, chunk * bench.chunk_blocks, bench.chunk_blocks, chunk)) for chunk in range(9 * DRIVES)]
+    await bench.cycles(300)
+    for tag in range(100, 103):
+        flush = bench.ask(Request(FLUSH, 0, 0, tag))
+        assert await bench.answers(1) == [response_to(flush, OK, 0)]
+    for member in bench.members:
+        member.stuck = False
+    assert await bench.answers(len(reads)) == [response_to(read, OK, read.blocks) for read in reads]
+    for member in bench.members:  # each part once, and the side commands
+        taken = [command.lba for command in member.log if command.op == READ]
+        assert taken == [bench.place(read.lba)[1] for read in reads if bench.place(read.lba)[0] == member.index]

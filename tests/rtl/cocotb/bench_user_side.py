@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_user_side: all four streams at several ratios of the clocks, and a reset of the user's side in between."""
+"""spate_user_side: all four streams at several ratios of the clocks, and a reset of the user's side in between. The core
+answers each command that it takes, later; a response that it could not give at once would hold up others.
+"""
 
 import os
 import random
+from collections import deque
 
 import cocotb
 from cocotb.clock import Clock
@@ -11,6 +14,7 @@ from cocotb.triggers import RisingEdge
 from streams import Sink, Source, Stall
 
 STREAMS = os.environ["STREAMS"] == "1"
+RESPONSES = int(os.environ["RESPONSES"])
 WORDS = 400
 
 
@@ -22,7 +26,10 @@ class Bench:
             "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
             "lba": dut.cmd_lba_i, "blocks": dut.cmd_blocks_i, "address": dut.cmd_address_i}, stall)
         self.commands_out = Sink(*core, dut.command_valid_o, dut.command_ready_i, {"command": dut.command_o}, stall)
-        self.responses_in = Source(*core, dut.response_valid_i, dut.response_ready_o, {"response": dut.response_i}, stall)
+        self.responses: deque[int] = deque()  # to the commands that come out, in order
+        self.answers_at_once = True
+        self.forgotten = 0  # commands that were taken and cleared from the sink
+        cocotb.start_soon(self.answer(stall))
         self.responses_out = Sink(*user, dut.rsp_valid_o, dut.rsp_ready_i,
                                   {"tag": dut.rsp_tag_o, "status": dut.rsp_status_o, "done": dut.rsp_done_o}, stall)
         self.written_in = Source(*user, dut.s_axis_tvalid_i, dut.s_axis_tready_o, {"data": dut.s_axis_tdata_i}, stall)
@@ -43,8 +50,8 @@ class Bench:
             for name, width in (("tag", 16), ("op", 4), ("source", 2), ("fua", 1), ("address", 64), ("lba", 64), ("blocks", 32)):
                 command = command << width | word[name]
             expected[0].append({"command": command})
-            response = {"tag": bits(16), "status": bits(16), "done": bits(64)}
-            self.responses_in.put(response=response["tag"] << 80 | response["status"] << 64 | response["done"])
+            response = {"tag": bits(16), "status": bits(16), "done": bits(43)}
+            self.responses.append(response["tag"] << 80 | response["status"] << 64 | response["done"])
             expected[1].append(response)
             if STREAMS:
                 beat = {"data": bits(128)}
@@ -54,6 +61,20 @@ class Bench:
                 self.read_in.put(**beat)
                 expected[3].append(beat)
         return expected
+
+    async def answer(self, stall: float) -> None:
+        """A response for each command that the core has taken, in a cycle of its choice. It never waits."""
+        dut, waits, owed, answered = self.dut, Stall(stall), 0, 0
+        dut.response_valid_i.value = 0
+        while True:
+            taken = len(self.commands_out.words) + self.forgotten
+            owed = taken - answered
+            give = bool(dut.rst_ni.value) and owed > 0 and self.answers_at_once and not waits.next()
+            dut.response_valid_i.value = int(give)
+            if give:
+                answered += 1
+                dut.response_i.value = self.responses.popleft() if self.responses else bits(96)
+            await RisingEdge(dut.clk_i)
 
     @property
     def sinks(self) -> list[Sink]:
@@ -106,7 +127,8 @@ async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
     for _ in range(40):
         await RisingEdge(dut.user_clk_i)
     dut.user_rst_ni.value = 0
-    for source in (bench.commands_in, bench.written_in, bench.responses_in, bench.read_in):
+    bench.responses.clear()
+    for source in (bench.commands_in, bench.written_in, bench.read_in):
         while len(source.words) > 1:  # the one that is being shown stands until it is taken
             source.words.pop()
     for _ in range(60):
@@ -115,6 +137,7 @@ async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
     dut.user_rst_ni.value = 1
     for _ in range(300):
         await RisingEdge(dut.user_clk_i)
+    bench.forgotten += len(bench.commands_out.words)
     for sink in bench.sinks:
         sink.words.clear()
     await arrives(bench, bench.put(100))
@@ -132,3 +155,58 @@ async def a_beat_every_cycle(dut):
     for _ in range(900):
         await RisingEdge(dut.clk_i)
     assert len(bench.written_out.words) - written >= 899 and len(bench.read_out.words) - read >= 899
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+async def a_user_that_takes_no_response_holds_up_nobody(dut):
+    """The core gets as many commands as there is room for responses, and no more; all the rest when the user is back."""
+    bench = await start(dut, 4.0, 0.0)
+    bench.responses_out.stall = Stall(1.0)
+    count = 3 * RESPONSES
+    expected = bench.put(count)
+    for _ in range(10 * count):
+        await RisingEdge(dut.clk_i)
+        assert dut.response_ready_o.value
+    assert len(bench.commands_out.words) == RESPONSES + 1  # one response stands at the output
+    bench.responses_out.stall = Stall(0.0)
+    await arrives(bench, expected)
+
+
+@cocotb.test(timeout_time=200, timeout_unit="us")
+@cocotb.parametrize(user_ns=[2.0, 10.0])
+async def resets_lose_no_place(dut, user_ns):
+    """Resets of the user's side while commands wait for the core's answers, which come before, in and after the reset:
+    at last there is room for as many as at first."""
+    bench = await start(dut, user_ns, 0.0)
+    for _ in range(6):
+        bench.put(random.randint(1, 2 * RESPONSES))
+        bench.responses.clear()
+        bench.answers_at_once = random.random() < 0.5
+        for _ in range(random.randint(20, 120)):
+            await RisingEdge(dut.clk_i)
+        bench.answers_at_once = random.random() < 0.5
+        dut.user_rst_ni.value = 0
+        for source in (bench.commands_in, bench.written_in, bench.read_in):
+            while len(source.words) > 1:
+                source.words.pop()
+        for _ in range(random.randint(60, 100)):
+            await RisingEdge(dut.clk_i)
+            await RisingEdge(dut.user_clk_i)
+        dut.user_rst_ni.value = 1
+    bench.answers_at_once = True
+    bench.responses_out.stall = Stall(0.0)
+    for _ in range(400):
+        await RisingEdge(dut.user_clk_i)
+    bench.forgotten += len(bench.commands_out.words)
+    for sink in bench.sinks:
+        sink.words.clear()
+    bench.responses_out.stall = Stall(1.0)
+    bench.answers_at_once = False
+    expected = bench.put(2 * RESPONSES)
+    for _ in range(20 * RESPONSES):
+        await RisingEdge(dut.user_clk_i)
+        await RisingEdge(dut.clk_i)
+    assert len(bench.commands_out.words) == RESPONSES
+    bench.answers_at_once = True
+    bench.responses_out.stall = Stall(0.0)
+    await arrives(bench, expected)

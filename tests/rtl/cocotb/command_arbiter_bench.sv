@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_command_arbiter with a drive that takes commands only from those who are welcome: bits 33 and 32 of a command
-// say whose it is.
+// spate_command_arbiter with a drive that takes commands of the lanes that are welcome: bit 0 data, bit 1 side.
 module command_arbiter_bench
   import spate_pkg::*;
 (
@@ -19,7 +18,7 @@ module command_arbiter_bench
     output logic           command_valid_o,
     output command_t       command_o,
     output logic           command_ready_o,
-    input  logic     [2:0] welcome_i,
+    input  logic     [1:0] welcome_i,
     input  logic           response_valid_i,
     output logic           response_ready_o,
     input  logic           response_from_registers_i,
@@ -28,9 +27,7 @@ module command_arbiter_bench
     output logic           registers_response_valid_o
 );
 
-  logic [$bits(command_t)-1:0] bits;
-  assign bits = command_o;
-  assign command_ready_o = welcome_i[bits[33:32]];
+  assign command_ready_o = command_o.op == OpWrite || command_o.op == OpRead ? welcome_i[0] : welcome_i[1];
 
   spate_command_arbiter u_arbiter (
       .command_ready_i(command_ready_o),

@@ -4,7 +4,7 @@
 module fence_top
   import spate_pkg::*;
 #(
-    parameter int unsigned Depth = 64,
+    parameter int unsigned CommandsMax = 64,
     parameter int unsigned IdWidth = 4,
     parameter int unsigned UnansweredBits = 6
 ) (
@@ -49,7 +49,7 @@ module fence_top
   end
 
   spate_fence #(
-      .Depth(Depth)
+      .CommandsMax(CommandsMax)
   ) u_fence (
       .clk_i(clk),
       .rst_ni(rst_n),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_ring_ddr with its structures taken apart into signals that a bench can set.
+// spate_ring_ddr with its structures taken apart into signals that a bench can set. What the drive takes depends on the
+// command that it is offered, as it does with a core.
 module ring_ddr_flat
   import spate_pkg::*;
 #(
@@ -46,7 +47,9 @@ module ring_ddr_flat
     output logic                 out_error_o,
 
     output logic        drive_command_valid_o,
-    input  logic        drive_command_ready_i,
+    output logic        drive_command_ready_o,
+    input  logic        drive_takes_data_i,
+    input  logic        drive_takes_side_i,
     output logic [15:0] drive_command_tag_o,
     output logic [ 3:0] drive_command_op_o,
     output logic [ 1:0] drive_command_source_o,
@@ -107,6 +110,8 @@ module ring_ddr_flat
           lba: command_lba_i,
           blocks: command_blocks_i
       };
+  assign drive_command_ready_o = (drive_command.op == OpRead || drive_command.op == OpWrite) &&
+      drive_command.source != SourceMailbox ? drive_takes_data_i : drive_takes_side_i;
   assign drive_response = '{
           from_registers: 1'b0,
           tag: drive_response_tag_i,
@@ -151,7 +156,7 @@ module ring_ddr_flat
       .data_last_o(out_last_o),
       .data_error_o(out_error_o),
       .drive_command_valid_o,
-      .drive_command_ready_i,
+      .drive_command_ready_i(drive_command_ready_o),
       .drive_command_o(drive_command),
       .drive_response_valid_i,
       .drive_response_ready_o,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // spate_stripe with its structures taken apart into signals that a bench can set, one vector a field, members side by
-// side.
+// side. What a member takes depends on the command that it is offered, as it does with a core.
 module stripe_flat
   import spate_pkg::*;
 #(
@@ -13,10 +13,12 @@ module stripe_flat
 ) (
     input logic                       clk_i,
     input logic                       rst_ni,
-    input logic                       ready_i,
-    input logic                       block_4096_i,
+    input logic                       array_valid_i,
     input logic [Drives*LbaWidth-1:0] data_lba_i,
     input logic [       LbaWidth-1:0] member_blocks_i,
+    input logic [         Drives-1:0] drive_ready_i,
+    input logic [         Drives-1:0] drive_gone_i,
+    input logic [         Drives-1:0] drive_block_4096_i,
 
     input  logic        command_valid_i,
     output logic        command_ready_o,
@@ -46,7 +48,9 @@ module stripe_flat
     output logic                 out_error_o,
 
     output logic [   Drives-1:0] member_command_valid_o,
-    input  logic [   Drives-1:0] member_command_ready_i,
+    output logic [   Drives-1:0] member_command_ready_o,
+    input  logic [   Drives-1:0] member_takes_data_i,
+    input  logic [   Drives-1:0] member_takes_side_i,
     output logic [Drives*16-1:0] member_command_tag_o,
     output logic [ Drives*4-1:0] member_command_op_o,
     output logic [ Drives*2-1:0] member_command_source_o,
@@ -93,6 +97,8 @@ module stripe_flat
   assign response_done_o = response.done;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
+    assign member_command_ready_o[i] = member_command[i].op == OpRead || member_command[i].op == OpWrite ?
+        member_takes_data_i[i] : member_takes_side_i[i];
     assign member_command_tag_o[16*i+:16] = member_command[i].tag;
     assign member_command_op_o[4*i+:4] = member_command[i].op;
     assign member_command_source_o[2*i+:2] = member_command[i].source;
@@ -116,10 +122,12 @@ module stripe_flat
   ) u_stripe (
       .clk_i,
       .rst_ni,
-      .ready_i,
-      .block_4096_i,
+      .array_valid_i,
       .data_lba_i,
       .member_blocks_i,
+      .drive_ready_i,
+      .drive_gone_i,
+      .drive_block_4096_i,
       .command_valid_i,
       .command_ready_o,
       .command_i(command),
@@ -135,7 +143,7 @@ module stripe_flat
       .data_last_o(out_last_o),
       .data_error_o(out_error_o),
       .member_command_valid_o,
-      .member_command_ready_i,
+      .member_command_ready_i(member_command_ready_o),
       .member_command_o(member_command),
       .member_response_valid_i,
       .member_response_ready_o,

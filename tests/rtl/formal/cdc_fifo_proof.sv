@@ -15,7 +15,7 @@ module cdc_fifo_proof #(
     input logic             out_ready
 );
 
-  logic in_ready, in_empty, out_valid;
+  logic in_ready, in_empty, in_left, out_valid;
   logic [Width-1:0] out_data;
   logic in_clear_q = 1'b1, out_clear_q = 1'b1;
   logic [2:0] in_edges_q = '0, out_edges_q = '0;
@@ -44,6 +44,7 @@ module cdc_fifo_proof #(
       .in_ready_o(in_ready),
       .in_data_i(in_data),
       .in_empty_o(in_empty),
+      .in_left_o(in_left),
       .out_clk_i(out_clk),
       .out_run_i(out_run && begun),
       .out_clear_i(out_clear_q),
@@ -54,10 +55,11 @@ module cdc_fifo_proof #(
 
   // One word is chosen by its place in the stream, and followed.
   (* anyconst *) logic [3:0] chosen;
-  logic [3:0] in_place_q = '0, out_place_q = '0;
+  logic [3:0] in_place_q = '0, out_place_q = '0, left_place_q = '0;
   logic [Width-1:0] chosen_word_q;
 
   always_ff @(posedge in_clk) begin
+    if (begun && in_left) left_place_q <= left_place_q + 1'b1;
     if (begun && in_valid && in_ready) begin
       in_place_q <= in_place_q + 1'b1;
       if (in_place_q == chosen) chosen_word_q <= in_data;
@@ -76,6 +78,12 @@ module cdc_fifo_proof #(
       end
       // Empty on the way in means that all but what stands at the output has left.
       if (in_empty) assert (4'(in_place_q - out_place_q) <= 4'd1);
+      // A word is said to have left when it has; whoever counts those that have not finds room when they are fewer than
+      // the places.
+      assert (4'(in_place_q - left_place_q) <= 4'(Depth));
+      assert (4'(in_place_q - left_place_q) + 4'd1 >= 4'(in_place_q - out_place_q));
+      if (in_run && 4'(in_place_q - left_place_q) < 4'(Depth)) assert (in_ready);
+      cover (out_place_q == 4'(Depth + 2) && left_place_q == in_place_q);
       cover (out_place_q == 4'(Depth + 2));
       cover (4'(in_place_q - out_place_q) == 4'(Depth + 1) && !in_ready && out_valid);
     end

@@ -55,7 +55,7 @@ module windows_read_proof
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
       .WindowBits(WindowBits),
-      .WindowBase(64'h12_3440_0000),
+      .WindowBase(64'h12_3480_0000),
       .SlotBits(SlotBits),
       .BaseBits(BaseBits)
   ) u_read (

@@ -214,7 +214,7 @@ class AdminDrive:
         p, life = self.profile, self.life
         if on:
             assert self.configuration[DEVICE][0x04] & 0x406 == 0x406, "bus master, memory, no INTx before CC.EN"
-            half = (1 if self.dut.drive_o.value.to_unsigned() >> (self.drive_bits - 3) & 1 else 0) << self.window_shift
+            half = self.shown_epoch() << self.window_shift
             assert self.registers[ASQ] | self.registers[ASQ + 4] << 32 == self.window + half
             assert self.registers[ACQ] | self.registers[ACQ + 4] << 32 == self.window + half + 0x1000
             assert self.registers[AQA] == 0x0003_0003 and self.registers[CC] == 0x0046_0001
@@ -229,6 +229,9 @@ class AdminDrive:
             if p.disable_cycles is not None:
                 life = self.life
                 self.after(p.disable_cycles, lambda: life == self.life and self.reset_controller())
+
+    def shown_epoch(self) -> int:
+        return self.dut.drive_o.value.to_unsigned() >> (self.drive_bits - 3) & 1
 
     # ---- the admin queue ----
 

@@ -17,7 +17,7 @@ import prp
 from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, DRIVE_FIELDS, LOST, NO_DATA, AdminDrive, encode
 from target_port import TargetPort
 
-ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x80000
+ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x100000
 WRITE, READ, FLUSH, DEALLOCATE = 1, 2, 0, 9
 WRONG_ID, WRONG_PHASE, WRONG_HEAD, LATE = "wrong id", "wrong phase", "wrong head", "late"
 PERIOD_NS = 4  # of the clock
@@ -37,8 +37,8 @@ class Queue:
 
 
 class DriveModel(AdminDrive):
-    def __init__(self, dut, profile, *, window: int, bar: int, window_bits: int, stall: float):
-        self.port = TargetPort(dut, window, stall)
+    def __init__(self, dut, profile, *, window: int, bar: int, window_bits: int, stall: float, port=None):
+        self.port = port or TargetPort(dut, window, stall)
         self.window_shift, self.stall = window_bits - 1, stall
         self.sq = self.cq = None
         self.block = 1 << profile.block_shift

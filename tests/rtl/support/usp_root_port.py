@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotbext-pcie models the UltraScale+ block as an endpoint only. This makes a root port of the parts: our requests go to
-the link, the device's requests and completions come from it."""
+the link, the device's requests and completions come from it. The link may be lost, and the block reset, at any time."""
 
+import functools
 import itertools
 import random
 from collections import deque
 
 import cocotb
-from cocotb.triggers import ReadOnly, RisingEdge
+from cocotb.triggers import Event, FallingEdge, First, RisingEdge
 from cocotbext.axi import AxiStreamBus
 from cocotbext.pcie.core.port import SimPort
 from cocotbext.pcie.core.tlp import CplStatus, TlpType
@@ -18,20 +19,32 @@ COMPLETIONS = {TlpType.CPL, TlpType.CPL_DATA, TlpType.CPL_LOCKED, TlpType.CPL_LO
 POSTED = {TlpType.MEM_WRITE, TlpType.MEM_WRITE_64}
 
 
+def with_reset(kind):
+    """The model's stream ends go on with a packet after a reset. These have forgotten it, and those that wait."""
+    class Side(kind):
+        async def _run(self):
+            while True:
+                packets = cocotb.start_soon(super()._run())
+                await RisingEdge(self.reset)
+                packets.cancel()
+                self.clear()
+                self.drive_obj = self.sample_obj = None
+    return Side
+
+
 class RootPort:
     def __init__(self, dut, stall: float = 0.0):
-        self.dut, self.credits, self.sent_nonposted = dut, 0, 0
-        sides = [kind(AxiStreamBus.from_prefix(dut, name), dut.user_clk, dut.user_reset)
+        self.dut, self.credits = dut, 0
+        sides = [with_reset(kind)(AxiStreamBus.from_prefix(dut, name), dut.user_clk, dut.user_reset)
                  for kind, name in ((CqSource, "cq"), (CcSink, "cc"), (RqSink, "rq"), (RcSource, "rc"))]
         self.cq, self.cc, self.rq, self.rc = sides
         if stall:
             for side in sides:
                 side.set_pause_generator(self.pauses(stall))
-        self.port = SimPort(fc_init=[[64, 1024, 64, 64, 0, 0]] * 8)
-        self.port.max_link_speed, self.port.max_link_width = 3, 4
-        self.port.rx_handler = self.from_link
         self.waiting: deque[Tlp_us] = deque()  # requests without a credit
         self.completions: list[Tlp_us] = []
+        self.break_writes = 0  # that many of the next ones come as the block shows what it could not read
+        self.port, self.lost = None, Event()
         for task in (self._credits(), self._to_link(self.rq, Tlp_us.unpack_us_rq),
                      self._to_link(self.cc, Tlp_us.unpack_us_cc)):
             cocotb.start_soon(task)
@@ -41,32 +54,53 @@ class RootPort:
         while True:
             yield from itertools.repeat(random.random() < stall, random.randint(1, 8))
 
+    def connect(self, device) -> None:
+        """The link comes up. What was on the way over an earlier one does not arrive."""
+        self.lost = Event()
+        self.port = SimPort(fc_init=[[64, 1024, 64, 64, 0, 0]] * 8)
+        self.port.max_link_speed, self.port.max_link_width = 3, 4
+        self.port.rx_handler = functools.partial(self.from_link, self.port)
+        device.upstream_port.max_link_speed, device.upstream_port.max_link_width = 3, 4
+        self.port.connect(device.upstream_port)
+
+    def disconnect(self) -> None:
+        self.port = None
+        self.lost.set()
+
     async def _to_link(self, sink, unpack):
         while True:
             tlp = unpack(await sink.recv())
             assert tlp.check(), f"not a good packet: {tlp}"
             if tlp.fmt_type in COMPLETIONS:
                 self.completions.append(tlp)
-            await self.port.send(tlp)
+            if self.port:
+                await First(cocotb.start_soon(self.port.send(tlp)), self.lost.wait())
 
-    async def from_link(self, tlp):
+    async def from_link(self, port, tlp):
         tlp.release_fc()
+        if port is not self.port:
+            return
         tlp = Tlp_us(tlp)
         if tlp.fmt_type in COMPLETIONS:
             tlp.request_completed = True  # we ask for single dwords
             tlp.error_code = ErrorCode.NORMAL_TERMINATION if tlp.status == CplStatus.SC else ErrorCode.BAD_STATUS
             await self.rc.send(tlp.pack_us_rc())
         elif tlp.fmt_type in POSTED:
+            tlp.discontinue = self.break_writes > 0
+            self.break_writes -= tlp.discontinue
             await self.cq.send(tlp.pack_us_cq())
         else:
             self.waiting.append(tlp)
 
     async def _credits(self):
+        """In the middle of each cycle: what is asked for comes from flops."""
         while True:
-            await ReadOnly()
-            asks = int(self.dut.pcie_cq_np_req.value) if not self.dut.user_reset.value else 0
-            await RisingEdge(self.dut.user_clk)
-            self.credits = min(self.credits + asks, 32)
+            await FallingEdge(self.dut.user_clk)
+            if self.dut.user_reset.value:
+                self.credits = 0
+                self.waiting.clear()
+                continue
+            self.credits = min(self.credits + int(self.dut.pcie_cq_np_req.value), 32)
             if self.waiting and self.credits:
                 self.credits -= 1
                 self.cq.send_nowait(self.waiting.popleft().pack_us_cq())

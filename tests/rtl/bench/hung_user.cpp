@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A user of spate_nvme_axi that takes no response, and then sits in reset: a processor at the registers gets on, so
+// that a file can be closed beside a design that hangs.
+
+#include "rig.h"
+#include "streams.h"
+
+#include <spate/gateware_registers.h>
+
+#include <cstdio>
+
+namespace {
+
+using namespace bench;
+
+constexpr uint32_t kBlockBytes = 512, kWrites = 60;
+constexpr uint64_t kBringUpCycles = 4'000'000;
+constexpr unsigned kPolls = 200'000; // bring-up is among them
+
+// A flush through the registers, with its answer.
+void flush(Rig &rig, uint16_t tag, const char *when) {
+  rig.registers.write(SPATE_REGS_COMMAND, static_cast<uint32_t>(Op::Flush) | SPATE_REGS_COMMAND_START |
+                                              static_cast<uint32_t>(tag) << SPATE_REGS_COMMAND_TAG_SHIFT);
+  unsigned polls = 0;
+  while (!(rig.registers.read(SPATE_REGS_STATUS) & SPATE_REGS_STATUS_RESPONSE_VALID))
+    if (++polls > kPolls) rig.board.fail("a flush through the registers does not end while the user %s", when);
+  if (rig.registers.read(SPATE_REGS_RESPONSE) != tag) rig.board.fail("the flush ended otherwise");
+  rig.registers.write(SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
+}
+
+void run() {
+  RigConfig config;
+  config.drive.tracked_blocks = kWrites;
+  config.drive.write_ns = 200'000; // no answer comes while the writes are given
+  Rig rig(config);
+  BlockSource source(kBlockBytes);
+  uint32_t responses = 0;
+  rig.user.next_beat = [&](Beat &beat) { return source.next(beat); };
+  rig.user.on_response = [&](const UserResponse &response) {
+    if (response.status != 0 || response.tag != responses) rig.board.fail("tag %u ends otherwise", response.tag);
+    responses++;
+  };
+  rig.board.reset();
+  flush(rig, 1, "has done nothing");
+  for (uint32_t number = 0; number < kWrites; number++) {
+    source.add(number, 1, 1);
+    UserCommand command;
+    command.op = Op::Write;
+    command.tag = static_cast<uint16_t>(number);
+    command.lba = number;
+    command.blocks = 1;
+    rig.user.submit(command);
+  }
+  if (!rig.board.run_until([&] { return rig.user.waiting() == 0 && source.empty(); }, kBringUpCycles) || responses != 0)
+    rig.board.fail("the writes are not under way");
+  rig.user.set_stall(100);
+  rig.board.run(200'000);
+  flush(rig, 2, "takes no response");
+  rig.user.set_stall(0);
+  if (!rig.board.run_until([&] { return responses == kWrites; }, kBringUpCycles))
+    rig.board.fail("%u of %u responses are there", responses, kWrites);
+  rig.board.pins().user_rst_ni = 0;
+  rig.board.run(1'000);
+  flush(rig, 3, "is in reset");
+}
+
+} // namespace
+
+int main() {
+  try {
+    run();
+    return 0;
+  } catch (const Failure &failure) {
+    std::fprintf(stderr, "FAILED: %s\n", failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drive of drive_model as a PCI Express device: a function of cocotbext-pcie with its configuration space, behind a
+link to usp_root_port. Registers come as requests for its BAR, what it reads and writes goes out as requests, cut by the
+sizes that the core has written into its Device Control. A loss of the link, PERST# or a reset of the function make
+another function of it, which knows nothing of the first.
+"""
+
+import random
+import warnings
+from collections import deque
+
+import cocotb
+from cocotb.triggers import ClockCycles, Event, First, RisingEdge, Timer, ValueChange
+
+from admin_drive import ALL_ONES, BAR, DEVICE, LOCAL
+from drive_model import PERIOD_NS, DriveModel
+from usp_root_port import RootPort
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from cocotbext.pcie.core import Device, MemoryEndpoint
+
+COMMAND, ROOT_CONTROL, PAYLOAD_SHIFT = 0x04, 0x68, 5
+ROOT_REGISTERS = {0x04, 0x18, 0x20, 0x24, ROOT_CONTROL}  # that are there to be written: no bridge's own ones
+
+
+class DriveFunction(MemoryEndpoint):
+    def __init__(self, drive):
+        super().__init__()
+        profile = drive.profile
+        self.vendor_id, self.device_id, self.class_code = 0x144D, 0xA808, profile.class_code
+        self.header_layout = profile.header
+        self.pcie_cap.max_payload_size_supported = profile.payload
+        self.pcie_cap.extended_tag_supported = profile.extended_tags
+        self.pcie_cap.current_link_speed, self.pcie_cap.negotiated_link_width = 3, 4
+        self.add_region(profile.bar_bytes, read=drive.bar_read, write=drive.bar_write, ext=True)
+
+    @property
+    def command(self) -> int:
+        return self.memory_space_enable << 1 | self.bus_master_enable << 2 | self.interrupt_disable << 10
+
+
+class TlpPort:
+    """What the drive reads and writes, over the function that it is at the moment. What belongs to a function that is
+    no more, or a controller that was reset, ends without effect: reads as zeros."""
+
+    def __init__(self):
+        self.function, self.ended, self.wake = None, Event(), Event()
+        self.writes, self.writing = deque(), False
+        cocotb.start_soon(self._write())
+
+    def attach(self, function: DriveFunction | None) -> None:
+        self.function = function
+        self.abort()
+
+    def abort(self) -> None:
+        self.writes.clear()
+        self.ended.set()
+        self.ended = Event()
+
+    async def read(self, address: int, length: int) -> bytes:
+        if not self.function or not self.function.bus_master_enable:
+            return bytes(length)
+        ended, task = self.ended, cocotb.start_soon(self.function.mem_read(address, length))
+        await First(task, ended.wait())
+        return task.result() if task.done() else bytes(length)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Posted; in order."""
+        self.writes.append((address, bytes(data)))
+        self.wake.set()
+
+    async def _write(self):
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            self.writing = True
+            while self.writes:
+                address, data = self.writes.popleft()
+                if self.function and self.function.bus_master_enable:
+                    await First(cocotb.start_soon(self.function.mem_write(address, data)), self.ended.wait())
+            self.writing = False
+
+    async def pushed(self) -> None:
+        """What was written before is on the link."""
+        while self.writes or self.writing:
+            await Timer(PERIOD_NS, unit="ns")
+
+
+class UspDrive(DriveModel):
+    """`dut` is nvme_usp_top, `clock` the block's. `way` is how a link goes: "link": user_lnk_up alone falls; "reset":
+    the block's reset comes with it; "clock": its clock stops as well. Nothing here runs in each cycle: there are many.
+    """
+
+    link_is_up, clock_runs = False, True
+
+    def __init__(self, dut, profile, clock, *, window: int, bar: int, stall: float):
+        self.pcie_clock, self.way = clock, "reset"
+        self.root, self.function, self.device = RootPort(dut, stall), None, None
+        for name in ("cfg_mgmt_read_write_done", "cfg_max_payload", "user_lnk_up", "rst_n"):
+            getattr(dut, name).value = 0
+        dut.user_reset.value = 1
+        clock.start()
+        super().__init__(dut, profile, window=window, bar=bar, window_bits=int(dut.WindowBits.value), stall=stall,
+                         port=TlpPort())
+        cocotb.start_soon(self.management())
+
+    async def run(self) -> None:
+        dut = self.dut
+        await ClockCycles(dut.user_clk, 8)
+        dut.rst_n.value, dut.user_reset.value = 1, 0
+        cocotb.start_soon(self.io())
+        while True:
+            self.see_perst(not dut.perst_n.value)
+            await ValueChange(dut.perst_n)
+
+    async def show_raw(self) -> None:
+        """The registers do that here."""
+
+    # ---- time ----
+
+    async def cycles(self, count: int) -> None:
+        await Timer(max(count, 8) * PERIOD_NS, unit="ns")
+
+    def after(self, cycles: int, action) -> None:
+        async def later():
+            await Timer(max(cycles, 1) * PERIOD_NS, unit="ns")
+            action()
+        cocotb.start_soon(later())
+
+    async def until(self, condition, limit: int = 60000, what: str = "") -> None:
+        for _ in range(limit // 8):
+            if condition():
+                return
+            await self.cycles(8)
+        raise AssertionError(f"not in {limit} cycles: {what}")
+
+    # ---- the link ----
+
+    @property
+    def link_up(self) -> bool:
+        return self.link_is_up
+
+    @link_up.setter
+    def link_up(self, up: bool) -> None:
+        if up and not self.link_is_up:
+            cocotb.start_soon(self.train())
+        elif not up and self.link_is_up:
+            self.lose_link()
+        self.link_is_up = up
+
+    def lose_link(self) -> None:
+        self.root.disconnect()
+        self.port.attach(None)
+        self.dut.user_lnk_up.value = 0
+        self.dut.user_reset.value = int(self.way != "link")
+        self.clock_runs = self.way != "clock"
+        if not self.clock_runs:
+            self.pcie_clock.stop()
+
+    async def train(self) -> None:
+        self.new_function()
+        self.device = Device([self.function])
+        self.root.connect(self.device)
+        if not self.clock_runs:
+            self.pcie_clock.start()
+        self.clock_runs = True
+        generation = self.generation
+        await ClockCycles(self.dut.user_clk, random.randint(4, 20))
+        if self.generation == generation:
+            self.dut.user_reset.value, self.dut.user_lnk_up.value = 0, 1
+
+    def new_function(self) -> None:
+        self.function = DriveFunction(self)
+        self.port.attach(self.function)
+
+    def reset_function(self) -> None:
+        """By itself: the link stays, and the function is as it was after power-up."""
+        self.device.functions.clear()
+        self.power_up()
+        self.new_function()
+        self.device.append_function(self.function)
+
+    # ---- registers ----
+
+    async def bar_read(self, address: int, length: int) -> bytes:
+        assert length == 4 and address + 4 <= self.profile.bar_bytes
+        await self.port.pushed()  # an answer does not pass what was written before
+        return self.register(False, address, 0)[1].to_bytes(4, "little")
+
+    async def bar_write(self, address: int, data: bytes) -> None:
+        assert len(data) == 4 and address + 4 <= self.profile.bar_bytes
+        assert self.function.bar[0] & ~0xF | self.function.bar[1] << 32 == self.bar
+        self.configuration[DEVICE][COMMAND] = self.function.command
+        self.write_log.append((BAR, address, int.from_bytes(data, "little")))
+        self.register(True, address, int.from_bytes(data, "little"))
+
+    def shown_epoch(self) -> int:
+        return self.epoch
+
+    def enable(self, on: bool) -> None:
+        if on:
+            self.epoch = int(self.registers[0x28] | self.registers[0x2C] << 32 != self.window)
+        super().enable(on)
+        if not on:
+            self.port.abort()
+
+    async def management(self) -> None:
+        """The root port's own configuration space, at the block's management port."""
+        dut = self.dut
+        while True:
+            await First(RisingEdge(dut.cfg_mgmt_read), RisingEdge(dut.cfg_mgmt_write))
+            for _ in range(random.randint(1, 8)):
+                await RisingEdge(dut.user_clk)
+            read, write, address = dut.cfg_mgmt_read.value, dut.cfg_mgmt_write.value, 4 * int(dut.cfg_mgmt_addr.value)
+            if not read and not write:
+                continue  # a reset came
+            assert int(dut.cfg_mgmt_byte_enable.value) == 0xF
+            assert not write or address in ROOT_REGISTERS, f"the root port's {address:#x} is written"
+            error, data = self.configure(LOCAL, bool(write), address, int(dut.cfg_mgmt_write_data.value))
+            assert not error
+            dut.cfg_mgmt_read_data.value = data & ALL_ONES if read else random.getrandbits(32)
+            dut.cfg_mgmt_read_write_done.value = 1
+            dut.cfg_max_payload.value = self.configuration[LOCAL][ROOT_CONTROL] >> PAYLOAD_SHIFT & 3
+            await RisingEdge(dut.user_clk)
+            dut.cfg_mgmt_read_write_done.value = 0

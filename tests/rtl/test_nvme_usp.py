@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole top on the UltraScale+ block, both widths: a drive behind a modelled link. Each width has its cases, so that
+all are done in a minute; ALL=1 does each with each, and drops the link many times."""
+
+import os
+
+import pytest
+
+import runner
+
+EXTRA = ("tests/rtl/support/stream_rule.sv", "tests/rtl/cocotb/nvme_usp_top.sv")
+CASES = {128: "smooth link clock function", 256: "stalled reset broken lost"}
+ALL = os.environ.get("ALL", "0") != "0"
+
+
+@pytest.mark.parametrize("width", CASES)
+def test_nvme_usp(width):
+    cases = " ".join((*CASES.values(), "long")) if ALL else CASES[width]
+    runner.run("nvme_usp_top", "bench_nvme_usp", parameters={"DataWidth": width}, extra=EXTRA, env={"CASES": cases})

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters that cannot work are refused when a top is elaborated, with a sentence that names what is wrong."""
+
+import subprocess
+
+import pytest
+
+import filelist
+
+OVERLAP = "the aperture at WindowBase and BAR 0 at BarBase overlap"
+REFUSED = {
+    "both at 0": ("spate_nvme_axi", {"WindowBase": "64'h0", "BarBase": "64'h0"}, OVERLAP),
+    "BAR 0 in the last MiB of the aperture": ("spate_nvme_axi", {"RamBytes": "8192", "BarBase": "64'h80300000"}, OVERLAP),
+    "straight on the block": ("spate_nvme_usp", {"WindowBase": "64'he0000000"}, OVERLAP),
+    "several drives": ("spate_nvme_stripe_axi", {"WindowBase": "64'h0", "BarBase": "64'h0"}, OVERLAP),
+    "more slots than lists": ("spate_nvme_axi", {"SlotBits": "9", "QueueShiftMax": "10"}, "SlotBits must be 2 … 8"),
+}
+
+
+def elaborate(top: str, parameters: dict[str, str]) -> subprocess.CompletedProcess:
+    return subprocess.run(["tools/rtl/verilator", "--lint-only", "--top-module", top,
+                           *(f"-G{name}={value}" for name, value in parameters.items()), "rtl/lint/waivers.vlt",
+                           *filelist.needed_by(top)], cwd=filelist.ROOT, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+
+
+@pytest.mark.parametrize("top,parameters,why", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_work_is_refused(top, parameters, why):
+    done = elaborate(top, parameters)
+    assert done.returncode != 0 and why in done.stdout, done.stdout
+
+
+BEHIND, ALL_LISTS = {"RamBytes": "8192", "BarBase": "64'h80400000"}, {"SlotBits": "8", "QueueShiftMax": "10"}
+
+
+@pytest.mark.parametrize("parameters", [BEHIND, ALL_LISTS], ids=["BAR 0 just behind the aperture", "a slot for each list"])
+def test_what_can_work_is_not(parameters):
+    done = elaborate("spate_nvme_axi", parameters)
+    assert done.returncode == 0, done.stdout
