@@ -54,7 +54,7 @@ build-%: setup
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-test: ## Everything: format, lint, all builds, unit, fuzz, crash, gateware and system tests (about 14 minutes on two cores)
+test: ## Everything: format, lint, all builds, unit, fuzz, crash, gateware and system tests (about 40 minutes on two cores)
 	@echo '== test 1/8: setup';                   $(MAKE) --no-print-directory setup-gateware
 	@echo '== test 2/8: format and lint';         $(MAKE) --no-print-directory format-check lint-rtl lint
 	@echo '== test 3/8: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
@@ -82,7 +82,7 @@ crash-soak: build-host-release ## Cut the power of every recording test in up to
 speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-rtl-area bench-instructions bench-crash speedtest lab ## All figures of the README (10 minutes)
+bench: bench-size bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## All figures of the README (40 minutes)
 
 bench-crash: build-host-release ## What power cuts cost, beside FatFs in four ways (30 s)
 	$(PYTHON) bench/crash.py
@@ -93,7 +93,7 @@ bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and com
 bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
 	$(PYTHON) bench/size.py
 
-bench-rtl: setup-gateware ## What the gateware's core loses: throughput and latency from cycles (15 minutes; QUICK=1: 3)
+bench-rtl: setup-gateware ## What the gateware's core loses: throughput and latency from cycles (20 minutes; QUICK=1: 4)
 	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }
 	@cmake --build --preset gateware --target bench_rtl
 	$(GATEWARE_PYTHON) bench/rtl.py $(if $(QUICK),--quick)
@@ -136,15 +136,15 @@ lint: build-host-clang-asan build-qemu-virt ## Static analysis with clang-tidy a
 clang-tidy = run-clang-tidy -quiet -p build/$(1) '^$(CURDIR)/$(2)[.]c$$' >build/clang-tidy-$(1).log 2>&1 \
   || { grep -vE '^$$|warnings? generated|^clang-tidy|Suppressed|Use -header' build/clang-tidy-$(1).log; exit 1; }
 
-lint-rtl: setup-gateware ## Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (20 s)
+lint-rtl: setup-gateware ## Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (1 minute)
 	@echo '== lint-rtl'
 	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(ONLY)
 
-formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal (1 minute)
+formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal (3 minutes)
 	@echo '== formal'
 	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(ONLY)
 
-test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: cocotb's, then C++ benches (2 minutes; TEST=one of tests/rtl)
+test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: cocotb's, then C++ benches (12 minutes; TEST=one of tests/rtl)
 	@echo '== test-rtl'
 	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),'$(TEST)',-n 2 --dist worksteal tests/rtl)
 	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)

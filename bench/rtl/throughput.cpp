@@ -5,7 +5,7 @@
 //
 //   core      what was built, and the latencies of the core itself
 //   random    commands of 4 KiB anywhere
-//   MPS       128, 256 or 512: streams, commands of 4 to 128 KiB; with 256 also writes and reads by turns
+//   MPS       128, 256 or 512: streams, commands of 4 to 128 KiB, also by turns
 
 #include "bound.h"
 #include "latency.h"
@@ -79,7 +79,6 @@ struct Program {
   void streams(uint32_t payload_bytes) {
     for (const uint32_t bytes : {4u << 10, 8u << 10, 64u << 10, 128u << 10})
       for (const Mix mix : {Mix::Write, Mix::Read, Mix::Alternate}) {
-        if (mix == Mix::Alternate && payload_bytes != 256) continue;
         Load load;
         load.mix = mix;
         load.command_bytes = bytes;

@@ -37,6 +37,7 @@ module spate_pcie_usp
     input  logic clk_i,
     input  logic rst_ni,
     input  logic adapter_reset_i,
+    input  logic epoch_i,          // the core's: flips when all that the drive did before is void
     output logic quiet_o,
     output logic link_up_o,
 
@@ -191,12 +192,11 @@ module spate_pcie_usp
       .out_data_o(write)
   );
 
-  // After a broken write nothing counts that the drive writes in the same epoch (the address's top bit), a reset of the
+  // After a broken write nothing counts that the drive writes until the core has begun another epoch, a reset of the
   // adapter or not: a completion would follow of a command whose data are not there.
-  logic distrust_q, distrusted_epoch_q, other_epoch;
+  logic distrust_q, epoch_q;
 
-  assign other_epoch = !write.stray && write.beat[BeatBits-1] != distrusted_epoch_q;
-  assign write_valid_o = write_valid && !write.broken && ((listen && (!distrust_q || other_epoch)) || write_shown_q);
+  assign write_valid_o = write_valid && !write.broken && ((listen && !distrust_q) || write_shown_q);
   assign write_taken = write_ready_i || !write_valid_o;
   assign write_address_o = {write.beat, (LaneBits + 2)'(0)};
   assign write_stray_o = write.stray;
@@ -210,9 +210,9 @@ module spate_pcie_usp
     end else begin
       write_shown_q <= write_valid_o && !write_ready_i;
       if (write_valid && write.broken) distrust_q <= 1'b1;
-      else if (write_valid_o && write_ready_i && other_epoch) distrust_q <= 1'b0;
+      else if (epoch_i != epoch_q) distrust_q <= 1'b0;
     end
-    if (write_valid && write.broken) distrusted_epoch_q <= write.beat[BeatBits-1];
+    epoch_q <= epoch_i;
   end
 
   // ---- what the drive reads ----

@@ -4,7 +4,8 @@
 // before it are done, so it is found after at most the deadline and what those before it take.
 //
 // Guarantee: `recover_o` within DeadlineMs + 1 of the oldest command's not being done while the drive is ready, and
-// again and again as long as that is so. When the same command was the oldest through three recoveries, it ends.
+// again and again as long as that is so. When the drive was ready and then reset three times, whatever for, and the same
+// command was the oldest each time, it ends: it may be what the drive dies of.
 module spate_deadline #(
     parameter int unsigned DeadlineMs = 8000  // 2 … 16000
 ) (
@@ -28,14 +29,16 @@ module spate_deadline #(
 
   logic [13:0] ms_q;
   logic [1:0] attempts_q;
+  logic tried_q;  // since the last reset a ready drive had this command
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !ready_i || !waiting_i || pop_i || recover_o) ms_q <= '0;
     else if (ms_tick_i) ms_q <= ms_q + 14'd1;
     recover_o <= rst_ni && ready_i && waiting_i && ms_tick_i && ms_q == 14'(DeadlineMs - 1) && !recover_o;
-    abort_o <= rst_ni && reset_i && attempts_q == AttemptsMax;
+    tried_q <= rst_ni && !pop_i && !reset_i && (tried_q || (ready_i && waiting_i));
+    abort_o <= rst_ni && reset_i && waiting_i && tried_q && attempts_q >= AttemptsMax - 2'd1;
     if (!rst_ni || pop_i) attempts_q <= '0;
-    else if (recover_o && attempts_q != AttemptsMax) attempts_q <= attempts_q + 2'd1;
+    else if (reset_i && tried_q && attempts_q != AttemptsMax) attempts_q <= attempts_q + 2'd1;
   end
 
 `ifdef FORMAL
@@ -43,27 +46,32 @@ module spate_deadline #(
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
   always_comb assume (rst_ni == past_reset_q);
 
-  // Milliseconds begun since the oldest command has been waiting of a ready drive, or since it was last said; and how
-  // often that was said of this command.
+  // Milliseconds begun since the oldest command has been waiting of a ready drive, or since it was last said; and in how
+  // many lives of the drive before this one, and whether in this one, a ready drive had it.
   logic [14:0] waited_q;
-  logic [1:0] said_q;
+  logic [3:0] lives_q;
+  logic live_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !ready_i || !waiting_i || pop_i || recover_o) waited_q <= '0;
     else waited_q <= waited_q + 15'(ms_tick_i);
-    if (!rst_ni || pop_i) said_q <= '0;
-    else if (said_q != AttemptsMax) said_q <= said_q + 2'(recover_o);
+    if (!rst_ni || pop_i || reset_i) live_q <= 1'b0;
+    else if (ready_i && waiting_i) live_q <= 1'b1;
+    if (!rst_ni || pop_i) lives_q <= '0;
+    else if (reset_i && live_q && lives_q != '1) lives_q <= lives_q + 4'd1;
   end
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
       if (recover_o) assert ($past(ready_i && waiting_i) && $past(waited_q) == 15'(DeadlineMs - 1));
-      if (abort_o) assert ($past(reset_i) && $past(said_q) == AttemptsMax);
-      if ($past(reset_i && said_q == AttemptsMax)) assert (abort_o);
+      // it ends with the third life in which it was the oldest, and not before
+      if (abort_o) assert ($past(reset_i && waiting_i && live_q) && $past(lives_q) >= 4'd2);
+      if ($past(reset_i && waiting_i && live_q && lives_q >= 4'd2)) assert (abort_o);
     end
   end
   always_comb begin
     if (rst_ni && past_reset_q) begin
       // never later; at the deadline it is being said
-      assert (waited_q <= 15'(DeadlineMs) && said_q == attempts_q);
+      assert (waited_q <= 15'(DeadlineMs) && tried_q == live_q);
+      assert (4'(attempts_q) == (lives_q > 4'd3 ? 4'd3 : lives_q));
       if (waited_q == 15'(DeadlineMs))
         assert (recover_o);
         else assert (15'(ms_q) == waited_q);

@@ -722,7 +722,7 @@ module spate_microcode
     out(OutRecovery, imm(16'd0)),
     jump(IfDisabled, LDisabled),
     enter(StepRecovery),
-    // A command that kills the drive is in the end the oldest one, so what fails for good does not get on for ever.
+    // What kills the drive is in the end the oldest command, and ends as such (spate_deadline).
     jump(
         IfNoProgress, LNoProgress
     ),

@@ -151,7 +151,10 @@ module spate_splitter
         next_q.stream <= HasRing && !next_invalid_q;
         next_q.block_4096 <= drive_i.block_4096;
         next_q.blocks_max <= drive_i.block_4096 ? sectors_max >> 3 : sectors_max;
-        next_q.status <= next_invalid_q ? StatusInvalid : next_beyond ? StatusRange : StatusOk;
+        // What came while the drive was gone was cut for no drive: one that is back meanwhile must not see it.
+        if (next_invalid_q) next_q.status <= StatusInvalid;
+        else if (!drive_i.ready) next_q.status <= StatusGone;
+        else next_q.status <= next_beyond ? StatusRange : StatusOk;
       end
       NextSized: begin
         // Beats belong to streams only: another dead request is one command without any.
@@ -307,7 +310,7 @@ module spate_splitter
       shadow_next_q.dead <= command_i.blocks == '0 || (command_i.source == SourceStream) != HasRing ||
                             (!HasRing && (command_i.address & 64'h3) != '0) ||
                             (!HasRing && command_i.address >= 64'd1 << 2 << BaseBits && BaseBits != 62) ||
-                            (drive_i.ready && 65'(command_i.lba) + 65'(command_i.blocks) > 65'(drive_i.blocks));
+                            !drive_i.ready || 65'(command_i.lba) + 65'(command_i.blocks) > 65'(drive_i.blocks);
       shadow_next_q.block_4096 <= drive_i.block_4096;
       shadow_next_q.blocks_max <= drive_i.block_4096 ? sectors_max >> 3 : sectors_max;
     end
@@ -345,7 +348,7 @@ module spate_splitter
         assert (shadow_next_q.no_beats || shadow_next_q.left != '0);
         if (next_state_q != NextChecked) assert (33'(next_q.blocks) == shadow_next_q.left);
         if (next_state_q == NextTaken)
-          assert (shadow_next_q.dead == (next_invalid_q || next_beyond));
+          assert (shadow_next_q.dead == (next_invalid_q || !drive_i.ready || next_beyond));
           else begin
             assert ((next_q.status != StatusOk) == shadow_next_q.dead);
             assert (next_q.stream == (HasRing && !next_invalid_q));
@@ -393,6 +396,7 @@ module spate_splitter
       cover (issue && !issue_last_o && shadow_q.left == 33'd9 && issue_sectors_o == 13'd8);
       cover (issue && issue_last_o && issue_status_o == StatusRange);
       cover (issue && issue_last_o && issue_status_o == StatusInvalid);
+      cover (issue && issue_last_o && issue_status_o == StatusGone);
     end
   end
 

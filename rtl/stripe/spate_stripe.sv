@@ -115,8 +115,8 @@ module spate_stripe
   always_ff @(posedge clk_i) begin
     known_q <= rst_ni && array_valid_i && (known_q || &(drive_ready_i | drive_gone_i));
     ready_q <= rst_ni && array_valid_i && known_q;
-    if (!known_q) block_4096_q <= |(drive_ready_i & drive_block_4096_i);
-    differ_q <= rst_ni && array_valid_i && known_q && (differ_q || |(drive_ready_i & ~same));
+    if (!known_q || &dead_q) block_4096_q <= |(drive_ready_i & drive_block_4096_i);
+    differ_q <= rst_ni && array_valid_i && known_q && (differ_q || (!(&dead_q) && |(drive_ready_i & ~same)));
     dead_q <= drive_gone_i | (dead_q & ~(drive_ready_i & same));
     array_blocks_q <= ArrayWidth'(member_blocks_i) * ArrayWidth'(Drives);
   end
@@ -190,8 +190,16 @@ module spate_stripe
       .part_from_registers_o(part_from_registers)
   );
 
-  // A part goes to its member's line, to the order of answers and to that of its data in one cycle.
-  assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0 && !differ_q;
+  // A part goes to its member's line, to the order of answers and to that of its data in one cycle. A request is refused
+  // as a whole or not at all: what its first part found.
+  logic begun_q, refuse_q, refuse;
+  assign refuse = begun_q ? refuse_q : differ_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begun_q <= 1'b0;
+    else if (emit) begun_q <= !part_last;
+    refuse_q <= refuse;
+  end
+  assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0 && !refuse;
   assign part_dead = part_beats && dead_q[part_member];
   assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
   assign emit = part_valid && part_ready;
@@ -226,7 +234,7 @@ module spate_stripe
     ) u_line (
         .clk_i,
         .rst_ni,
-        .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !differ_q),
+        .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
         .in_ready_o(line_ready[i]),
         .in_data_i(part),
         .out_valid_o(line_there),
@@ -244,7 +252,7 @@ module spate_stripe
       ) u_address (
           .clk_i,
           .rst_ni,
-          .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !differ_q),
+          .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
           .in_ready_o(),
           .in_data_i(part_address),
           .out_valid_o(),
@@ -319,7 +327,7 @@ module spate_stripe
           member: part_member,
           write: part.write,
           dead: part_dead,
-          refused: differ_q,
+          refused: refuse,
           last: part_last,
           from_registers: part_from_registers,
           tag: part_tag
@@ -413,7 +421,8 @@ module spate_stripe
 
   if (HasStreams) begin : gen_streams
     route_t part_route, in_route, out_route;
-    logic in_route_valid, in_end, in_valid, in_move;
+    logic in_route_valid, in_end, in_valid, in_move, in_ready, in_dead;
+    logic [MemberBits-1:0] in_member;
     logic out_route_valid, out_end, out_ready, out_move, out_valid, out_error, out_route_last;
     logic [DataWidth-1:0] in_data, out_data;
 
@@ -434,23 +443,24 @@ module spate_stripe
         .count_o()
     );
     spate_fifo #(
-        .Width(DataWidth),
+        .Width(DataWidth + MemberBits + 1),
         .Depth(SkidDepth)
     ) u_in (
         .clk_i,
         .rst_ni,
-        .in_valid_i(data_valid_i),
-        .in_ready_o(data_ready_o),
-        .in_data_i(data_i),
+        .in_valid_i(in_move),
+        .in_ready_o(in_ready),
+        .in_data_i({in_route.dead, in_route.member, data_i}),
         .out_valid_o(in_valid),
-        .out_ready_i(in_move),
-        .out_data_o(in_data),
+        .out_ready_i(in_dead || member_data_ready_i[in_member]),
+        .out_data_o({in_dead, in_member, in_data}),
         .count_o()
     );
-    assign in_move = in_valid && in_route_valid && (in_route.dead || member_data_ready_i[in_route.member]);
+    assign data_ready_o = in_ready && in_route_valid;
+    assign in_move = data_valid_i && data_ready_o;
     always_comb begin
       member_data_valid_o = '0;
-      member_data_valid_o[in_route.member] = in_valid && in_route_valid && !in_route.dead;
+      member_data_valid_o[in_member] = in_valid && !in_dead;
     end
     assign member_data_o = {Drives{in_data}};
 

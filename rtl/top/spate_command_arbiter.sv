@@ -11,7 +11,8 @@
 // for one whose command it would not, so a flush passes a stream that waits for data; and while the drive takes commands
 // of a lane, one of it is taken within three cycles, and each giver's after at most one of the other's.
 //
-// The user may change between two commands, one for each lane, which it offers in turn for at least four cycles. Its
+// The user may change between two commands, one for each lane, which it offers in turn for at least four cycles. Then one
+// of a lane is taken within eight cycles in which the drive would; whose, a drive with the rhythm of these turns decides. Its
 // responses must be taken without waiting for the user (spate_user_side has room for them): one that is not taken holds
 // back the registers'.
 module spate_command_arbiter

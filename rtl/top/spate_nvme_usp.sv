@@ -126,6 +126,7 @@ module spate_nvme_usp
   logic in_valid, in_ready, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
   logic adapter_reset, adapter_quiet, link_up;
+  drive_t drive;
   logic read_valid, read_ready, read_stray, read_data_valid, read_data_ready, read_last;
   logic [WindowBits-1:0] read_address, write_address;
   logic [8:0] read_beats;
@@ -215,7 +216,7 @@ module spate_nvme_usp
       .data_o(out_data),
       .data_last_o(out_last),
       .data_error_o(out_error),
-      .drive_o(),
+      .drive_o(drive),
       .volatile_cache_o(),
       .s_axil_awaddr_i,
       .s_axil_awvalid_i,
@@ -273,6 +274,7 @@ module spate_nvme_usp
       .clk_i,
       .rst_ni,
       .adapter_reset_i(adapter_reset),
+      .epoch_i(drive.epoch),
       .quiet_o(adapter_quiet),
       .link_up_o(link_up),
       .read_valid_o(read_valid),

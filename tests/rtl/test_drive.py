@@ -12,9 +12,11 @@ STREAMS, COMPLETIONS = "streams_go_through_whole", "completions_that_are_none_en
 ERRORS = "errors_are_tried_again_or_reported"
 LOST, READS, SIDE = "what_is_lost_is_done_again", "whatever_is_read_is_answered", "side_commands_pass_the_stream"
 LISTS = "every_slot_has_a_list_of_its_own"  # in a ring that has room for lists
-EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE)
+KILLER = "a_command_that_kills_the_drive_ends"
+GONE = "what_came_while_it_was_gone_stays_dead"  # in a ring, with blocks of 4096 bytes
+EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE, KILLER)
 # Data width, bytes of the buffer, log2 of the slots and of the queue's entries, of a block; 8192 bytes: memory mode.
-SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS)),
+SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS, GONE)),
           (512, 139264, 8, 9, 9, (STREAMS, LISTS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST)),
           (256, 8192, 2, 3, 12, (COMPLETIONS, READS))]
 ALL = os.environ.get("ALL", "0") != "0"

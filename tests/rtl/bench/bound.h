@@ -5,8 +5,8 @@
 //   write   down: data as completions, its part of the entries' read, its PRP list, doorbells    up: requests,
 //   completion read    up: data, completion, requests    down: entries, list, doorbells
 //
-// The drive reads MRRS / 64 entries at once; the tail's doorbell is shared by 16 commands, the head's by 32. The busier
-// direction is the bound.
+// The drive reads MRRS / 64 entries at once; 16 commands share the tail's doorbell, 32 the head's: who rings more often
+// loses by it. The busier direction is the bound.
 #ifndef SPATE_BENCH_BOUND_H
 #define SPATE_BENCH_BOUND_H
 

@@ -43,23 +43,30 @@ void run() {
   };
   rig.board.reset();
   flush(rig, 1, "has done nothing");
-  for (uint32_t number = 0; number < kWrites; number++) {
-    source.add(number, 1, 1);
-    UserCommand command;
-    command.op = Op::Write;
-    command.tag = static_cast<uint16_t>(number);
-    command.lba = number;
-    command.blocks = 1;
-    rig.user.submit(command);
-  }
-  if (!rig.board.run_until([&] { return rig.user.waiting() == 0 && source.empty(); }, kBringUpCycles) || responses != 0)
-    rig.board.fail("the writes are not under way");
+  const auto give_writes = [&](uint32_t version) {
+    const uint32_t before = responses;
+    for (uint32_t number = 0; number < kWrites; number++) {
+      source.add(number, 1, version);
+      UserCommand command;
+      command.op = Op::Write;
+      command.tag = static_cast<uint16_t>(number);
+      command.lba = number;
+      command.blocks = 1;
+      rig.user.submit(command);
+    }
+    const auto taken = [&] { return rig.user.waiting() == 0 && source.empty(); };
+    if (!rig.board.run_until(taken, kBringUpCycles) || responses != before)
+      rig.board.fail("the writes are not under way");
+  };
+  give_writes(1);
   rig.user.set_stall(100);
   rig.board.run(200'000);
   flush(rig, 2, "takes no response");
   rig.user.set_stall(0);
   if (!rig.board.run_until([&] { return responses == kWrites; }, kBringUpCycles))
     rig.board.fail("%u of %u responses are there", responses, kWrites);
+  responses = 0;
+  give_writes(2);
   rig.board.pins().user_rst_ni = 0;
   rig.board.run(1'000);
   flush(rig, 3, "is in reset");

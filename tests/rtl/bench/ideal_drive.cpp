@@ -140,8 +140,9 @@ void IdealDrive::enable() {
   if (((cc_ >> 4) & 7) != 0 || ((cc_ >> 7) & 0xf) != 0 || (aqa_ & 0xfff) == 0 || (aqa_ >> 16) == 0)
     board_.fail("enabled with CC 0x%08x, AQA 0x%08x", cc_, aqa_);
   if (ready_) board_.fail("enabled before CSTS.RDY was 0");
-  in_vain_ = counters.enables++ != 0 && !got_on();
-  completed_ = 0;
+  was_in_vain_ = counters.enables++ != 0 && !oldest_ended_;
+  oldest_ended_ = false;
+  oldest_.reset();
   shutdown_status_ = 0;
   shut_down_ = false;
   at(config_.ready_ns, [this, life = life_] {

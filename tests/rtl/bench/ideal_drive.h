@@ -25,6 +25,8 @@
 
 namespace bench {
 
+constexpr uint16_t kDoNotRetry = 0x4000; // of a status field (4.6.1)
+
 struct DriveConfig {
   uint8_t block_shift = 9; // 9 or 12
   uint64_t blocks = UINT64_C(1) << 31;
@@ -44,8 +46,8 @@ struct DriveConfig {
   unsigned link_generation = 3, link_lanes = 4; // as its registers say
 };
 
-// One in so many I/O commands; 0: none. What costs a recovery does not come again before enough was completed, if it
-// did not after the recovery before: the same command three times in vain is all that the core promises.
+// One in so many I/O commands; 0: none. What costs a recovery does not come a third time in a row before the oldest
+// command has ended: that often in vain is all that the core promises for a command.
 struct Mischief {
   uint32_t hold = 0;        // completed after commands that came later
   uint32_t late = 0;        // completed 64 times as late as others
@@ -102,6 +104,8 @@ public:
   bool shut_down() const { return shut_down_; }
   bool enabled() const { return ready_; }
   bool failed() const { return fatal_; }
+  // Whether the oldest command has not been cut short twice already: see Mischief.
+  bool may_fail() const { return oldest_ended_ || !was_in_vain_; }
 
 private:
   using Dwords = std::array<uint32_t, 16>;
@@ -172,8 +176,6 @@ private:
   void stray_read();
   void finish(const CommandPointer &command);
   bool current(const Command &command) const { return command.life == life_; }
-  // So many that the oldest that can have been under way at first is among them, though some end twice.
-  bool got_on() const { return completed_ > 128; }
   // ideal_drive_admin.cpp
   void begin_admin(const CommandPointer &command);
   void identify(const CommandPointer &command);
@@ -199,8 +201,9 @@ private:
   Queue sq_[2], cq_[2];        // 0: admin
   uint32_t told_head_[2] = {}; // the head that the host knows of
   unsigned in_flight_ = 0, fetching_ = 0;
-  uint64_t completed_ = 0;             // I/O commands since the last enable
-  bool in_vain_ = false;               // before that too few were
+  CommandPointer oldest_;     // the first read or write since the last enable: the host has waited longest for it
+  bool oldest_ended_ = false; // with what the host takes for an end
+  bool was_in_vain_ = false;  // it had not, when the drive was enabled last
   std::deque<Completion> completions_; // that wait for room
   std::deque<CommandPointer> held_;
   uint64_t sanitized_ = 0;

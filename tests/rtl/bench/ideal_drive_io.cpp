@@ -13,7 +13,6 @@ namespace {
 
 constexpr uint8_t kFlush = 0, kWrite = 1, kRead = 2, kDatasetManagement = 9;
 constexpr uint64_t kPageBytes = 4096;
-constexpr uint16_t kDoNotRetry = 0x4000;
 constexpr uint16_t kInvalidOpcode = 0x01 | kDoNotRetry, kInvalidField = 0x02 | kDoNotRetry,
                    kLbaRange = 0x80 | kDoNotRetry;
 constexpr uint16_t kNamespaceNotReady = 0x82; // may pass
@@ -28,6 +27,7 @@ uint64_t quad(const uint32_t *dwords) { return dwords[0] | static_cast<uint64_t>
 void IdealDrive::begin(const CommandPointer &command) {
   const uint8_t opcode = static_cast<uint8_t>(command->dwords[0]);
   if (command->dwords[1] != 1) board_.fail("an I/O command for namespace 0x%x", command->dwords[1]);
+  if (!oldest_ && (opcode == kWrite || opcode == kRead)) oldest_ = command;
   choose_mischief(command);
   if (!current(*command)) // the mischief was the end of this life
     return;
@@ -69,21 +69,20 @@ void IdealDrive::choose_mischief(const CommandPointer &pointer) {
     counters.mischief += now;
     return now;
   };
-  const bool may_fail = got_on() || !in_vain_;
   command.hold = chosen(mischief.hold);
   command.twice = chosen(mischief.twice);
-  command.wrong_id = may_fail && chosen(mischief.wrong_id);
-  command.wrong_phase = may_fail && chosen(mischief.wrong_phase);
-  command.stuck = may_fail && chosen(mischief.stuck);
+  command.wrong_id = may_fail() && chosen(mischief.wrong_id);
+  command.wrong_phase = may_fail() && chosen(mischief.wrong_phase);
+  command.stuck = may_fail() && chosen(mischief.stuck);
   if (chosen(mischief.late)) command.extra_ns = 64 * config_.write_ns;
   if (chosen(mischief.retry)) command.refuse = kNamespaceNotReady;
   if (chosen(mischief.refuse)) command.refuse = kWriteFault;
   if (chosen(mischief.reread)) reread(pointer);
   if (chosen(mischief.stray_read)) stray_read();
-  if (may_fail && chosen(mischief.fatal)) {
+  if (may_fail() && chosen(mischief.fatal)) {
     fatal_ = true;
     life_++; // nothing that is under way ends
-  } else if (may_fail && chosen(mischief.drop)) {
+  } else if (may_fail() && chosen(mischief.drop)) {
     drop_link(kDropNs);
   }
 }

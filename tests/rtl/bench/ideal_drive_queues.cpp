@@ -55,6 +55,8 @@ void IdealDrive::complete(const CommandPointer &command, uint16_t status, uint32
     return;
   }
   in_flight_--;
+  const bool ends = (status == 0 || (status & kDoNotRetry)) && !command->wrong_id && !command->wrong_phase;
+  oldest_ended_ = oldest_ended_ || (command == oldest_ && ends);
   const uint16_t id = static_cast<uint16_t>(command->dwords[0] >> 16);
   Completion completion{command->admin, result, id, status, command->wrong_phase};
   if (command->wrong_id) completion.id ^= 0x80; // of no command: the other side of the slots
@@ -85,7 +87,6 @@ void IdealDrive::post_one(const Completion &completion) {
   uint8_t bytes[16];
   std::memcpy(bytes, entry, sizeof bytes);
   host_.write(queue.base + queue.tail * 16, bytes, sizeof bytes, nullptr);
-  completed_ += !completion.admin;
   told_head_[queue_id] = sq_[queue_id].head;
   queue.tail = (queue.tail + 1) % queue.entries;
   if (queue.tail == 0) queue.phase = !queue.phase;

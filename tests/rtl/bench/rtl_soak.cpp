@@ -166,7 +166,7 @@ private:
     while (done.writes + done.reads < until) {
       traffic_.feed();
       rig_.board.step();
-      if (loss && !lost && done.writes + done.reads >= loss_at) {
+      if (loss && !lost && done.writes + done.reads >= loss_at && rig_.drive.may_fail()) {
         lost = true;
         sudden_loss();
       }

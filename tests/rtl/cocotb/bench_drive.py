@@ -408,3 +408,59 @@ async def side_commands_pass_the_stream(dut):
     await bench.finish(400000)
     assert drive.events["recovery"] == 1 and not bench.failed
     assert [response["status"] for response in drive.responses if response["tag"] == tag] == [0]
+
+
+@case
+async def a_command_that_kills_the_drive_ends(dut):
+    """Each time, a while after the drive was ready and with other commands ending meanwhile: not for ever."""
+    bench = Bench(dut, stall=0.0)
+    drive = bench.drive
+    await bench.ready()
+    drive.latency_cycles = 3
+    carry_out, kills = drive.carry_out, 0
+
+    async def dies_of_writes(life, cid, sqe):
+        nonlocal kills
+        if sqe[0] & 0xFF != 1:
+            await carry_out(life, cid, sqe)
+            return
+        kills += 1
+        await drive.cycles(250)
+        if life == drive.life:
+            drive.drop_link(30)
+
+    drive.carry_out = dies_of_writes
+    bench.write(1)
+    write, _ = bench.waiting[-1]
+    for number in range(1, 9):
+        drive.put(op="flush", tag=0x7000 + number, from_registers=1, source=MAILBOX)
+        await drive.until(lambda: len(drive.responses) >= number or drive.gone, what="an answer")
+        if any(answer["tag"] == write for answer in drive.responses):
+            break
+    ends = [answer["status"] for answer in drive.responses if answer["tag"] == write]
+    assert ends == [0x8005] and kills == 3 and not drive.gone
+
+
+@case
+async def what_came_while_it_was_gone_stays_dead(dut):
+    """A request is cut while no drive is there, and one comes back in the middle of it: it never sees that request."""
+    bench = Bench(dut, stall=0.0)
+    drive = bench.drive
+    drive.any_access_fault = "error"
+    await drive.cycles(8)
+    await drive.until(lambda: drive.gone, what="gone")
+    blocks = 16
+    drive.put(op="write", lba=64, blocks=blocks, source=STREAM, address=0, tag=5)
+    beats = blocks * 512 // BEAT
+    for number in range(beats // 4):
+        bench.source.put(data=number)
+    await drive.cycles(300)
+    drive.any_access_fault = None
+    drive.put(op="restart", tag=6, from_registers=1, source=MAILBOX)
+    await drive.until(lambda: drive.ready, what="ready")
+    for number in range(beats):
+        bench.source.put(data=number)
+    await drive.until(lambda: len(drive.responses) == 2, what="two answers")
+    assert not drive.io_log, "the drive got some of it"
+    assert {answer["tag"]: answer["status"] for answer in drive.responses} == {5: 0x8004, 6: 0}
+    assert len(bench.source.words) == beats // 4, "exactly its beats were moved"

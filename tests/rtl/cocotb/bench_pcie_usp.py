@@ -23,7 +23,7 @@ ENABLES_LAST = [0b1111, 0b0111, 0b0011, 0b0001]
 class Bench:
     def __init__(self, dut, stall: float = 0.0, payload: int = 1):
         self.dut, self.payload = dut, payload
-        dut.rst_n.value = dut.adapter_reset.value = dut.user_lnk_up.value = 0
+        dut.rst_n.value = dut.adapter_reset.value = dut.epoch.value = dut.user_lnk_up.value = 0
         dut.user_reset.value = 1
         self.core_clock, self.user_clock = StoppableClock(dut.clk, CORE_PS), StoppableClock(dut.user_clk, USER_PS)
         self.core, self.registers, self.block = CoreModel(dut, stall), Registers(dut), Block(dut, stall)
@@ -283,7 +283,11 @@ async def a_broken_write_takes_the_link_down(dut, dwords):
     # What was lost is not made good: a completion of that epoch would be of data that did not come.
     bench.expected = bytearray(bench.core.memory)
     bench.block.show(Request(MEMORY_WRITE, WINDOW_BASE + 8192, 4, data=[0, 0, 0, 0]))
-    bench.write(1 << WINDOW_BITS - 1, 16)
+    bench.block.show(Request(MEMORY_WRITE, WINDOW_BASE + (1 << WINDOW_BITS - 1), 4, data=[0, 0, 0, 0]))
+    await bench.finished()
+    bench.written()
+    dut.epoch.value = 1
+    await ClockCycles(dut.clk, 2)
     bench.write(64, 16)
     await bench.finished()
     bench.written()

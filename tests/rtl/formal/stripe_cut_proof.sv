@@ -129,7 +129,7 @@ module stripe_cut_proof
     if (past_reset_q && rst_ni) begin
       assert (!part_valid || busy_q);
       assert (!command_ready || !busy_q);
-      assert (waited_q <= 6'd20);
+      assert (waited_q <= (Drives == 3 ? 6'd12 : 6'd4));
       if (part_valid) begin
         assert (part_tag == given_q.tag && part_write == (given_q.op == OpWrite));
         assert (part_beyond == (33'(given_q.lba) + 33'(given_q.blocks) > 33'(array_blocks)));

@@ -155,7 +155,7 @@ module stripe_side_proof
                                       StatusInvalid));
           end
       end
-      assert (idle_q <= 6'd16);
+      assert (idle_q <= (asked_q == '0 ? 6'd8 : 6'd3));
       cover (response_valid && flush && failed_q);
       cover (response_valid && deallocate && asked_q == '1 && !failed_q);
       cover (response_valid && deallocate && asked_q == 2'b10);
