@@ -290,13 +290,41 @@ async def a_write_that_came_broken_is_not_taken(dut):
         bench.give("read", request.lba, request.data)
     await drive.until(lambda: len(drive.in_flight) > 2, what="reads in flight")
     generation = drive.generation
-    drive.root.break_writes = 1
+    drive.root.break_writes, drive.reset_is_due = 1, True
     await bench.finish()
     assert drive.root.break_writes == 0
     assert drive.generation == generation, "the adapter was to be reset, the drive was"
     await bench.read_back(written)
     counts = await bench.counts()
     assert counts["recovery"] == 1 and counts["command_error"] == 0, counts
+
+
+@cocotb.test(**case("broken"))
+async def a_bring_up_that_fails_after_a_broken_write_costs_one_attempt(dut):
+    """The link drops as the drive is enabled again: the next epoch is the broken write's, and must be believed."""
+    bench = Bench(dut)
+    drive = bench.drive
+    drive.latency_cycles = SLOW_CYCLES
+    await bench.start()
+    written = bench.writes(8, 8)
+    await bench.finish()
+    for request in written:
+        bench.give("read", request.lba, request.data)
+    await drive.until(lambda: len(drive.in_flight) > 2, what="reads in flight")
+    drive.way, enable, enables = "link", drive.enable, 0
+
+    def enable_and_drop(on):
+        nonlocal enables
+        enable(on)
+        enables += on
+        if on and enables == 1:
+            drive.after(10, lambda: drive.drop_link(60))
+
+    drive.enable, drive.profile.ready_cycles = enable_and_drop, 40
+    drive.root.break_writes, drive.reset_is_due = 1, True
+    await bench.finish()
+    assert enables == 2, f"enabled {enables} times"
+    await bench.read_back(written)
 
 
 @cocotb.test(**case("lost"))

@@ -49,6 +49,7 @@ class DriveModel(AdminDrive):
         self.bad_blocks = {}  # first block of a command → [status or LOST, how often]
         self.fault_log = []
         self.latency_cycles, self.rereads = 60, 0.2
+        self.reset_is_due = False  # entries may read as zeros: the adapter answers for a core that will reset the drive
         super().__init__(dut, profile, tick_cycles=0, window=window, bar=bar)
 
     # ---- what admin_drive has in its own ports is in the windows here ----
@@ -70,6 +71,8 @@ class DriveModel(AdminDrive):
         assert left == 0 and number < 4, f"a doorbell at {address:#x}"
         if number < 2:
             super().doorbell(address, data)
+        elif not self.registers[CSTS] & 1:
+            return  # a host that does not know yet of the drive's reset may still ring
         elif number == 2:
             assert self.sq and data < self.sq.entries, "a doorbell of no queue"
             added, room = (data - self.sq.tail) % self.sq.entries, (self.sq.head - self.sq.tail - 1) % self.sq.entries
@@ -137,6 +140,8 @@ class DriveModel(AdminDrive):
             life, index = self.life, sq.head
             data = await self.port.read(self.base + SQ + index * 64, 64)
             if life != self.life:
+                continue
+            if self.reset_is_due and not any(data):
                 continue
             if random.random() < self.rereads:  # again, in odd pieces, before the head says that it was read
                 first = random.randrange(0, 64, 4)
