@@ -151,7 +151,9 @@ class Bench:
             return INVALID
         if not STREAM_MODE and request.address % 4:
             return INVALID
-        return RANGE if not self.gone and request.lba + request.blocks > self.namespace_blocks else OK
+        if self.gone:
+            return GONE
+        return RANGE if request.lba + request.blocks > self.namespace_blocks else OK
 
     def cut(self, request: Request, status: int) -> list[Command]:
         left = request.blocks * self.block_sectors
