@@ -11,11 +11,11 @@ import argparse
 import json
 import pathlib
 import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-PROGRAM = ROOT / "build" / "gateware" / "tests" / "rtl" / "sim" / "seeds"
-RESULT = ROOT / "build" / "bench" / "rtl-seeds.json"
+import figures
+import qemu
+
+PROGRAM = qemu.BUILD / "gateware" / "tests" / "rtl" / "sim" / "seeds"
 
 # Averages over 1000 GB each, but for the 970 EVO Plus (raw transfers of a processor, inside the SLC cache).
 PEERS = {
@@ -31,7 +31,7 @@ CLOCK_TOLERANCE = 0.001
 def measure(program: pathlib.Path, profile: str) -> dict:
     result = subprocess.run([str(program), profile], capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        sys.exit(f"seeds {profile} failed: {result.stderr.strip()}")
+        figures.die(f"seeds {profile}", result.stderr.strip())
     return json.loads(result.stdout)
 
 
@@ -49,20 +49,22 @@ def main() -> None:
     parser.add_argument("profiles", nargs="*", default=list(PEERS))
     options = parser.parse_args()
 
-    results = []
+    bench = figures.Bench("rtl-seeds", "make bench-rtl-seeds")
     print("| drive | write: average (best segment) | theirs | read: average (best segment) | theirs | alternating | theirs |")
     print("|---|---|---|---|---|---|---|")
     for profile in options.profiles:
-        ours = measure(options.program, profile)
-        results.append({"ours": ours, "peer": PEERS[profile]})
-        print(row(ours, PEERS[profile]), flush=True)
+        ours, peer = measure(options.program, profile), PEERS[profile]
+        print(row(ours, peer), flush=True)
+        for kind, value in (("write", ours["write"]["average"]), ("read", ours["read"]["average"]),
+                            ("alternating", ours["alternating"])):
+            published = {"peer": peer["source"], "peer_value": peer[kind]} if kind in peer else {}
+            bench.add(f"{profile}: {kind}", value, "MB/s", **published)
         if abs(ours["clock_ratio"] - 1) > CLOCK_TOLERANCE:
-            sys.exit(f"{profile}: the core's clock and the drive's differ by {ours['clock_ratio']}")
-    scale, megabytes = results[0]["ours"]["scale"], results[0]["ours"]["bytes"] // 1_000_000
+            figures.die(profile, f"the core's clock and the drive's differ by {ours['clock_ratio']}")
+    scale, megabytes = ours["scale"], ours["bytes"] // 1_000_000
     print(f"\nOurs: simulated, {megabytes} MB for 1000 GB: the medium's amounts and times 1/{scale} of the profile's; link,")
     print("latencies and rates true; 64 slots, a ring of 1 MiB; alternating pieces of 1 MiB, theirs of 128 MB. Every block was compared.")
-    RESULT.parent.mkdir(parents=True, exist_ok=True)
-    RESULT.write_text(json.dumps(results, indent=2) + "\n")
+    bench.write()
 
 
 if __name__ == "__main__":
