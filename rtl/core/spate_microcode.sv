@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of spate_admin: a listing, chapter by chapter, that the functions at the end assemble into a ROM.
+// The program of spate_admin: a listing, chapter by chapter, that spate_program assembles.
 // An error anywhere (`fail`, or a register access that went wrong) forgets all calls and goes where the last `catch_at`
 // said: while the drive is brought up to LFailed, later to LRecover.
 //
 // Guarantee: every loop that waits for the drive or the link has a deadline.
-//
-// Kept together in synthesis: mapped with what is around it the table becomes nearly twice as large.
-(* keep_hierarchy = "yes" *)
 module spate_microcode
   import spate_pkg::*;
   import spate_microcode_pkg::*;
@@ -1310,89 +1307,21 @@ module spate_microcode
     ret()
   };
 
-  // ---- the assembler ----
+  // ---- all of it ----
 
   // As wide as it is long.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Listing = {Start, Controller, Identify, Loop, Commands, Routines};
-  localparam int unsigned Width = $bits(instruction_t);
-  localparam int unsigned Lines = $bits(Listing) / Width;
 
-  function automatic instruction_t line(int unsigned number);
-    return instruction_t'(Listing[(Lines-1-number)*Width+:Width]);
-  endfunction
-
-  function automatic int unsigned count_instructions();
-    count_instructions = 0;
-    for (int unsigned i = 0; i < Lines; i++) begin
-      if (line(i).operation != DoLabel) count_instructions++;
-    end
-  endfunction
-
-  localparam int unsigned Instructions = count_instructions();
-  typedef logic [255:0][AddressWidth-1:0] addresses_t;
-  typedef logic [Instructions-1:0][Width-1:0] program_t;
-
-  function automatic addresses_t find_labels();
-    logic [AddressWidth-1:0] here;
-    here = '0;
-    find_labels = '0;
-    for (int unsigned i = 0; i < Lines; i++) begin
-      if (line(i).operation == DoLabel) find_labels[8'(line(i).immediate)] = here;
-      else here++;
-    end
-  endfunction
-
-  localparam addresses_t Labels = find_labels();
-
-  function automatic program_t assemble();
-    int unsigned here;
-    instruction_t instruction;
-    here = 0;
-    assemble = program_t'(0);
-    for (int unsigned i = 0; i < Lines; i++) begin
-      instruction = line(i);
-      if (instruction.operation == DoJump || instruction.operation == DoCall || instruction.operation == DoCatch)
-        instruction.immediate = 16'(Labels[instruction.immediate[7:0]]);
-      if (instruction.operation != DoLabel) begin
-        assemble[here] = instruction;
-        here++;
-      end
-    end
-  endfunction
-
-  localparam program_t Program = assemble();
-
-  if (Instructions > 2 ** AddressWidth) begin : gen_size
-    $error("spate_microcode: the program does not fit");
-  end
-
-  // Read with a clock, so that the way from the address ends at the instruction, and a block RAM can hold it. In LUTs: a
-  // column for each bit of an instruction.
-  typedef logic [2**AddressWidth-1:0] column_t;
-
-  function automatic column_t column(logic [4:0] position);
-    column = column_t'(0);
-    for (int unsigned i = 0; i < Instructions; i++) column[i] = Program[i][position];
-  endfunction
-
-  if (InBlockRam) begin : gen_block
-    (* rom_style = "block" *) logic [Width-1:0] words[2**AddressWidth];
-    initial begin
-      for (int unsigned i = 0; i < 2 ** AddressWidth; i++) words[i] = i < Instructions ? Program[i] : '0;
-    end
-    always_ff @(posedge clk_i) begin
-      if (fetch_i) instruction_o <= instruction_t'(words[address_i]);
-    end
-  end else begin : gen_luts
-    logic [Width-1:0] instruction;
-    for (genvar i = 0; i < Width; i++) begin : gen_column
-      localparam column_t Column = column(5'(i));
-      assign instruction[i] = Column[address_i];
-    end
-    always_ff @(posedge clk_i) begin
-      if (fetch_i) instruction_o <= instruction_t'(instruction);
-    end
-  end
+  spate_program #(
+      .Lines($bits(Listing) / $bits(instruction_t)),
+      .Listing(Listing),
+      .InBlockRam(InBlockRam)
+  ) u_program (
+      .clk_i,
+      .fetch_i,
+      .address_i,
+      .instruction_o
+  );
 
 endmodule

@@ -14,8 +14,8 @@
 // does not hold up the memory.
 //
 // A request beyond the namespace moves its beats and ends with StatusRange. One with zero blocks or an address ends with
-// StatusInvalid. An error of the memory is StatusMemory: a piece whose data are not there is not given to the drive. The
-// block size must not change while the ring has something in it.
+// StatusInvalid. An error of the memory is StatusMemory: a piece whose data are not there is not given to the drive. When
+// the drive goes, what it was not given yet ends with StatusGone: the next one may have blocks of another size.
 //
 // A flush's `done` is the ring's own, as the drive knows nothing of pieces that it was not given: of each write the
 // blocks before its first error, of the pieces that the ring had done with when the drive took the flush.
@@ -115,6 +115,7 @@ module spate_ring_ddr
     logic                  fua;
     logic                  beyond;
     logic                  invalid;         // nothing to move; not for the drive
+    logic                  gone;            // the drive that it was for is; not for the drive
     logic [SectorBits-1:0] place;           // in the ring
     logic [PieceBits-1:0]  sectors;
     logic [LbaWidth-1:0]   lba;
@@ -137,6 +138,7 @@ module spate_ring_ddr
     logic                  fua;
     logic                  beyond;
     logic                  invalid;
+    logic                  gone;
     logic [SectorBits-1:0] place;
     logic [LbaWidth-1:0]   lba;
     logic                  from_registers;
@@ -166,6 +168,7 @@ module spate_ring_ddr
           fua: cut_q.fua,
           beyond: cut_q.beyond,
           invalid: cut_q.invalid,
+          gone: cut_q.gone || drive_i.gone,
           place: cut_q.place,
           sectors: size_q,
           lba: cut_q.lba,
@@ -218,6 +221,7 @@ module spate_ring_ddr
       end
       default: ;
     endcase
+    cut_q.gone <= drive_i.gone || (cut_state_q != CutIdle && cut_q.gone);
   end
 
   // ---- a write's data go to the memory, burst by burst ----
@@ -356,6 +360,7 @@ module spate_ring_ddr
     logic                  write;
     logic                  dead;            // the drive is not asked
     logic                  invalid;
+    logic                  gone;
     logic [SectorBits-1:0] place;
     logic [PieceBits-1:0]  sectors;
     logic                  last;
@@ -365,7 +370,8 @@ module spate_ring_ddr
 
   piece_t issue;
   order_t issued, order;
-  logic issue_valid, issue_may_go, issue_dead, issue_go, order_ready, order_valid, order_take;
+  logic [$clog2(Pieces):0] issue_count, gone_q;  // gone_q: of the pieces in the queue, the first ones
+  logic issue_valid, issue_may_go, issue_gone, issue_dead, issue_go, order_ready, order_valid, order_take;
   logic side_busy_q, side_from_registers_q, side_is_flush_q, side_offer, side_shown, side_take, piece_offer;
   logic [15:0] side_tag_q;
   logic [LbaWidth-1:0] written_q, side_written_q;
@@ -383,11 +389,19 @@ module spate_ring_ddr
       .out_valid_o(issue_valid),
       .out_ready_i(issue_go),
       .out_data_o(issue),
-      .count_o()
+      .count_o(issue_count)
   );
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) gone_q <= '0;
+    else
+      gone_q <= (drive_i.gone ? issue_count : gone_q) - ($clog2(
+          Pieces
+      ) + 1)'(issue_go && (drive_i.gone || gone_q != '0));
+  end
 
   assign issue_may_go = issue_valid && order_ready && (!issue.write || issue.invalid || written_valid);
-  assign issue_dead = issue.invalid || (issue.write && written_error);
+  assign issue_gone = issue.gone || drive_i.gone || gone_q != '0;
+  assign issue_dead = issue.invalid || issue_gone || (issue.write && written_error);
   assign piece_offer = issue_may_go && !issue_dead;
   assign issue_go = issue_may_go && (issue_dead || (!side_shown && drive_command_ready_i));
   assign written_take = issue_go && issue.write && !issue.invalid;
@@ -423,6 +437,7 @@ module spate_ring_ddr
           write: issue.write,
           dead: issue_dead,
           invalid: issue.invalid,
+          gone: issue_gone,
           place: issue.place,
           sectors: issue.sectors,
           last: issue.last,
@@ -526,7 +541,7 @@ module spate_ring_ddr
           last: order.last,
           from_registers: order.from_registers,
           tag: order.tag,
-          status: order.invalid ? StatusInvalid : order.dead ? StatusMemory : answer_status,
+          status: order.invalid ? StatusInvalid : order.gone ? StatusGone : order.dead ? StatusMemory : answer_status,
           done: order.dead ? '0 : answer_done
       };
   spate_fifo #(

@@ -6,7 +6,8 @@
 //
 // Guarantee: the commands of a request cover its blocks exactly once, in order, the last one says so. A request that
 // cannot be carried out (StatusInvalid, StatusRange) becomes dead commands that move its beats and never reach the
-// drive. Between two commands of a stream at most two cycles pass in which no beat is taken.
+// drive; so does what is left of one (StatusGone) when the drive goes: the next one may have blocks of another size.
+// Between two commands of a stream at most two cycles pass in which no beat is taken.
 module spate_splitter
   import spate_pkg::*;
 #(
@@ -20,7 +21,7 @@ module spate_splitter
     input logic clk_i,
     input logic rst_ni,
 
-    // Only looked at between requests, and the request waits until `ready` or `gone`.
+    // A request waits until `ready` or `gone`. What bring-up found may change after `gone` only.
     input drive_t drive_i,
 
     input  logic     command_valid_i,
@@ -104,7 +105,7 @@ module spate_splitter
   next_e next_state_q;
   request_t next_q;
   logic [LbaWidth:0] next_end_q;  // the block after the last one
-  logic next_invalid_q, next_lba_high_q, next_beyond;
+  logic next_invalid_q, next_lba_high_q, next_beyond, next_gone;
   logic is_data, take;
   logic [SectorsWidth-1:0] sectors_max;
 
@@ -116,6 +117,9 @@ module spate_splitter
 
   assign sectors_max = drive_i.ready ? drive_i.command_sectors_max : GoneSectors;
   assign next_beyond = drive_i.ready && (next_lba_high_q || next_end_q > (LbaWidth + 1)'(drive_i.blocks));
+
+  assign next_gone = drive_i.gone && next_q.status == StatusOk &&
+                     (next_state_q == NextSized || next_state_q == NextChecked);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -151,7 +155,6 @@ module spate_splitter
         next_q.stream <= HasRing && !next_invalid_q;
         next_q.block_4096 <= drive_i.block_4096;
         next_q.blocks_max <= drive_i.block_4096 ? sectors_max >> 3 : sectors_max;
-        // What came while the drive was gone was cut for no drive: one that is back meanwhile must not see it.
         if (next_invalid_q) next_q.status <= StatusInvalid;
         else if (!drive_i.ready) next_q.status <= StatusGone;
         else next_q.status <= next_beyond ? StatusRange : StatusOk;
@@ -167,6 +170,7 @@ module spate_splitter
       end
       default: ;
     endcase
+    if (next_gone) next_q.status <= StatusGone;
   end
 
   // ---- the request that is being cut ----
@@ -209,7 +213,9 @@ module spate_splitter
 
     if (take) begin
       cut_q <= next_q;
+      if (next_gone) cut_q.status <= StatusGone;
     end else begin
+      if (drive_i.gone && cut_q.status == StatusOk) cut_q.status <= StatusGone;
       if (start) begin
         cut_q.blocks <= cut_q.blocks - 32'(start_blocks);
         if (HasRing) cut_q.base <= BaseBits'(alloc_base_i);
@@ -280,9 +286,12 @@ module spate_splitter
   typedef struct packed {
     logic                write;
     logic                no_beats;    // dead, one command
+    logic                empty;       // one command without blocks; known when it was sized
     logic                dead;
+    logic                begun;       // a command was issued
     logic [15:0]         tag;
     logic [LbaWidth-1:0] lba;
+    logic [64:0]         end_;        // the block after the last one
     logic [32:0]         left;        // blocks
     logic                block_4096;
     logic [12:0]         blocks_max;
@@ -291,9 +300,10 @@ module spate_splitter
   shadow_t shadow_next_q, shadow_q;
   logic past_reset_q = 1'b0;
   logic taken;
-  (* keep *) logic [SectorsWidth-1:0] issue_blocks;
+  (* keep *) logic [SectorsWidth-1:0] issue_blocks, drive_blocks_max;
 
   assign taken = command_valid_i && command_ready_o && is_data;
+  assign drive_blocks_max = drive_i.block_4096 ? drive_i.command_sectors_max >> 3 : drive_i.command_sectors_max;
   assign issue_blocks = shadow_q.block_4096 ? issue_sectors_o >> 3 : issue_sectors_o;
 
   always_ff @(posedge clk_i) begin
@@ -307,29 +317,40 @@ module spate_splitter
       shadow_next_q.no_beats <= command_i.blocks == '0 || (command_i.source == SourceStream) != HasRing ||
                                 (!HasRing && (command_i.address & 64'h3) != '0) ||
                                 (!HasRing && command_i.address >= 64'd1 << 2 << BaseBits && BaseBits != 62);
-      shadow_next_q.dead <= command_i.blocks == '0 || (command_i.source == SourceStream) != HasRing ||
-                            (!HasRing && (command_i.address & 64'h3) != '0) ||
-                            (!HasRing && command_i.address >= 64'd1 << 2 << BaseBits && BaseBits != 62) ||
-                            !drive_i.ready || 65'(command_i.lba) + 65'(command_i.blocks) > 65'(drive_i.blocks);
+      shadow_next_q.end_ <= 65'(command_i.lba) + 65'(command_i.blocks);
+    end
+    if (next_state_q == NextTaken) begin
+      shadow_next_q.dead <= shadow_next_q.no_beats || !drive_i.ready || shadow_next_q.end_ > 65'(drive_i.blocks);
       shadow_next_q.block_4096 <= drive_i.block_4096;
       shadow_next_q.blocks_max <= drive_i.block_4096 ? sectors_max >> 3 : sectors_max;
     end
-    if (take) shadow_q <= shadow_next_q;
+    if (next_state_q == NextSized) shadow_next_q.empty <= shadow_next_q.no_beats || (!HasRing && shadow_next_q.dead);
+    if (next_state_q != NextTaken && drive_i.gone) shadow_next_q.dead <= 1'b1;
+    if (taken) shadow_next_q.begun <= 1'b0;
     if (issue) begin
+      shadow_q.begun <= 1'b1;
       shadow_q.lba <= shadow_q.lba + LbaWidth'(issue_blocks);
       shadow_q.left <= shadow_q.left - 33'(issue_blocks);
     end
     if (take) shadow_q <= shadow_next_q;
+    if (drive_i.gone) shadow_q.dead <= 1'b1;
   end
 
-  // The drive is as bring-up found it, all the time. A command can be at least a block.
+  // The drive is as bring-up found it until it is gone, and then until another one is ready. A command can be at least a
+  // block.
   drive_t drive_q;
+  logic unknown_q = 1'b1;
+  logic same_drive;
+  assign same_drive = drive_i.block_4096 == drive_q.block_4096 && drive_i.blocks == drive_q.blocks &&
+                      drive_i.command_sectors_max == drive_q.command_sectors_max;
   always_ff @(posedge clk_i) begin
     drive_q <= drive_i;
-    if (past_reset_q) assume (drive_i == drive_q);
+    unknown_q <= drive_i.gone || (unknown_q && !drive_i.ready);
+    if (past_reset_q && !unknown_q) assume (same_drive);
+    if (past_reset_q && drive_q.gone) assume (!drive_i.ready);
   end
   always_comb begin
-    assume (drive_i.ready != drive_i.gone);
+    assume (!(drive_i.ready && drive_i.gone));
     assume (drive_i.command_sectors_max >= 13'd8 && drive_i.command_sectors_max <= 13'(CommandSectorsMax));
     assume (!drive_i.block_4096 || drive_i.command_sectors_max[2:0] == '0);
   end
@@ -341,22 +362,29 @@ module spate_splitter
         assert (next_q.write == shadow_next_q.write && next_q.tag == shadow_next_q.tag);
         assert (next_q.lba == shadow_next_q.lba);
         assert (next_invalid_q == shadow_next_q.no_beats);
-        assert (shadow_next_q.block_4096 == drive_i.block_4096);
-        assert (shadow_next_q.blocks_max == (drive_i.block_4096 ? sectors_max >> 3 : sectors_max));
         assert (shadow_next_q.left <= 33'h0ffffffff);
-        assert (!shadow_next_q.no_beats || shadow_next_q.dead);
         assert (shadow_next_q.no_beats || shadow_next_q.left != '0);
         if (next_state_q != NextChecked) assert (33'(next_q.blocks) == shadow_next_q.left);
-        if (next_state_q == NextTaken)
-          assert (shadow_next_q.dead == (next_invalid_q || !drive_i.ready || next_beyond));
-          else begin
-            assert ((next_q.status != StatusOk) == shadow_next_q.dead);
-            assert (next_q.stream == (HasRing && !next_invalid_q));
-            assert (next_q.block_4096 == shadow_next_q.block_4096 && next_q.blocks_max == shadow_next_q.blocks_max);
-          end
+        if (next_state_q == NextTaken) begin
+          if (next_lba_high_q)
+            assert (shadow_next_q.end_ >> LbaWidth != '0);
+            else assert (shadow_next_q.end_ == 65'(next_end_q));
+        end else begin
+          assert (!shadow_next_q.no_beats || shadow_next_q.dead);
+          assert ((next_q.status != StatusOk) == shadow_next_q.dead);
+          assert (next_q.stream == (HasRing && !next_invalid_q));
+          assert (next_q.block_4096 == shadow_next_q.block_4096 && next_q.blocks_max == shadow_next_q.blocks_max);
+          assert (shadow_next_q.dead || (next_q.block_4096 == drive_i.block_4096 && !unknown_q));
+          assert (shadow_next_q.dead || shadow_next_q.blocks_max == drive_blocks_max);
+          assert (shadow_next_q.blocks_max >= 13'd1 && shadow_next_q.blocks_max <= 13'(CommandSectorsMax));
+          assert (!shadow_next_q.block_4096 || shadow_next_q.blocks_max <= 13'(CommandSectorsMax / 8));
+        end
         if (next_state_q == NextChecked) begin
           assert (next_q.fits == (next_q.blocks <= 32'(next_q.blocks_max)));
-          if (shadow_next_q.no_beats || (!HasRing && shadow_next_q.dead))
+          assert (!shadow_next_q.empty || shadow_next_q.dead);
+          assert (!shadow_next_q.no_beats || shadow_next_q.empty);
+          assert (!HasRing || shadow_next_q.no_beats || !shadow_next_q.empty);
+          if (shadow_next_q.empty)
             assert (next_q.blocks == '0);
             else assert (33'(next_q.blocks) == shadow_next_q.left);
         end
@@ -364,14 +392,18 @@ module spate_splitter
       if (cut_state_q != CutNone) begin
         assert (cut_q.write == shadow_q.write && cut_q.tag == shadow_q.tag && cut_q.lba == shadow_q.lba);
         assert (cut_q.block_4096 == shadow_q.block_4096 && cut_q.blocks_max == shadow_q.blocks_max);
-        assert (cut_q.block_4096 == drive_i.block_4096);
-        assert (shadow_q.blocks_max == (drive_i.block_4096 ? sectors_max >> 3 : sectors_max));
+        assert (shadow_q.dead || (cut_q.block_4096 == drive_i.block_4096 && !unknown_q));
+        assert (shadow_q.dead || shadow_q.blocks_max == drive_blocks_max);
+        assert (shadow_q.blocks_max >= 13'd1 && shadow_q.blocks_max <= 13'(CommandSectorsMax));
+        assert (!shadow_q.block_4096 || shadow_q.blocks_max <= 13'(CommandSectorsMax / 8));
         assert ((cut_q.status != StatusOk) == shadow_q.dead);
         assert (cut_q.stream == (HasRing && !shadow_q.no_beats));
-        assert (!shadow_q.no_beats || shadow_q.dead);
+        assert (!shadow_q.no_beats || shadow_q.empty);
+        assert (!HasRing || shadow_q.no_beats || !shadow_q.empty);
+        assert (!shadow_q.empty || shadow_q.dead);
         assert (shadow_q.no_beats || shadow_q.left != '0);
         assert (blocks_q <= cut_q.blocks_max || cut_state_q == CutStart);
-        if (shadow_q.no_beats || (!HasRing && shadow_q.dead)) begin
+        if (shadow_q.empty) begin
           assert (cut_q.blocks == '0 && (cut_state_q == CutStart ? cut_q.fits : last_q && blocks_q == '0));
         end else if (cut_state_q == CutStart) begin
           assert (33'(cut_q.blocks) == shadow_q.left);
@@ -385,8 +417,8 @@ module spate_splitter
       if (issue_valid_o) begin
         assert (issue_lba_o == shadow_q.lba && issue_tag_o == shadow_q.tag && issue_write_o == shadow_q.write);
         assert ((issue_status_o != StatusOk) == shadow_q.dead);
-        assert (issue_sectors_o <= sectors_max);
-        if (!shadow_q.no_beats && (HasRing || !shadow_q.dead)) begin
+        assert (shadow_q.dead || issue_sectors_o <= drive_i.command_sectors_max);
+        if (!shadow_q.empty) begin
           assert (issue_blocks != '0 && 33'(issue_blocks) <= shadow_q.left);
           assert (issue_last_o == (33'(issue_blocks) == shadow_q.left));
         end else begin
@@ -397,6 +429,8 @@ module spate_splitter
       cover (issue && issue_last_o && issue_status_o == StatusRange);
       cover (issue && issue_last_o && issue_status_o == StatusInvalid);
       cover (issue && issue_last_o && issue_status_o == StatusGone);
+      cover (issue && issue_status_o == StatusGone && shadow_q.begun && drive_i.ready &&
+             drive_i.block_4096 != cut_q.block_4096);
     end
   end
 
@@ -443,18 +477,20 @@ module spate_splitter
     end
   end
 
-  // What is shown stays until it is taken.
+  // What is shown stays until it is taken; but if the drive goes a command that is not dead becomes it.
   logic issue_held_q, alloc_held_q;
-  logic [LbaWidth+SectorsWidth+BaseBits+16:0] issue_word, issue_word_q;
-  assign issue_word = {issue_lba_o, issue_sectors_o, issue_base_o, issue_status_o, issue_last_o};
+  logic [15:0] issue_status_q;
+  logic [LbaWidth+SectorsWidth+BaseBits:0] issue_word, issue_word_q;
+  assign issue_word = {issue_lba_o, issue_sectors_o, issue_base_o, issue_last_o};
   always_ff @(posedge clk_i) begin
     issue_held_q <= rst_ni && issue_valid_o && !issue_ready_i;
     alloc_held_q <= rst_ni && alloc_valid_o && !alloc_ready_i;
     issue_word_q <= issue_word;
+    issue_status_q <= drive_i.gone && issue_status_o == StatusOk ? StatusGone : issue_status_o;
   end
   always_comb begin
     if (past_reset_q && rst_ni && issue_held_q) begin
-      assert (issue_valid_o && issue_word_q == issue_word);
+      assert (issue_valid_o && issue_word_q == issue_word && issue_status_q == issue_status_o);
     end
     if (past_reset_q && rst_ni && alloc_held_q) assert (alloc_valid_o);
   end

@@ -14,9 +14,10 @@ LOST, READS, SIDE = "what_is_lost_is_done_again", "whatever_is_read_is_answered"
 LISTS = "every_slot_has_a_list_of_its_own"  # in a ring that has room for lists
 KILLER = "a_command_that_kills_the_drive_ends"
 GONE = "what_came_while_it_was_gone_stays_dead"  # in a ring, with blocks of 4096 bytes
+NEXT = "what_was_asked_of_one_drive_is_not_asked_of_the_next"  # in a ring that holds four blocks
 EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE, KILLER)
 # Data width, bytes of the buffer, log2 of the slots and of the queue's entries, of a block; 8192 bytes: memory mode.
-SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS, GONE)),
+SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS, GONE, NEXT)),
           (512, 139264, 8, 9, 9, (STREAMS, LISTS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST)),
           (256, 8192, 2, 3, 12, (COMPLETIONS, READS))]
 ALL = os.environ.get("ALL", "0") != "0"

@@ -464,3 +464,33 @@ async def what_came_while_it_was_gone_stays_dead(dut):
     assert not drive.io_log, "the drive got some of it"
     assert {answer["tag"]: answer["status"] for answer in drive.responses} == {5: 0x8004, 6: 0}
     assert len(bench.source.words) == beats // 4, "exactly its beats were moved"
+
+
+@case
+async def what_was_asked_of_one_drive_is_not_asked_of_the_next(dut):
+    """A write waits for its data when the drive goes; the data come when there is another one."""
+    bench = Bench(dut, stall=0.0)
+    drive = bench.drive
+    await bench.ready()
+    beats = 4 * BLOCK // BEAT
+    drive.put(op="write", lba=64, blocks=4, source=STREAM, address=0, tag=5)
+    early = BLOCK // 2 // BEAT
+    for number in range(early):
+        bench.source.put(data=number)
+    await drive.until(lambda: not bench.source.words, what="half a block taken")
+    drive.any_access_fault = "error"
+    drive.drop_link(30)
+    await drive.until(lambda: drive.gone, what="gone")
+    drive.any_access_fault = None
+    drive.put(op="restart", tag=6, from_registers=1, source=MAILBOX)
+    await drive.until(lambda: drive.ready, what="ready")
+    for number in range(beats - early):
+        bench.source.put(data=number)
+    await drive.until(lambda: len(drive.responses) == 2, what="two answers")
+    assert not drive.io_log, "the next drive got it"
+    assert {answer["tag"]: answer["status"] for answer in drive.responses} == {5: GONE, 6: 0}
+    assert not bench.source.words
+    bench.write(3)
+    bench.seen = len(drive.responses)
+    await bench.finish()
+    assert not bench.failed and len(drive.io_log) == 1

@@ -22,7 +22,7 @@ RING_BASE, DRIVE_BASE = 0x4000_3000, 0x17_0000_5000  # the ring, as the memory a
 
 FLUSH, WRITE, READ, DEALLOCATE = 0, 1, 2, 3
 STREAM, ADDRESS, MAILBOX = 0, 1, 2
-OK, INVALID, RANGE, MEMORY = 0, 0x8001, 0x8002, 0x8007
+OK, INVALID, RANGE, GONE, MEMORY = 0, 0x8001, 0x8002, 0x8004, 0x8007
 
 
 @dataclass
@@ -402,3 +402,39 @@ async def a_flush_says_what_is_good_of_each_request(dut):
     flush = bench.ask(Request(FLUSH, 0, 0, 6))
     assert await bench.answers(1) == [response_to(flush, OK, sum(answer["done"] for answer in answers[:4]))]
     assert bench.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * piece_blocks, "the drive wrote the others"
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+@cocotb.parametrize(op=[WRITE, READ])
+async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, op):
+    """A request that is cut half when the drive goes, and the next one has larger blocks: every beat is moved, and what
+    the drive was not asked for by then none is asked for."""
+    bench = Bench(dut, 0.1, ring_pages=16)
+    await bench.start()
+    if op == READ:
+        bench.drive.stuck = True  # the others wait for room in it
+    else:
+        bench.data.stall.share = 1.0  # all of them wait for data
+    request = bench.ask(Request(op, 0, 3 * bench.ring_bytes // 512, 1))
+    await bench.cycles(400)
+    asked = len(bench.drive.log)
+    dut.drive_ready_i.value, dut.drive_gone_i.value = 0, 1
+    await bench.cycles(random.randint(1, 3))
+    dut.drive_gone_i.value = 0
+    await bench.cycles(40)
+    dut.drive_ready_i.value = dut.drive_block_4096_i.value = 1
+    bench.drive.stuck, bench.data.stall.share = False, 0.1
+    answer, = await bench.answers(1)
+    assert (answer["tag"], answer["status"]) == (1, GONE)
+    assert len(bench.drive.log) <= asked + 1 and (op == READ or not bench.drive.log), "the new drive was asked for it"
+    await bench.cycles(20)
+    if op == READ:
+        beats = bench.beats_out(request.blocks)
+        assert all(beat["error"] for beat in beats[answer["done"] * 512 // BEAT_BYTES:])
+        assert [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
+    bench.block_bytes = 4096
+    written, read = bench.ask(Request(WRITE, 7, 5, 2)), bench.ask(Request(READ, 7, 5, 3))
+    assert await bench.answers(2) == [response_to(written, OK, 5), response_to(read, OK, 5)]
+    assert [bench.drive.medium[7 + block] for block in range(5)] == [bench.contents(written, block) for block in range(5)]
+    await bench.cycles(20)
+    assert len(bench.beats_out(5)) == 5 * 4096 // BEAT_BYTES and not bench.out.words

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A listing of instructions and labels, assembled when the design is elaborated: a ROM of the instructions, in which jumps
+// and calls hold the address of the label that the listing named.
+//
+// Kept together in synthesis: mapped with what is around it the table becomes nearly twice as large.
+(* keep_hierarchy = "yes" *)
+module spate_program
+  import spate_microcode_pkg::*;
+#(
+    parameter int unsigned Lines = 1,
+    parameter logic [Lines*$bits(instruction_t)-1:0] Listing = '0,  // the first line on the left; up to 256 labels
+    parameter bit InBlockRam = 1'b0  // not in LUTs
+) (
+    input  logic                            clk_i,
+    input  logic                            fetch_i,
+    input  logic         [AddressWidth-1:0] address_i,
+    output instruction_t                    instruction_o  // in the cycle after fetch_i, and until the next one
+);
+
+  localparam int unsigned Width = $bits(instruction_t);
+
+  function automatic instruction_t line(int unsigned number);
+    return instruction_t'(Listing[(Lines-1-number)*Width+:Width]);
+  endfunction
+
+  function automatic int unsigned count_instructions();
+    count_instructions = 0;
+    for (int unsigned i = 0; i < Lines; i++) begin
+      if (line(i).operation != DoLabel) count_instructions++;
+    end
+  endfunction
+
+  localparam int unsigned Instructions = count_instructions();
+  typedef logic [255:0][AddressWidth-1:0] addresses_t;
+  typedef logic [Instructions-1:0][Width-1:0] program_t;
+
+  function automatic addresses_t find_labels();
+    logic [AddressWidth-1:0] here;
+    here = '0;
+    find_labels = '0;
+    for (int unsigned i = 0; i < Lines; i++) begin
+      if (line(i).operation == DoLabel) find_labels[8'(line(i).immediate)] = here;
+      else here++;
+    end
+  endfunction
+
+  localparam addresses_t Labels = find_labels();
+
+  function automatic program_t assemble();
+    int unsigned here;
+    instruction_t instruction;
+    here = 0;
+    assemble = program_t'(0);
+    for (int unsigned i = 0; i < Lines; i++) begin
+      instruction = line(i);
+      if (instruction.operation == DoJump || instruction.operation == DoCall || instruction.operation == DoCatch)
+        instruction.immediate = 16'(Labels[instruction.immediate[7:0]]);
+      if (instruction.operation != DoLabel) begin
+        assemble[here] = instruction;
+        here++;
+      end
+    end
+  endfunction
+
+  localparam program_t Program = assemble();
+
+  if (Instructions > 2 ** AddressWidth) begin : gen_size
+    $error("spate_program: the listing does not fit");
+  end
+
+  // Read with a clock, so that the way from the address ends at the instruction, and a block RAM can hold it. In LUTs: a
+  // column for each bit of an instruction.
+  typedef logic [2**AddressWidth-1:0] column_t;
+
+  function automatic column_t column(logic [4:0] position);
+    column = column_t'(0);
+    for (int unsigned i = 0; i < Instructions; i++) column[i] = Program[i][position];
+  endfunction
+
+  if (InBlockRam) begin : gen_block
+    (* rom_style = "block" *) logic [Width-1:0] words[2**AddressWidth];
+    initial begin
+      for (int unsigned i = 0; i < 2 ** AddressWidth; i++) words[i] = i < Instructions ? Program[i] : '0;
+    end
+    always_ff @(posedge clk_i) begin
+      if (fetch_i) instruction_o <= instruction_t'(words[address_i]);
+    end
+  end else begin : gen_luts
+    logic [Width-1:0] instruction;
+    for (genvar i = 0; i < Width; i++) begin : gen_column
+      localparam column_t Column = column(5'(i));
+      assign instruction[i] = Column[address_i];
+    end
+    always_ff @(posedge clk_i) begin
+      if (fetch_i) instruction_o <= instruction_t'(instruction);
+    end
+  end
+
+endmodule
