@@ -5,7 +5,8 @@ import pytest
 
 import runner
 
-EXTRA = ("tests/rtl/support/stream_rule.sv", "tests/rtl/cocotb/pcie_usp_top.sv")
+EXTRA = ("tests/rtl/support/stream_rule.sv", "tests/rtl/support/packet_rule.sv",
+         "tests/rtl/cocotb/pcie_usp_top.sv")
 
 
 @pytest.mark.parametrize("width", [128, 256])

@@ -6,25 +6,18 @@ Where a block belongs is computed here from md's definition alone, block by bloc
 
 import os
 import random
-from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ReadOnly, RisingEdge
+from cocotb.triggers import RisingEdge
 
-from streams import Sink, Source, Stall
+from streams import Sink, Source
+from stripe_member import (ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, FORMAT, GONE, INVALID, MAILBOX, OK, RANGE, READ, RING_BYTES,
+                           STREAM, STREAMS, WIDTH, WRITE, Member)
 
 DRIVES = int(os.environ["DRIVES"])
-WIDTH = int(os.environ["DATA_WIDTH"])
 CHUNK_BYTES = int(os.environ["CHUNK_BYTES"])
-RING_BYTES = int(os.environ["RAM_BYTES"]) - 8192
-STREAMS = RING_BYTES > 0
-BEAT_BYTES = WIDTH // 8
-
-FLUSH, WRITE, READ, DEALLOCATE, FORMAT = 0, 1, 2, 3, 4
-STREAM, ADDRESS, MAILBOX = 0, 1, 2
-OK, INVALID, RANGE, GONE = 0, 0x8001, 0x8002, 0x8004
 
 
 @dataclass
@@ -37,195 +30,6 @@ class Request:
     source: int = STREAM if STREAMS else ADDRESS
     address: int = 0
     first_beat: int = 0  # of a write, in the stream
-
-
-@dataclass
-class Taken:
-    """A command that a member has taken."""
-
-    op: int
-    lba: int
-    blocks: int
-    fua: int
-    source: int
-    address: int
-    tag: int
-
-
-class Member:
-    """A drive: takes commands as the core's splitter does (one being filled, one waiting), moves beats through a ring of
-    RING_BYTES, answers in order; flush and deallocate pass the rest. One that was given up ends everything with
-    StatusGone, and counts beats by the block size that it last had: if it never came up, 512."""
-
-    def __init__(self, bench: "Bench", index: int, stall: float):
-        self.bench, self.index, self.stall = bench, index, stall
-        self.medium: dict[int, bytes] = {}
-        self.queue: deque[Taken] = deque()  # data commands, the first is being filled
-        self.ring: deque = deque()  # commands with space in the ring: [command, bytes, ready in the ring]
-        self.side: deque[Taken] = deque()
-        self.responses: deque[tuple] = deque()
-        self.out: deque[tuple] = deque()  # beats, with their error flag
-        self.log: list[Taken] = []
-        self.bad_blocks: set[int] = set()
-        self.flush_status, self.stuck, self.beats_taken, self.written = OK, False, 0, 0
-        self.side_blocked = False  # takes no side command
-        self.gone, self.block_bytes = False, bench.block_bytes
-        cocotb.start_soon(self.commands())
-        cocotb.start_soon(self.data_in())
-        cocotb.start_soon(self.work())
-        cocotb.start_soon(self.data_out())
-        cocotb.start_soon(self.answer())
-
-    def field(self, name: str, width: int) -> int:
-        value = int(getattr(self.bench.dut, f"member_command_{name}_o").value)
-        return value >> self.index * width & (1 << width) - 1
-
-    def bit(self, name: str) -> bool:
-        return bool(int(getattr(self.bench.dut, name).value) >> self.index & 1)
-
-    async def commands(self) -> None:
-        stall = Stall(self.stall)
-        while True:
-            await ReadOnly()
-            taken = self.bit("member_command_valid_o") and self.bit("member_command_ready_o")
-            if taken:
-                command = Taken(self.field("op", 4), self.field("lba", 64), self.field("blocks", 32), self.field("fua", 1),
-                                self.field("source", 2), self.field("address", 64), self.field("tag", 16))
-            await RisingEdge(self.bench.dut.clk_i)
-            if taken:
-                self.log.append(command)
-                (self.queue if command.op in (READ, WRITE) else self.side).append(command)
-            waits = stall.next()
-            self.bench.set("member_takes_data_i", self.index, len(self.queue) < 2 and not waits)
-            self.bench.set("member_takes_side_i", self.index, not self.side and not self.side_blocked and not waits)
-
-    def ring_used(self) -> int:
-        return sum(size for _, size, _ in self.ring)
-
-    def bytes_of(self, command: Taken) -> int:
-        return command.blocks * self.block_bytes
-
-    def beyond(self, command: Taken) -> bool:
-        return command.lba + command.blocks > self.bench.drive_blocks
-
-    async def data_in(self) -> None:
-        """Takes the first command's data, when there is space; a read only takes space. Commands of at most 4 KiB, as a
-        drive with a small MDTS has them."""
-        stall = Stall(self.stall)
-        while True:
-            if not self.queue:
-                await RisingEdge(self.bench.dut.clk_i)
-                continue
-            command = self.queue[0]
-            left, block = self.bytes_of(command), command.lba
-            moves = STREAMS and command.source == STREAM and command.blocks > 0
-            status = INVALID if command.blocks == 0 or moves != STREAMS else RANGE if self.beyond(command) else OK
-            if self.gone and status == OK:
-                status = GONE
-            entry = {"command": command, "status": status, "left": 0, "done": 0}
-            if not moves:
-                left = 0
-                self.ring.append((entry, 0, [None, b"", 0]))
-                entry["left"] = 1
-            pieces = [min(4096, left - start) for start in range(0, left, 4096)]
-            entry["left"] += len(pieces)
-            for size in pieces:
-                while self.ring_used() + size > RING_BYTES:
-                    await RisingEdge(self.bench.dut.clk_i)
-                if command.op == READ:
-                    self.ring.append((entry, size, [block, None, size]))
-                else:
-                    self.ring.append((entry, size, [block, await self.fill(size, stall), size]))
-                block += size // self.block_bytes
-            self.queue.popleft()
-
-    async def fill(self, size: int, stall: Stall) -> bytes:
-        """Reserved before it is filled: counted as used while it is."""
-        data = b""
-        while len(data) < size:
-            self.bench.set("member_data_ready_i", self.index, not stall.next())
-            await ReadOnly()
-            if self.bit("member_data_valid_o") and self.bit("member_data_ready_i"):
-                value = int(self.bench.dut.member_data_o.value) >> self.index * WIDTH & (1 << WIDTH) - 1
-                data += value.to_bytes(BEAT_BYTES, "little")
-                self.beats_taken += 1
-            await RisingEdge(self.bench.dut.clk_i)
-        self.bench.set("member_data_ready_i", self.index, 0)
-        return data
-
-    async def work(self) -> None:
-        """Carries out the oldest piece in the ring, after a while; and side commands when they come."""
-        while True:
-            await RisingEdge(self.bench.dut.clk_i)
-            if self.side and random.random() < 0.3:
-                command = self.side.popleft()
-                self.responses.append((command.tag, GONE if self.gone else self.flush_status if command.op == FLUSH else OK,
-                                       self.written if command.op == FLUSH else 0))
-            if self.stuck or not self.ring or random.random() < self.stall:
-                continue
-            entry, size, (block, data, _) = self.ring[0]
-            for _ in range(size // 512):
-                await RisingEdge(self.bench.dut.clk_i)
-            self.carry_out(entry, size, block, data)
-            while entry["command"].op == READ and self.out:
-                await RisingEdge(self.bench.dut.clk_i)
-            self.ring.popleft()
-            entry["left"] -= 1
-            if entry["left"] == 0:
-                self.responses.append((entry["command"].tag, entry["status"], entry["done"]))
-
-    def carry_out(self, entry: dict, size: int, block: int, data: bytes) -> None:
-        block_bytes, command = self.block_bytes, entry["command"]
-        blocks = range(block, block + size // block_bytes) if size else ()
-        failed = entry["status"] not in (OK,) or any(b in self.bad_blocks for b in blocks)
-        bad_here = any(b in self.bad_blocks for b in blocks)
-        if entry["status"] == OK and bad_here:
-            entry["status"] = 0x0281
-        if entry["status"] == OK:
-            entry["done"] += len(blocks)
-        for number, b in enumerate(blocks):
-            if command.op == WRITE and not failed:
-                self.medium[b] = data[number * block_bytes:(number + 1) * block_bytes]
-        if command.op == WRITE and not failed:
-            self.written += len(blocks)
-        if not STREAMS and entry["status"] == OK:
-            entry["done"] = command.blocks
-        if command.op == READ and size:
-            content = b"".join(self.medium.get(b, bytes(block_bytes)) for b in blocks)
-            for at in range(0, size, BEAT_BYTES):
-                self.out.append((int.from_bytes(content[at:at + BEAT_BYTES], "little"), failed))
-
-    async def data_out(self) -> None:
-        stall, showing = Stall(self.stall), False
-        while True:
-            await ReadOnly()
-            taken = showing and self.bit("member_out_ready_o")
-            await RisingEdge(self.bench.dut.clk_i)
-            if taken:
-                self.out.popleft()
-                showing = False
-            if not showing and self.out and not stall.next():
-                showing = True
-                self.bench.set("member_out_data_i", self.index, self.out[0][0], WIDTH)
-                self.bench.set("member_out_error_i", self.index, self.out[0][1])
-            self.bench.set("member_out_valid_i", self.index, showing)
-
-    async def answer(self) -> None:
-        showing = False
-        while True:
-            await ReadOnly()
-            taken = showing and self.bit("member_response_ready_o")
-            await RisingEdge(self.bench.dut.clk_i)
-            if taken:
-                self.responses.popleft()
-                showing = False
-            if not showing and self.responses:
-                showing = True
-                tag, status, done = self.responses[0]
-                self.bench.set("member_response_tag_i", self.index, tag, 16)
-                self.bench.set("member_response_status_i", self.index, status, 16)
-                self.bench.set("member_response_done_i", self.index, done, 64)
-            self.bench.set("member_response_valid_i", self.index, showing)
 
 
 class Bench:
@@ -660,16 +464,13 @@ async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def nobody_holds_back_a_members_responses(dut):
-    """A user that takes no response, a member that is stuck: the others' response ports stay open, as their registers
-    wait behind them."""
+    """A user that takes no response, a member that is stuck: there is room for the others' responses."""
     bench = Bench(dut, [0.0])
     await bench.start()
     bench.response.stall.share = 1.0
     bench.members[0].stuck = True
     requests = [bench.ask(Request(WRITE, (tag * DRIVES + tag % DRIVES) % 30 * bench.chunk_blocks, 1, tag)) for tag in range(150)]
-    for _ in range(2500):
-        await RisingEdge(dut.clk_i)
-        assert int(dut.member_response_ready_o.value) == (1 << DRIVES) - 1
+    await bench.cycles(2500)
     bench.response.stall.share = 0.0
     bench.members[0].stuck = False
     assert await bench.answers(len(requests)) == [response_to(request, OK, 1) for request in requests]

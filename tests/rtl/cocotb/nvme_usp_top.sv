@@ -186,38 +186,26 @@ module nvme_usp_top
       .cfg_mgmt_read_write_done_i(cfg_mgmt_read_write_done)
   );
 
-  stream_rule #(
-      .Width(DataWidth + Lanes + 1)
+  packet_rule #(
+      .Width(DataWidth + Lanes)
   ) u_rule_cc (
       .clk_i(user_clk),
       .rst_ni(!user_reset),
       .valid_i(cc_tvalid),
       .ready_i(cc_tready),
-      .payload_i({cc_tdata, cc_tkeep, cc_tlast})
+      .last_i(cc_tlast),
+      .payload_i({cc_tdata, cc_tkeep})
   );
 
-  stream_rule #(
-      .Width(DataWidth + Lanes + 1)
+  packet_rule #(
+      .Width(DataWidth + Lanes)
   ) u_rule_rq (
       .clk_i(user_clk),
       .rst_ni(!user_reset),
       .valid_i(rq_tvalid),
       .ready_i(rq_tready),
-      .payload_i({rq_tdata, rq_tkeep, rq_tlast})
+      .last_i(rq_tlast),
+      .payload_i({rq_tdata, rq_tkeep})
   );
-
-  logic inside_cc_q = 1'b0, inside_rq_q = 1'b0;
-
-  always_ff @(posedge user_clk) begin
-    if (user_reset) begin
-      inside_cc_q <= 1'b0;
-      inside_rq_q <= 1'b0;
-    end else begin
-      if (cc_tvalid && cc_tready) inside_cc_q <= !cc_tlast;
-      if (rq_tvalid && rq_tready) inside_rq_q <= !rq_tlast;
-      assert (!inside_cc_q || cc_tvalid);
-      assert (!inside_rq_q || rq_tvalid);
-    end
-  end
 
 endmodule
