@@ -56,10 +56,15 @@ module spate_microcode
   localparam logic [31:0] CcEnabled = 32'h0046_0001, CcShutdown = 32'h0046_4001;
   localparam logic [15:0] DoNotRetry = 16'h4000;
 
+  // While a drive is brought up registers that side commands use are free.
+  localparam reg_e RBarUnits = RStatus;  // size of the BAR in 16 bytes
+  localparam reg_e RMark = ROther;  // the fold of what names the drive, as far as it was read
+
   typedef enum logic [7:0] {
     LDisabled,
     LDisabledWait,
     LStart,
+    LSameDrive,
     LPerst,
     LLinkWait,
     LLinkPoll,
@@ -94,6 +99,7 @@ module spate_microcode
     LNoHostBuffer,
     LBlock4096,
     LBlockDone,
+    LNewDrive,
     LQueueSize,
     LIdle,
     LReady,
@@ -125,6 +131,7 @@ module spate_microcode
     LFormatAlone,
     LFormatEnd,
     LRestart,
+    LFormatted,
     LSanitize,
     LSanitizePoll,
     LShutdown,
@@ -162,6 +169,7 @@ module spate_microcode
     LFindCapability,
     LNextCapability,
     LFound,
+    LFold,
     LDelay,
     LDelayed
   } label_e;
@@ -193,6 +201,7 @@ module spate_microcode
   localparam Start = {
     load(RCid, imm(16'd0)),
     load(RReruns, imm(16'd0)),
+    load(RKnown, imm(16'd0)),
     wide(RWindow, WindowBase[31:0]),
     jump(IfEnabled, LStart),
 
@@ -210,6 +219,9 @@ module spate_microcode
     go(LRefuse),
 
     at(LStart),
+    jump(IfNotGone, LSameDrive),
+    load(RKnown, imm(16'd0)),
+    at(LSameDrive),
     out(OutGone, imm(16'd0)),
     load(RAttempts, imm(16'd0)),
     at(LPerst),
@@ -522,6 +534,11 @@ module spate_microcode
     compare(RTemp, imm(16'h4000)),
     fail(IfCarry, ErrEntrySize),
 
+    load(RMark, imm(16'd1)),
+    load(RPointer, imm(16'd1)),  // the serial number
+    load(RCount, imm(16'd5)),
+    call(LFold),
+
     load(RTemp, imm(16'(SectorsMax))),
     page(RCount, imm(16'd19)),  // MDTS, byte 77: none, or log2 of 4 KiB pages
     shift(RCount, 5'd8),
@@ -614,12 +631,16 @@ module spate_microcode
     call(LAdminIdentify),
     fail(IfNotZero, ErrIdentify),
     page(RBlocksLow, imm(16'd0)),
-    out(OutBlocksLow, of(RBlocksLow)),
     page(RBlocksHigh, imm(16'd1)),
-    out(OutBlocksHigh, of(RBlocksHigh)),
     load(RValue, of(RBlocksHigh)),
     compare(RValue, imm(16'h0100)),
     fail(IfNotCarry, ErrTooLarge),
+    load(RPointer, imm(16'd0)),  // its size
+    load(RCount, imm(16'd2)),
+    call(LFold),
+    load(RPointer, imm(16'd26)),  // NGUID, EUI64
+    load(RCount, imm(16'd6)),
+    call(LFold),
     page(RTemp, imm(16'd6)),  // FLBAS, byte 26: bits 3:0 and 6:5
     shift(RTemp, 5'd16),
     load(RPointer, of(RTemp)),
@@ -638,19 +659,32 @@ module spate_microcode
     jump(IfZero, LBlock4096),
     compare(RTemp, imm(16'd9)),
     fail(IfNotZero, ErrBlockSize),
-    out(OutBlock4096, imm(16'd0)),
     load(RMailboxBlocks, imm(16'd8)),
     go(LBlockDone),
     at(LBlock4096),
-    out(OutBlock4096, imm(16'd1)),
     load(RMailboxBlocks, imm(16'd1)),
     mask(RPayload, imm(16'hfff8)),
     at(LBlockDone),
-    out(OutSectorsMax, of(RPayload)),
     load(RTemp, of(RBlocksLow)),
     shift(RTemp, 5'd1),
     add(RTemp, of(RBlocksHigh)),  // not zero unless there is at most one block
     fail(IfZero, ErrNoNamespace),
+
+    // What waits for the drive would destroy one that was put in its place; nor may it be cut for that one.
+    load(
+        RCount, imm(16'd1)
+    ),  // the block's format
+    call(LFold),
+    load(RTemp, of(RKnown)),
+    jump(IfZero, LNewDrive),
+    compare(RTemp, of(RMark)),
+    fail(IfNotZero, ErrOtherDrive),
+    at(LNewDrive),
+    load(RKnown, of(RMark)),
+    out(OutBlocksLow, of(RBlocksLow)),
+    out(OutBlocksHigh, of(RBlocksHigh)),
+    out(OutBlock4096, of(RMailboxBlocks)),  // 1 or 8: its lowest bit says it
+    out(OutSectorsMax, of(RPayload)),
 
     enter(StepQueues),
     load(RCount, of(RQueueEntries)),  // dword 10: the entries less one above, the queue's identifier 1 below
@@ -947,9 +981,15 @@ module spate_microcode
     at(LRestart),
     load(RReruns, imm(16'h0080)),
     compare(ROther, imm(16'(OpRestart))),
-    jump(IfNotZero, LRebuild),
+    jump(IfNotZero, LFormatted),
+    out(OutReady, imm(16'd0)),
     out(OutRecovery, imm(16'd0)),
+    jump(IfNotIdle, LStart),
+    load(RKnown, imm(16'd0)),
     go(LStart),
+    at(LFormatted),
+    load(RKnown, imm(16'd0)),
+    go(LRebuild),
 
     // A reset does not stop it: the drive then says that it is in progress (1Dh), and its end is waited for. Whether the
     // command had reached the drive is not known otherwise: an old log would say that all is well.
@@ -1294,6 +1334,23 @@ module spate_microcode
     ret(),
     at(LFound),
     test(RPointer, imm(16'hffff)),
+    ret(),
+
+    // RMark becomes another with each of RCount dwords of the page, from RPointer on, and their order.
+    at(
+        LFold
+    ),
+    load(RTemp, of(RMark)),
+    add(RMark, of(RMark)),
+    add(RMark, of(RTemp)),
+    load(RTemp, of(RMark)),
+    shift(RTemp, 5'd7),
+    flip(RMark, of(RTemp)),
+    page(RTemp, of(RPointer)),
+    flip(RMark, of(RTemp)),
+    add(RPointer, imm(16'd1)),
+    sub(RCount, imm(16'd1)),
+    jump(IfNotZero, LFold),
     ret(),
 
     // At least RTemp milliseconds.

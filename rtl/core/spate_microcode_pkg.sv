@@ -60,7 +60,8 @@ package spate_microcode_pkg;
     ErrDataPath = 8'd27,  // recover_i
     ErrSideDeadline = 8'd28,
     ErrShutDown = 8'd29,  // as it was asked to
-    ErrShutdownDeadline = 8'd30
+    ErrShutdownDeadline = 8'd30,
+    ErrOtherDrive = 8'd31
   } error_e;
 
   // ---- the machine ----
@@ -124,7 +125,7 @@ package spate_microcode_pkg;
     RHeadDoorbell,  // the admin completion queue's
     RWindow,  // lower 32 bits of this epoch's half of the aperture
     RTimeoutMs,  // CAP.TO
-    RBarUnits,  // size of the BAR in 16 bytes
+    RKnown,  // the fold of what names the drive that is brought up again; zero: any will do
     RPayload,
     RQueueEntries,
     RFeatures,  // bit 0 volatile cache, 1 Format NVM, 2 deallocate, 3 sanitize

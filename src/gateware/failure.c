@@ -35,6 +35,7 @@ static const uint8_t meanings[] = {
     [28] = SPATE_E_TIMEOUT,      /* ErrSideDeadline */
     [29] = SPATE_E_GONE,         /* ErrShutDown */
     [30] = SPATE_E_TIMEOUT,      /* ErrShutdownDeadline */
+    [31] = SPATE_E_GONE,         /* ErrOtherDrive */
 };
 
 enum spate_error gateware_failure_error(const struct spate_gateware *gateware) {

@@ -61,7 +61,7 @@ ERROR = {name: number for number, name in enumerate(
     ("none", "access", "link", "no device", "class", "header", "bar type", "bar size", "capability", "version",
      "command set", "page size", "queue size", "disable", "quiet", "enable", "fatal", "admin deadline", "identify",
      "entry size", "no namespace", "block size", "metadata", "too large", "features", "create queue", "link lost",
-     "data path", "side deadline", "shut down", "shutdown deadline"))}
+     "data path", "side deadline", "shut down", "shutdown deadline", "other drive"))}
 
 # What is wrong with the drive → where bring-up stops, and why.
 REFUSED = {
@@ -436,6 +436,45 @@ async def a_drive_that_gets_on_is_not_given_up(dut, between):
         assert drive.gone == (between == "nothing" and life == 4), f"after {life} recoveries"
         if drive.gone:
             return
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+@cocotb.parametrize(what=["serial", "serial's neighbour", "size", "namespace", "block size"])
+async def another_drive_in_its_place_is_not_its(dut, what):
+    """What waits is not replayed onto a drive that was put in after a recovery began: that one is taken by a restart."""
+    drive = start(dut)
+    await ready(drive)
+    profile, known = drive.profile, drive.field("blocks")
+    fault("data path", drive)
+    await drive.cycles(1)
+    dut.recover_i.value = 0
+    await drive.until(lambda: drive.ready and drive.recoveries == 1, what="ready: it is the same one")
+    if what == "size":
+        profile.blocks += 1
+    elif what == "namespace":
+        profile.eui64 += 1
+    elif what == "block size":
+        profile.block_shift = 12
+    else:
+        profile.serial = "S4EVNX0M" if what == "serial" else "SPATE-00002"
+    fault("link", drive)
+    assert await gone_after_ready(drive) == (STEP["identify namespace"], ERROR["other drive"])
+    assert drive.field("blocks") == known and drive.field("block_4096") == 0, "nothing may be cut for the other one"
+    assert (await drive.respond(op="flush"))["status"] == 0x8004
+    assert (await drive.respond(op="restart"))["status"] == 0 and drive.ready
+    assert drive.field("blocks") == profile.blocks and drive.field("block_4096") == (what == "block size")
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+@cocotb.parametrize(idle=[True, False])
+async def a_restart_takes_another_drive_when_nothing_waits(dut, idle):
+    drive = start(dut)
+    await ready(drive)
+    drive.profile.serial, drive.idle = "SPATE-00002", idle
+    drive.put(op="restart")
+    await drive.until(lambda: not drive.ready, what="not ready")
+    await drive.until(lambda: drive.ready or drive.gone, what="ready or gone")
+    assert drive.ready == idle
 
 
 async def gone_after_ready(drive: AdminDrive) -> tuple[int, int]:

@@ -40,6 +40,7 @@ def encode(op: str, *, lba: int = 0, blocks: int = 0, source: int = MAILBOX, fua
 @dataclass
 class Profile:
     """What the drive says of itself."""
+    serial: str = "SPATE-00001"
     class_code: int = 0x010802
     header: int = 0
     bar_bytes: int = 0x4000
@@ -68,6 +69,7 @@ class Profile:
     block_shift: int = 9
     metadata: int = 0
     format_index: int = 0
+    eui64: int = 0x0025_38FF_0012_3456
     retry_cycles: int = 0  # configuration retry after PERST#
     link_cycles: int = 20  # from PERST# to the link; None: never
     ready_cycles: int = 40  # None: CSTS.RDY never comes
@@ -301,7 +303,8 @@ class AdminDrive:
 
     def identify_controller(self, _):
         p = self.profile
-        return 0, {19: p.mdts << 8, 22: 2_000_000, 64: p.oacs, 66: p.apsta << 8, 68: p.hmpre, 82: p.sanicap,
+        serial = p.serial.ljust(20).encode()
+        return 0, {**{1 + i: int.from_bytes(serial[4 * i:4 * i + 4], "little") for i in range(5)}, 19: p.mdts << 8, 22: 2_000_000, 64: p.oacs, 66: p.apsta << 8, 68: p.hmpre, 82: p.sanicap,
                    128: p.entry_sizes, 129: 1, 130: p.oncs, 131: p.volatile_cache << 8}
 
     def namespace_list(self, _):
@@ -314,7 +317,7 @@ class AdminDrive:
         if p.namespaces and nsid != p.namespaces[0]:
             return 0x000B | DNR, {}
         return 0, {0: p.blocks & ALL_ONES, 1: p.blocks >> 32, 6: p.format_index << 16,
-                   32 + p.format_index: p.metadata | p.block_shift << 16}
+                   30: p.eui64 & ALL_ONES, 31: p.eui64 >> 32, 32 + p.format_index: p.metadata | p.block_shift << 16}
 
     # ---- the side command ----
 
