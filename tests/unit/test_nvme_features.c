@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a drive does besides reading and writing: host memory, its write cache, power states, health and events. */
+#include "nvme_fixture.h"
+#include <spate/bytes.h>
+
+/* A drive that has everything to set up: retry delays, a wish for host memory, a volatile cache. */
+static struct fixture *fixture_make_rich(void) {
+  struct fixture *f = fixture_make(9);
+  spate_put16(f->drive.controller_page + 128, 1);
+  spate_put32(f->drive.controller_page + 272, 32);
+  f->drive.controller_page[525] = 1;
+  f->config.host_buffer = f->ring_memory;
+  f->config.host_buffer_bytes = 128u << 10;
+  return f;
+}
+
+static void test_open_can_do_without_optional_features(void **state) {
+  const struct {
+    int opcode;
+    unsigned skip;
+    enum spate_error error;
+  } refused[] = {{0x09, 0, SPATE_OK} /* ACRE */,        {0x09, 1, SPATE_E_COMMAND} /* number of queues */,
+                 {0x09, 2, SPATE_OK} /* host memory */, {0x09, 3, SPATE_OK} /* events */,
+                 {0x0a, 0, SPATE_OK} /* cache */,       {0x02, 0, SPATE_OK} /* health */};
+
+  for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    struct fixture *f = fixture_make_rich();
+    fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, refused[i].opcode, refused[i].skip, 1, 0x4002});
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), refused[i].error);
+    assert_string_equal(spate_nvme_status_name(spate_nvme_last_status(&f->nvme)), "Invalid Field in Command");
+    if (refused[i].error == SPATE_OK) {
+      assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
+      assert_true(f->queue.block.volatile_cache);
+      assert_int_equal(f->drive.host_buffer[0], i == 2 ? 0 : 1);
+      const unsigned features_set = f->drive.admin_count[0x09];
+      assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+      assert_int_equal(f->drive.admin_count[0x09], features_set + (i == 2 ? 0 : 1)); /* what was lent is taken back */
+    }
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* ---- host memory buffer, write cache, power ---- */
+
+static void test_host_buffer_is_lent_and_given_back(void **state) {
+  struct fixture *f = fixture_make(9);
+  spate_put32(f->drive.controller_page + 272, 64); /* wants 256 KiB */
+  spate_put32(f->drive.controller_page + 276, 16);
+  f->config.host_buffer = f->ring_memory;
+  f->config.host_buffer_bytes = 128u << 10;
+  fixture_open(f, 4);
+  assert_int_equal(f->drive.host_buffer[0], 1);
+  assert_int_equal(f->drive.host_buffer[1], 32);
+  assert_int_equal(f->drive.host_buffer[4], 1);
+  assert_int_equal(f->drive.host_buffer_descriptor[0], (uintptr_t)f->ring_memory);
+  assert_int_equal(f->drive.host_buffer_descriptor[1], 32);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(f->drive.host_buffer[0], 0);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues(void **state) {
+  struct fixture *f = fixture_make_rich();
+  fixture_open(f, 4);
+  assert_int_equal(f->drive.host_buffer[0], 1);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x00, 0, 1, 0x4101});
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(f->drive.host_buffer[0], 0);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_host_buffer_below_the_minimum_is_not_lent(void **state) {
+  struct fixture *f = fixture_make(9);
+  spate_put32(f->drive.controller_page + 272, UINT32_MAX);
+  spate_put32(f->drive.controller_page + 276, 33);
+  f->config.host_buffer = f->ring_memory;
+  f->config.host_buffer_bytes = 128u << 10;
+  fixture_open(f, 4);
+  assert_int_equal(f->drive.host_buffer[0], 0);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_write_cache_is_known_and_set(void **state) {
+  struct fixture *f = fixture_make(9);
+  bool on;
+  f->drive.write_cache = false;
+  fixture_open(f, 4);
+  assert_false(f->queue.block.volatile_cache);
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_OK);
+  assert_true(f->queue.block.volatile_cache && f->drive.write_cache);
+  assert_int_equal(spate_nvme_write_cache_get(&f->nvme, &on), SPATE_OK);
+  assert_true(on);
+  fixture_free(f);
+  f = fixture_make(9);
+  f->drive.controller_page[525] = 0;
+  fixture_open(f, 4);
+  assert_false(f->queue.block.volatile_cache);
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_E_UNSUPPORTED);
+  fixture_free(f);
+  (void)state;
+}
+
+/* What the cache holds when it is turned off is not durable by that: it is flushed while it counts as on. */
+static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open_two(f, 4);
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_OK);
+  assert_int_equal(f->drive.journal_count, 0);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, false, 0, 0, 1, 0x4006});
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_E_COMMAND);
+  assert_false(f->drive.write_cache); /* first off, so that nothing gets into it any more; then flushed */
+  assert_true(f->queue.block.volatile_cache && f->second.block.volatile_cache);
+  const unsigned start = f->drive.journal_count;
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_OK);
+  assert_false(f->queue.block.volatile_cache || f->second.block.volatile_cache);
+  assert_int_equal(f->drive.journal_count, start + 2);
+  for (unsigned i = start; i < start + 2; i++)
+    assert_int_equal(f->drive.journal[i].dwords[0] & 0xff, 0);
+  assert_int_not_equal(f->drive.journal[start].queue, f->drive.journal[start + 1].queue);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_power_state(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint8_t power;
+  fixture_open(f, 4);
+  assert_int_equal(spate_nvme_power_state_set(&f->nvme, 3), SPATE_OK);
+  assert_int_equal(spate_nvme_power_state_get(&f->nvme, &power), SPATE_OK);
+  assert_int_equal(power, 3);
+  assert_int_equal(spate_nvme_power_state_set(&f->nvme, 5), SPATE_E_INVALID);
+  fixture_free(f);
+  (void)state;
+}
+
+/* ---- health and events ---- */
+
+static void test_health_arrives_while_polling(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
+  spate_put16(f->drive.health_page + 1, 273 - 5);
+  spate_put64(f->drive.health_page + 48 + 8, 1); /* beyond 64 bits */
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_E_BUSY);
+  fixture_poll_ms(f, 150);
+  assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + 1);
+  assert_int_equal(spate_nvme_health(&f->nvme)->temperature_c, -5);
+  assert_true(spate_nvme_health(&f->nvme)->written_units == UINT64_MAX);
+  assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
+  assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + 2);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_health_is_decoded(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint8_t *page = f->drive.health_page;
+  fixture_open(f, 4);
+  page[0] = 5;
+  spate_put16(page + 1, 300);
+  page[3] = 90, page[4] = 10, page[5] = 42;
+  for (unsigned i = 32; i <= 160; i += 16)
+    spate_put64(page + i, UINT64_C(0x1122334400000000) + i);
+  assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
+  const struct spate_nvme_health *health = spate_nvme_health(&f->nvme);
+  assert_int_equal(health->critical_warning, 5);
+  assert_int_equal(health->temperature_c, 27);
+  assert_int_equal(health->spare_percent, 90);
+  assert_int_equal(health->spare_threshold_percent, 10);
+  assert_int_equal(health->used_percent, 42);
+  assert_int_equal(health->read_units, UINT64_C(0x1122334400000000) + 32);
+  assert_int_equal(health->written_units, UINT64_C(0x1122334400000000) + 48);
+  assert_int_equal(health->power_cycles, UINT64_C(0x1122334400000000) + 112);
+  assert_int_equal(health->power_on_hours, UINT64_C(0x1122334400000000) + 128);
+  assert_int_equal(health->unsafe_shutdowns, UINT64_C(0x1122334400000000) + 144);
+  assert_int_equal(health->media_errors, UINT64_C(0x1122334400000000) + 160);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_events_are_counted_read_and_armed_again(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
+  assert_int_equal(f->drive.features[0x0b], 0x1f);
+  f->drive.health_page[0] = 2;
+  for (unsigned i = 1; i <= 3; i++) {
+    assert_true(fake_nvme_event(&f->drive, 0x00020101)); /* health: temperature; log page 2 */
+    fixture_poll_ms(f, 300);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->events, i);
+    assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + i);
+    assert_int_equal(spate_nvme_health(&f->nvme)->critical_warning, 2);
+  }
+  fixture_free(f);
+  (void)state;
+}
+
+/* An event while the log is being read: it is read again. */
+static void test_event_during_a_log_read_is_not_lost(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
+  f->drive.latency_ticks = 150000;
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  f->drive.latency_ticks = 20;
+  assert_true(fake_nvme_event(&f->drive, 0x00020101));
+  fixture_poll_ms(f, 1000);
+  assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + 2);
+  fixture_free(f);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_open_can_do_without_optional_features),
+      cmocka_unit_test(test_host_buffer_is_lent_and_given_back),
+      cmocka_unit_test(test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues),
+      cmocka_unit_test(test_host_buffer_below_the_minimum_is_not_lent),
+      cmocka_unit_test(test_write_cache_is_known_and_set),
+      cmocka_unit_test(test_write_cache_is_flushed_when_it_is_turned_off),
+      cmocka_unit_test(test_power_state),
+      cmocka_unit_test(test_health_arrives_while_polling),
+      cmocka_unit_test(test_health_is_decoded),
+      cmocka_unit_test(test_events_are_counted_read_and_armed_again),
+      cmocka_unit_test(test_event_during_a_log_read_is_not_lost),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

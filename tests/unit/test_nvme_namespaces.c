@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Namespaces and the queues on them: which there are, which are refused, and what bounds a queue. */
+#include "nvme_fixture.h"
+#include <spate/bytes.h>
+
+static void test_namespaces_are_listed(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint32_t nsids[2];
+  unsigned count;
+  f->drive.namespaces[0] = 2;
+  f->drive.namespaces[1] = 5;
+  f->drive.namespaces[2] = 7;
+  fixture_open(f, 4);
+  assert_int_equal(f->queue.nsid, 2);
+  assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_OK);
+  assert_int_equal(count, 3);
+  assert_int_equal(nsids[1], 5);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_queue_describes_namespace(void **state) {
+  for (unsigned shift = 9; shift <= 12; shift += 3) {
+    struct fixture *f = fixture_make(shift);
+    fixture_open(f, 16);
+    const struct spate_block *block = &f->queue.block;
+    assert_int_equal(block->block_shift, shift);
+    assert_int_equal(block->blocks, (8u << 20) >> shift);
+    assert_int_equal(block->depth, 16);
+    assert_int_equal(block->command_bytes_max, 131072);
+    assert_int_equal(block->request_blocks_max, 15u * (131072u >> shift));
+    assert_true(block->volatile_cache && block->can_trim && block->can_zero);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+static enum spate_error open_queue_on(struct fixture *f, uint32_t nsid) {
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  return spate_nvme_queue_open(&f->nvme, &f->queue, nsid, 4);
+}
+
+static void test_unsuitable_namespaces_are_refused(void **state) {
+  struct fixture *f = fixture_make(9);
+  f->drive.namespaces[0] = 0;
+  assert_int_equal(open_queue_on(f, 0), SPATE_E_NO_NAMESPACE);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 3, 4), SPATE_E_NO_NAMESPACE);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 99, 4), SPATE_E_NO_NAMESPACE);
+  fixture_free(f);
+  f = fixture_make(9);
+  f->drive.namespace_page[26] = 1; /* 8 bytes of metadata */
+  assert_int_equal(open_queue_on(f, 1), SPATE_E_METADATA);
+  fixture_free(f);
+  f = fixture_make(9);
+  f->drive.namespace_page[29] = 1; /* protection information */
+  assert_int_equal(open_queue_on(f, 1), SPATE_E_METADATA);
+  fixture_free(f);
+  const uint8_t sizes[] = {0, 8, 10, 11, 13, 31, 64, 255};
+  for (unsigned i = 0; i < sizeof sizes; i++) {
+    f = fixture_make(9);
+    f->drive.namespace_page[130] = sizes[i];
+    assert_int_equal(open_queue_on(f, 1), SPATE_E_BLOCK_SIZE);
+    fixture_free(f);
+  }
+  f = fixture_make(9);
+  f->drive.namespace_page[26] = 9; /* a format beyond the last */
+  assert_int_equal(open_queue_on(f, 1), SPATE_E_BLOCK_SIZE);
+  fixture_free(f);
+  f = fixture_make(9);
+  spate_put64(f->drive.namespace_page, UINT64_MAX);
+  assert_int_equal(open_queue_on(f, 1), SPATE_E_UNSUPPORTED);
+  fixture_free(f);
+  f = fixture_make(9);
+  spate_put64(f->drive.namespace_page, 0);
+  assert_int_equal(open_queue_on(f, 1), SPATE_E_NO_NAMESPACE);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_format_picks_the_best_format(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct spate_nvme_namespace namespace;
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  assert_int_equal(spate_nvme_format(&f->nvme, 1, 4096, SPATE_NVME_ERASE_USER, 60000), SPATE_OK);
+  assert_int_equal(spate_nvme_namespace(&f->nvme, 1, &namespace), SPATE_OK);
+  assert_int_equal(namespace.block_bytes, 4096);
+  assert_int_equal(namespace.format, 2);
+  assert_false(namespace.metadata);
+  assert_int_equal(spate_nvme_format(&f->nvme, 1, 1024, SPATE_NVME_ERASE_NONE, 60000), SPATE_E_INVALID);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 1, 4), SPATE_OK);
+  assert_int_equal(spate_nvme_format(&f->nvme, 1, 512, SPATE_NVME_ERASE_NONE, 60000), SPATE_E_BUSY);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_queues_up_to_the_drives_limit(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct spate_nvme_queue *more = calloc(4, sizeof *more);
+  fixture_open(f, 4);
+  for (unsigned i = 0; i < 3; i++)
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, &more[i], 0, 4), SPATE_OK);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &more[3], 0, 4), SPATE_E_FULL);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_false(f->drive.hot_shutdown);
+  free(more);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_doorbells_stay_in_the_bar(void **state) {
+  struct fixture *f = fixture_make(9);
+  f->drive.cap |= UINT64_C(8) << 32; /* 1 KiB apart: queue 2's are at 2000h and 2400h */
+  f->drive.registers_bytes = f->config.registers_bytes = 0x2000;
+  fixture_open(f, 4);
+  struct spate_nvme_queue *second = calloc(1, sizeof *second);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, second, 0, 4), SPATE_E_FULL);
+  free(second);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_depth_is_bounded_by_the_drive(void **state) {
+  struct fixture *f = fixture_make(9);
+  f->drive.cap = (f->drive.cap & ~UINT64_C(0xffff)) | 98; /* 99 entries: a ring of 64 */
+  fixture_open(f, 255);
+  assert_int_equal(f->queue.block.depth, 63);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 1), SPATE_E_INVALID);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 256), SPATE_E_INVALID);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_failed_queue_gives_its_identifier_back(void **state) {
+  struct fixture *f = fixture_make(9);
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x01, 0, 1, 0x4006});
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_E_COMMAND);
+  assert_int_equal(spate_nvme_last_status(&f->nvme), 0x4006);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_memory_macros_are_enough_and_no_more_than_a_page_too_much(void **state) {
+  const unsigned depths[] = {2, 3, 4, 31, 32, 63, 64, 127, 128, 255};
+  for (unsigned i = 0; i < sizeof depths / sizeof depths[0]; i++) {
+    struct fixture *f = fixture_make(9);
+    f->drive.cap |= 0xffff;
+    f->arena = (struct spate_arena){.start = f->memory + 1, .bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES};
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+    f->arena = (struct spate_arena){.start = f->memory + 65537, .bytes = SPATE_NVME_QUEUE_MEMORY_BYTES(depths[i])};
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depths[i]), SPATE_OK);
+    assert_int_equal(f->queue.block.depth, depths[i]);
+    assert_true(f->arena.bytes - f->arena.used_bytes <= SPATE_PAGE_BYTES * 2);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_namespaces_are_listed),
+      cmocka_unit_test(test_queue_describes_namespace),
+      cmocka_unit_test(test_unsuitable_namespaces_are_refused),
+      cmocka_unit_test(test_format_picks_the_best_format),
+      cmocka_unit_test(test_queues_up_to_the_drives_limit),
+      cmocka_unit_test(test_doorbells_stay_in_the_bar),
+      cmocka_unit_test(test_depth_is_bounded_by_the_drive),
+      cmocka_unit_test(test_failed_queue_gives_its_identifier_back),
+      cmocka_unit_test(test_memory_macros_are_enough_and_no_more_than_a_page_too_much),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The block interface on a drive that works: requests, their bounds, and what becomes of caches. */
+#include "nvme_fixture.h"
+#include <spate/port.h>
+
+static void test_write_and_read_back_on_a_region(void **state) {
+  for (unsigned shift = 9; shift <= 12; shift += 3) {
+    struct fixture *f = fixture_make(shift);
+    fixture_open(f, 16);
+    const uint32_t sizes[] = {1u << shift, 4096, 8192, 12288, 65536, 131072, 262144, 1u << 20};
+    uint64_t offset = 0;
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+      const uint32_t blocks = sizes[i] >> shift;
+      fill_pattern(f->ring_memory + offset, sizes[i], i);
+      struct spate_io io = {
+          .op = SPATE_WRITE, .lba = 100, .blocks = blocks, .region = &f->ring, .offset_bytes = offset};
+      assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+      assert_memory_equal(f->drive.media + (100u << shift), f->ring_memory + offset, sizes[i]);
+      io.op = SPATE_READ;
+      io.offset_bytes = 8u << 20;
+      memset(f->ring_memory + io.offset_bytes, 0, sizes[i]);
+      assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+      assert_memory_equal(f->ring_memory + io.offset_bytes, f->ring_memory + offset, sizes[i]);
+      offset += (sizes[i] + 4095u) & ~UINT64_C(4095);
+    }
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+static void test_one_doorbell_for_a_batch(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[8];
+  fixture_open(f, 16);
+  const unsigned before = f->drive.doorbells;
+  for (unsigned i = 0; i < 8; i++)
+    assert_int_equal(
+        fixture_submit(f, &outcomes[i],
+                       (struct spate_io){.op = SPATE_WRITE, .blocks = 8, .region = &f->ring, .lba = 8 * i}),
+        SPATE_OK);
+  assert_int_equal(f->drive.doorbells, before);
+  spate_block_kick(&f->queue.block);
+  spate_block_kick(&f->queue.block);
+  assert_int_equal(f->drive.doorbells, before + 1);
+  fake_nvme_advance(&f->drive, 1000);
+  assert_int_equal(spate_block_poll(&f->queue.block, 32), 8);
+  assert_int_equal(f->drive.doorbells, before + 2);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->commands, 8);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->completions, 8);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_poll_kicks_what_was_forgotten(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcome;
+  fixture_open(f, 4);
+  assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_READ, .blocks = 1, .region = &f->ring}),
+                   SPATE_OK);
+  assert_true(fixture_wait(f, &outcome, 1));
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_poll_reaps_no_more_than_asked(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[10];
+  fixture_open(f, 16);
+  for (unsigned i = 0; i < 10; i++)
+    assert_int_equal(
+        fixture_submit(f, &outcomes[i], (struct spate_io){.op = SPATE_READ, .blocks = 1, .region = &f->ring}),
+        SPATE_OK);
+  spate_block_kick(&f->queue.block);
+  fake_nvme_advance(&f->drive, 1000);
+  assert_int_equal(spate_block_poll(&f->queue.block, 3), 3);
+  assert_int_equal(spate_block_poll(&f->queue.block, 0), 0);
+  assert_int_equal(spate_block_poll(&f->queue.block, 100), 7);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_full_is_an_answer_and_ends(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[5];
+  fixture_open(f, 4);
+  const struct spate_io io = {.op = SPATE_WRITE, .blocks = 1, .region = &f->ring};
+  for (unsigned i = 0; i < 4; i++)
+    assert_int_equal(fixture_submit(f, &outcomes[i], io), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &outcomes[4], io), SPATE_E_FULL);
+  assert_true(fixture_wait(f, &outcomes[0], 10));
+  assert_int_equal(fixture_submit(f, &outcomes[4], io), SPATE_OK);
+  assert_true(fixture_wait(f, &outcomes[4], 10));
+  fixture_free(f);
+  (void)state;
+}
+
+/* All or nothing: with two slots left, a request of three commands takes none. */
+static void test_request_in_parts_is_taken_whole_or_not(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[3];
+  fixture_open(f, 4);
+  const struct spate_io small = {.op = SPATE_WRITE, .blocks = 1, .region = &f->ring};
+  const struct spate_io large = {.op = SPATE_WRITE, .blocks = 768, .region = &f->ring};
+  assert_int_equal(fixture_submit(f, &outcomes[0], small), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &outcomes[1], small), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &outcomes[2], large), SPATE_E_FULL);
+  assert_true(fixture_wait(f, &outcomes[1], 10));
+  assert_int_equal(f->drive.journal_count, 2);
+  assert_int_equal(fixture_submit(f, &outcomes[2], large), SPATE_OK);
+  assert_true(fixture_wait(f, &outcomes[2], 10));
+  assert_int_equal(outcomes[2].calls, 1);
+  assert_int_equal(f->drive.journal_count, 5);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_largest_request_fits_an_idle_queue_at_any_offset(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 8);
+  const uint32_t blocks = f->queue.block.request_blocks_max;
+  for (uint64_t offset = 0; offset < 262144; offset += 4092) {
+    struct spate_io io = {.op = SPATE_READ, .blocks = blocks, .region = &f->ring, .offset_bytes = offset};
+    assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+    io.region = NULL;
+    io.buffer = f->ring_memory + offset;
+    assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+  }
+  const struct spate_io more = {.op = SPATE_READ, .blocks = blocks + 1, .region = &f->ring};
+  assert_int_equal(fixture_do(f, more, NULL), SPATE_E_INVALID);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_invalid_requests(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 8);
+  const uint64_t end = f->queue.block.blocks;
+  const struct spate_region *ring = &f->ring;
+  const struct spate_io bad[] = {
+      {.op = SPATE_READ, .blocks = 0, .region = ring},
+      {.op = SPATE_WRITE, .blocks = 0, .region = ring, .offset_bytes = 4096, .lba = 5},
+      {.op = SPATE_WRITE, .lba = end, .blocks = 1, .region = ring},
+      {.op = SPATE_WRITE, .lba = end - 1, .blocks = 2, .region = ring},
+      {.op = SPATE_WRITE, .lba = end - 255, .blocks = 256, .region = ring},
+      {.op = SPATE_WRITE, .lba = UINT64_MAX, .blocks = 1, .region = ring},
+      {.op = SPATE_WRITE, .lba = UINT64_MAX, .blocks = 2, .region = ring},
+      {.op = SPATE_WRITE, .blocks = 1, .region = ring, .offset_bytes = 2},
+      {.op = SPATE_WRITE, .blocks = 1, .region = ring, .offset_bytes = FIXTURE_RING_BYTES},
+      {.op = SPATE_WRITE, .blocks = 16, .region = ring, .offset_bytes = FIXTURE_RING_BYTES - 4096},
+      {.op = SPATE_WRITE, .blocks = 1, .region = ring, .offset_bytes = UINT64_MAX - 4095},
+      {.op = SPATE_WRITE, .blocks = 256, .region = ring, .offset_bytes = UINT64_MAX - 65535},
+      {.op = SPATE_WRITE, .blocks = 1, .region = ring, .offset_bytes = UINT64_C(1) << 63},
+      {.op = SPATE_WRITE, .blocks = UINT32_MAX, .region = ring},
+      {.op = SPATE_WRITE, .blocks = 1},
+      {.op = SPATE_WRITE, .blocks = 1, .buffer = f->ring_memory + 1},
+      {.op = SPATE_FLUSH, .blocks = 1},
+      {.op = SPATE_FLUSH, .lba = 1},
+      {.op = SPATE_TRIM, .lba = end - 1, .blocks = 2},
+      {.op = SPATE_ZERO, .blocks = 0},
+      {.op = SPATE_ZERO + 1, .blocks = 1, .region = ring},
+  };
+  for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    assert_int_equal(fixture_do(f, bad[i], NULL), SPATE_E_INVALID);
+  assert_int_equal(f->drive.journal_count, 0);
+  const struct spate_io good = {.op = SPATE_WRITE, .lba = end - 1, .blocks = 1, .region = ring};
+  assert_int_equal(fixture_do(f, good, NULL), SPATE_OK);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_flush_fua_zero_trim(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 8);
+  memset(f->drive.media, 0x5a, 1u << 20);
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
+  assert_int_equal(f->drive.journal[0].dwords[0] & 0xff, 0);
+  const struct spate_io fua = {.op = SPATE_WRITE, .flags = SPATE_IO_FUA, .blocks = 8, .region = &f->ring, .lba = 64};
+  assert_int_equal(fixture_do(f, fua, NULL), SPATE_OK);
+  assert_int_equal(f->drive.journal[1].dwords[12], 7u | 1u << 30);
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .lba = 10, .blocks = 20}, NULL), SPATE_OK);
+  assert_int_equal(f->drive.media[10 * 512 - 1], 0x5a);
+  assert_int_equal(f->drive.media[10 * 512], 0);
+  assert_int_equal(f->drive.media[30 * 512 - 1], 0);
+  assert_int_equal(f->drive.media[30 * 512], 0x5a);
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_TRIM, .lba = 50, .blocks = 3}, NULL), SPATE_OK);
+  assert_int_equal(f->drive.media[50 * 512], 0xdd);
+  assert_int_equal(f->drive.media[53 * 512], 0x5a);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_long_zero_is_split_and_long_trim_is_not(void **state) {
+  struct fixture *f = fixture_make(9);
+  fake_nvme_geometry(&f->drive, UINT64_C(1) << 33, 9);
+  f->drive.media = realloc(f->drive.media, 200000u * 512u);
+  fixture_open(f, 4);
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .lba = 7, .blocks = 150000}, NULL), SPATE_OK);
+  assert_int_equal(f->drive.journal_count, 3);
+  assert_int_equal(f->drive.journal[2].dwords[10], 7 + 131072);
+  assert_int_equal(f->drive.journal[2].dwords[12], 150000 - 131072 - 1);
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .blocks = 5u * 65536u}, NULL), SPATE_E_INVALID);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, false, 9, 0, 1, 0});
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_TRIM, .blocks = UINT32_MAX}, NULL), SPATE_OK);
+  assert_int_equal(f->drive.journal_count, 4);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_missing_operations_are_unsupported(void **state) {
+  struct fixture *f = fixture_make(9);
+  f->drive.controller_page[520] = 0;
+  fixture_open(f, 4);
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_TRIM, .blocks = 1}, NULL), SPATE_E_UNSUPPORTED);
+  assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .blocks = 1}, NULL), SPATE_E_UNSUPPORTED);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_cpu_requests_maintain_the_cache(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  struct spate_io io = {
+      .op = SPATE_WRITE, .flags = SPATE_IO_CPU, .blocks = 3, .region = &f->ring, .offset_bytes = 8192};
+  const uint64_t cleans = fake_port_cache.cleans, invalidates = fake_port_cache.invalidates;
+  assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+  assert_int_equal(fake_port_cache.cleans, cleans + 1);
+  assert_int_equal(fake_port_cache.invalidates, invalidates);
+  assert_ptr_equal(fake_port_cache.start, f->ring_memory + 8192);
+  assert_int_equal(fake_port_cache.bytes, 1536);
+  io = (struct spate_io){.op = SPATE_READ, .flags = SPATE_IO_CPU, .blocks = 600, .buffer = f->ring_memory};
+  assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+  assert_int_equal(fake_port_cache.cleans, cleans + 1);
+  assert_int_equal(fake_port_cache.invalidates, invalidates + 2); /* before, and once after the last part */
+  assert_int_equal(fake_port_cache.bytes, 600 * 512);
+  f->ring.start = NULL;
+  io = (struct spate_io){.op = SPATE_WRITE, .flags = SPATE_IO_CPU, .blocks = 3, .region = &f->ring};
+  assert_int_equal(fixture_do(f, io, NULL), SPATE_E_INVALID);
+  fixture_free(f);
+  (void)state;
+}
+
+/* To invalidate part of a cache line is to lose what the CPU wrote beside it. */
+static void test_cpu_requests_are_of_whole_cache_lines(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  for (unsigned op = SPATE_READ; op <= SPATE_WRITE; op++)
+    for (uint64_t offset_bytes = 4; offset_bytes <= 128; offset_bytes += 4) {
+      const uint64_t invalidates = fake_port_cache.invalidates, cleans = fake_port_cache.cleans;
+      const bool whole = offset_bytes % SPATE_DMA_ALIGN == 0;
+      struct spate_io io = {.op = (uint8_t)op, .flags = SPATE_IO_CPU, .blocks = 2};
+      io.region = &f->ring;
+      io.offset_bytes = offset_bytes;
+      assert_int_equal(fixture_do(f, io, NULL), whole ? SPATE_OK : SPATE_E_INVALID);
+      io.region = NULL;
+      io.buffer = f->ring_memory + offset_bytes;
+      assert_int_equal(fixture_do(f, io, NULL), whole ? SPATE_OK : SPATE_E_INVALID);
+      assert_true(whole || (fake_port_cache.invalidates == invalidates && fake_port_cache.cleans == cleans));
+      io.flags = 0; /* for devices alone, dwords will do */
+      assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+    }
+  fixture_free(f);
+  (void)state;
+}
+
+static void resubmit(struct spate_io *io) {
+  struct outcome *outcome = io->context;
+  if (++outcome->calls < 500)
+    assert_int_equal(spate_block_submit((struct spate_block *)outcome->io.buffer, io), SPATE_OK);
+}
+
+static void test_done_may_submit(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[4];
+  fixture_open(f, 4);
+  for (unsigned i = 0; i < 4; i++) {
+    outcomes[i] = (struct outcome){.io = {.op = SPATE_READ, .blocks = 8, .region = &f->ring, .done = resubmit}};
+    outcomes[i].io.context = &outcomes[i];
+    outcomes[i].io.buffer = &f->queue.block;
+    assert_int_equal(spate_block_submit(&f->queue.block, &outcomes[i].io), SPATE_OK);
+  }
+  fixture_poll_ms(f, 200);
+  for (unsigned i = 0; i < 4; i++)
+    assert_int_equal(outcomes[i].calls, 500);
+  fixture_free(f);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_write_and_read_back_on_a_region),
+      cmocka_unit_test(test_one_doorbell_for_a_batch),
+      cmocka_unit_test(test_poll_kicks_what_was_forgotten),
+      cmocka_unit_test(test_poll_reaps_no_more_than_asked),
+      cmocka_unit_test(test_full_is_an_answer_and_ends),
+      cmocka_unit_test(test_request_in_parts_is_taken_whole_or_not),
+      cmocka_unit_test(test_largest_request_fits_an_idle_queue_at_any_offset),
+      cmocka_unit_test(test_invalid_requests),
+      cmocka_unit_test(test_flush_fua_zero_trim),
+      cmocka_unit_test(test_long_zero_is_split_and_long_trim_is_not),
+      cmocka_unit_test(test_missing_operations_are_unsupported),
+      cmocka_unit_test(test_cpu_requests_maintain_the_cache),
+      cmocka_unit_test(test_cpu_requests_are_of_whole_cache_lines),
+      cmocka_unit_test(test_done_may_submit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Restoring what was lost below a link that went down. The Xilinx bridge: test_pcie_xilinx.c. */
+#include "pcie_fixture.h"
+
+static void a_drive_whose_link_came_back_is_as_before(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  struct fake_function *drive = drive_below(port);
+  fake_bar(drive, 2, 2 * MIB, BAR_64_PREF);
+  fake_express(drive, 1, 4, 4, 4, 4);
+  assert_int_equal(enumerate_with(WINDOW_BYTES, GIB), SPATE_OK);
+  for (unsigned turn = 0; turn < 3; turn++) {
+    enumerated = fake;
+    const uint64_t up = fake.now_ticks + (turn == 2 ? 0 : 70 * FAKE_MS);
+    fake_link_drop(port, up);
+    assert_int_equal(fake_bar_address(drive, 0), 0);
+    fake.first_below_ticks = 0;
+    assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+    assert_in_range(fake.first_below_ticks - up, 100 * FAKE_MS, 103 * FAKE_MS);
+    assert_as_enumerated();
+    assert_int_equal(port->writes, enumerated.functions[0].writes); /* it had lost nothing */
+  }
+}
+
+static void only_what_lost_its_configuration_is_written(void **state) {
+  (void)state;
+  a_switch_gets_nested_bus_numbers_and_windows(state);
+  struct fake_function *down = &fake.functions[4]; /* above the second drive */
+  enumerated = fake;
+  fake_link_drop(down, fake.now_ticks + 20 * FAKE_MS);
+  assert_int_equal(restore(&host.devices[1], 1000), SPATE_OK);
+  assert_as_enumerated();
+  for (unsigned i = 0; i < fake.count; i++)
+    if (fake.functions[i].parent != down) assert_int_equal(fake.functions[i].writes, enumerated.functions[i].writes);
+}
+
+/* The link above a switch: each drive below it is restored by itself, in turns, one call each. */
+static void a_switch_is_restored_with_its_drives(void **state) {
+  (void)state;
+  a_switch_gets_nested_bus_numbers_and_windows(state);
+  enumerated = fake;
+  const uint64_t start = fake.now_ticks;
+  fake_link_drop(&fake.functions[0], start + 30 * FAKE_MS);
+  bool restored[3] = {false};
+  while (!(restored[0] && restored[1] && restored[2])) {
+    for (unsigned i = 0; i < 3; i++)
+      if (!restored[i]) restored[i] = spate_pcie_restore(&host, &host.devices[i]) == SPATE_OK;
+    assert_in_range(fake.now_ticks - start, 0, 250 * FAKE_MS); /* two links of 100 ms, side by side */
+    fake.now_ticks += FAKE_MS;
+  }
+  assert_as_enumerated();
+}
+
+static void a_link_that_goes_down_again_is_waited_for_again(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  drive_below(port);
+  assert_int_equal(enumerate(), SPATE_OK);
+  enumerated = fake;
+  fake_link_drop(port, fake.now_ticks);
+  assert_int_equal(restore(&host.devices[0], 60), SPATE_E_BUSY);
+  const uint64_t up = fake.now_ticks + 20 * FAKE_MS;
+  fake_link_drop(port, up);
+  fake.first_below_ticks = 0;
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_in_range(fake.first_below_ticks - up, 100 * FAKE_MS, 103 * FAKE_MS);
+  assert_as_enumerated();
+}
+
+static void who_comes_back_is_asked(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  struct fake_function *drive = drive_below(port);
+  assert_int_equal(enumerate(), SPATE_OK);
+  enumerated = fake;
+  fake_link_drop(port, fake.now_ticks);
+  drive->ready_ticks = fake.now_ticks + 300 * FAKE_MS; /* "retry" */
+  assert_int_equal(restore(&host.devices[0], 250), SPATE_E_BUSY);
+  drive->silent_ticks = fake.now_ticks + 300 * FAKE_MS;
+  assert_int_equal(restore(&host.devices[0], 250), SPATE_E_BUSY);
+  assert_int_equal(restore(&host.devices[0], 250), SPATE_OK);
+  assert_as_enumerated();
+
+  drive->config[0] ^= 0x10000u;
+  fake_link_drop(port, fake.now_ticks);
+  const unsigned writes = drive->writes;
+  assert_int_equal(restore(&host.devices[0], 250), SPATE_E_NO_DEVICE);
+  assert_int_equal(drive->writes, writes);
+}
+
+static void what_was_never_enumerated_is_not_restored(void **state) {
+  (void)state;
+  fake_reset();
+  drive_below(fake_bridge(NULL, 0, FAKE_ROOT_PORT));
+  host = (struct spate_pcie_host){0};
+  assert_int_equal(spate_pcie_restore(&host, &host.devices[0]), SPATE_E_NO_DEVICE);
+  assert_int_equal(enumerate(), SPATE_OK);
+  struct spate_pcie_device before = host.devices[0];
+  struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+  assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK); /* opened anew, the bridge's record is gone */
+  assert_int_equal(spate_pcie_restore(&host, &before), SPATE_E_NO_DEVICE);
+}
+
+static void random_trees_are_restored(void **state) {
+  (void)state;
+  for (unsigned seed = 1; seed <= 1000; seed++) {
+    random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
+    fake_reset();
+    random_tree();
+    assert_int_equal(enumerate_with(8 * MIB << below(3), below(2) ? 32 * MIB : 0), SPATE_OK);
+    enumerated = fake;
+    fake_link_drop(&fake.functions[0], fake.now_ticks);
+    for (unsigned i = 0; i < host.device_count; i++)
+      if (restore(&host.devices[i], 1000) != SPATE_OK) fail_msg("seed %u, device %u", seed, i);
+    for (unsigned i = 0; i < fake.count; i++) {
+      const struct fake_function *function = &fake.functions[i];
+      bool on_the_way = !is_bridge(function);
+      for (unsigned j = 0; j < fake.count; j++)
+        on_the_way |= !is_bridge(&fake.functions[j]) && is_below(&fake.functions[j], function);
+      if (on_the_way && memcmp(function->config, enumerated.functions[i].config, sizeof function->config) != 0)
+        fail_msg("seed %u, function %u", seed, i);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_drive_whose_link_came_back_is_as_before),
+      cmocka_unit_test(only_what_lost_its_configuration_is_written),
+      cmocka_unit_test(a_switch_is_restored_with_its_drives),
+      cmocka_unit_test(a_link_that_goes_down_again_is_waited_for_again),
+      cmocka_unit_test(who_comes_back_is_asked),
+      cmocka_unit_test(what_was_never_enumerated_is_not_restored),
+      cmocka_unit_test(random_trees_are_restored),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

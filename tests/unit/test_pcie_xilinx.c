@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Xilinx bridge: bring-up, drives behind it, and a link that goes down. */
+#include "pcie_fixture.h"
+
+/* Xilinx: the bridge's registers are in the root port's configuration space, and bus 0 answers for every device. */
+static struct fake_function *xilinx_port(uint32_t phy) {
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  port->config[0x00 / 4] = 0x702110ee;
+  port->config[0x144 / 4] = phy;
+  port->writable[0x13c / 4] = UINT32_MAX;
+  port->config[0x13c / 4] = 0x00ff0000;
+  port->writable[0x148 / 4] = 1;
+  port->answers_all = true;
+  fake.first_bus_answers_all = true;
+  fake_bar(port, 0, 8 * GIB, BAR_64); /* inbound */
+  port->config[0x10 / 4] |= 0x40000000;
+  port->config[0x14 / 4] = 0x00000010;
+  port->bar_bytes[0] = 0; /* not for fake_decode() */
+  return port;
+}
+
+static const struct spate_pcie_xilinx_config xilinx_config = {
+    .control_base = FAKE_ECAM_BASE,
+    .last_bus = 15,
+    .memory = {WINDOW_CPU, WINDOW_BUS, MIB},
+};
+
+static void a_xilinx_bridge_brings_up_its_drive(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800 | 2 << 1);
+  struct fake_function *drive = drive_below(port);
+  port->fifo_left[0] = 3, port->fifo_left[1] = 2;
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(port->config[0x148 / 4], 1);
+  assert_int_equal(port->config[0x13c / 4], 0);
+  assert_int_equal(port->fifo_left[0], 0);
+  assert_int_equal(port->fifo_left[1], 0);
+  struct spate_pcie_link link;
+  assert_int_equal(host.ops->link(&host, &link), SPATE_OK);
+  assert_true(link.up);
+  assert_int_equal(link.speed, 3);
+  assert_int_equal(link.width, 4);
+
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  assert_int_equal(host.device_count, 1);
+  assert_at(host.devices[0].address, 1, 0, 0);
+  assert_all_reachable(MIB);
+  assert_int_equal(host.devices[0].bar0, fake_bar_address(drive, 0) - WINDOW_BUS + WINDOW_CPU);
+  assert_int_equal(port->config[0x10 / 4], 0x40000004); /* the inbound BAR is as it was */
+  assert_int_equal(port->config[0x14 / 4], 0x00000010);
+
+  assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_OK);
+  port->config[0x144 / 4] = 0;
+  assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_E_LINK_DOWN);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_LINK_DOWN);
+}
+
+static void a_xilinx_bridge_without_a_drive_has_none(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x800);
+  uint64_t start = fake.now_ticks;
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_NO_DEVICE);
+  assert_in_range(fake.now_ticks - start, 1000 * FAKE_MS, 1010 * FAKE_MS);
+
+  /* What the bridge knows of its own link says nothing about those of a switch. */
+  struct fake_function *down = fake_bridge(fake_bridge(port, 0, FAKE_UPSTREAM), 0, FAKE_DOWNSTREAM);
+  *fake_express_register(down, 0x0c) &= ~(1u << 20);
+  start = fake.now_ticks;
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_NO_DEVICE);
+  assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
+}
+
+static void a_xilinx_bridge_shows_who_it_is_first(void **state) {
+  (void)state;
+  static const struct {
+    unsigned offset;
+    uint32_t value;
+  } strangers[] = {{0x00, 0x702110ef}, {0x00, 0xffffffff}, {0x00, 0}, {0x08, 0x05800000}, {0x0c, 0}};
+  for (unsigned i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
+    struct fake_function *port = xilinx_port(0x800);
+    port->config[strangers[i].offset / 4] = strangers[i].value;
+    struct fake_function before = *port;
+    assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_E_NO_BRIDGE);
+    assert_memory_equal(&before, port, sizeof before); /* and nothing was written */
+  }
+  fake_reset();
+  fake.background = 0;
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_E_NO_BRIDGE);
+}
+
+static void a_xilinx_link_that_stays_down_is_told_in_time(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x5);
+  uint64_t start = fake.now_ticks;
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_E_LINK_DOWN);
+  assert_in_range(fake.now_ticks - start, 1000 * FAKE_MS, 1010 * FAKE_MS);
+  assert_int_equal(port->config[0x148 / 4], 0);
+
+  struct spate_pcie_xilinx_config quick = xilinx_config;
+  quick.link_timeout_ms = 50;
+  start = fake.now_ticks;
+  assert_int_equal(spate_pcie_xilinx_open(&host, &quick), SPATE_E_LINK_DOWN);
+  assert_in_range(fake.now_ticks - start, 50 * FAKE_MS, 51 * FAKE_MS);
+}
+
+static void a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms(void **state) {
+  (void)state;
+  for (unsigned late = 0; late < 2; late++) {
+    struct fake_function *port = xilinx_port(0x1800);
+    struct fake_function *drive = drive_below(port);
+    *fake_express_register(port, 0x0c) &= ~(1u << 20); /* the bridge's own register tells instead */
+    uint64_t start = fake.now_ticks;
+    if (late) fake.phy_ticks = start + 200 * FAKE_MS;
+    drive->silent_ticks = start + 600 * FAKE_MS;
+    assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+    assert_in_range(fake.now_ticks - start, late ? 300 * FAKE_MS : 0, late ? 305 * FAKE_MS : FAKE_MS);
+    assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+    assert_in_range(fake.now_ticks - start, 600 * FAKE_MS, 610 * FAKE_MS);
+  }
+}
+
+static void a_xilinx_fifo_that_never_empties_does_not_hang(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x800);
+  port->fifo_left[0] = port->fifo_left[1] = UINT32_MAX;
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_in_range(fake.accesses, 0, 2000);
+}
+
+/* The bridge stops forwarding when its link goes down, and must not be asked for what is below meanwhile. */
+static void a_xilinx_bridge_forwards_again(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800);
+  drive_below(port);
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  enumerated = fake;
+  fake.phy_ticks = fake.now_ticks + 50 * FAKE_MS;
+  fake_link_drop(port, fake.now_ticks); /* the port itself does not know */
+  port->config[0x148 / 4] &= ~1u;
+  fake.first_below_ticks = 0;
+  assert_int_equal(restore(&host.devices[0], 40), SPATE_E_BUSY);
+  assert_int_equal(fake.first_below_ticks, 0);
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_in_range(fake.first_below_ticks - fake.phy_ticks, 100 * FAKE_MS, 103 * FAKE_MS);
+  assert_int_equal(port->config[0x148 / 4] & 1, 1);
+  assert_as_enumerated();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_xilinx_bridge_brings_up_its_drive),
+      cmocka_unit_test(a_xilinx_bridge_without_a_drive_has_none),
+      cmocka_unit_test(a_xilinx_bridge_shows_who_it_is_first),
+      cmocka_unit_test(a_xilinx_link_that_stays_down_is_told_in_time),
+      cmocka_unit_test(a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms),
+      cmocka_unit_test(a_xilinx_fifo_that_never_empties_does_not_hang),
+      cmocka_unit_test(a_xilinx_bridge_forwards_again),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
