@@ -6,9 +6,9 @@
  *
  *   - A request on spate_gateware_region() moves the core's own data streams: a WRITE takes its blocks from the write
  *     stream, a READ gives them to the read stream, in the order of submission. The region is no memory: offset_bytes
- * is any place inside, nothing is stored. So a recorder's stream on this region (spate/recorder.h) makes a file of what
- *     logic sends: pieces are pushed ahead, before their data come, and released when they are on the drive. Config of
- *     such a stream: cpu_filled and retain false (what was taken from a stream cannot be taken again).
+ *     is any place inside, nothing is stored. So a recorder's stream on this region (spate/recorder.h) makes a file of
+ *     what logic sends: pieces are pushed ahead, before their data come, and released when they are on the drive.
+ *     Config of such a stream: cpu_filled and retain false (what was taken from a stream cannot be taken again).
  *   - A core in memory mode moves the data of any other region between memory and the drive, where the request's pages
  *     follow each other for devices.
  *
@@ -92,7 +92,7 @@ SPATE_MUST_CHECK enum spate_error spate_gateware_open(struct spate_gateware *gat
 /* The data streams as a region: see above. Not in memory mode: NULL. */
 const struct spate_region *spate_gateware_region(const struct spate_gateware *gateware);
 
-/* Why the drive failed: the core's step, error and detail (docs/GATEWARE.md). All 0: it did not. */
+/* Why the drive failed: the core's step, error and detail (docs/GATEWARE-BRINGUP.md). All 0: it did not. */
 struct spate_gateware_failure {
   uint8_t step, error;
   uint32_t detail;
