@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The FuseSoC core file and the instantiation templates are those of the sources as they are, and the templates fit."""
 
+import pathlib
 import subprocess
 import sys
 
@@ -30,6 +31,18 @@ def test_a_template_fits_its_top(template, tmp_path):
     done = run("tools/rtl/verilator", "--lint-only", "-Wall", *ALLOWED, "--top-module", "template_bench",
                "rtl/lint/waivers.vlt", *filelist.needed_by(top), bench)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("top", [top.stem for top in sorted((filelist.ROOT / "rtl" / "top").glob("spate_nvme_*.sv"))])
+def test_fusesoc_takes_each_top(top, tmp_path):
+    """Its files in the order of the list, its version, its targets: set up for a tool that looks for mistakes in them."""
+    done = run(pathlib.Path(sys.executable).parent / "fusesoc", "--cores-root", ".", "run", f"--target={top}", "--setup",
+               f"--work-root={tmp_path}", "spate:storage:spate")
+    assert done.returncode == 0, done.stdout
+    listed = (next(tmp_path.glob("*.vc"))).read_text()
+    assert f"--top-module {top}" in listed
+    named = [line.split("/rtl/")[1] for line in listed.splitlines() if "/rtl/" in line and line.endswith(".sv")]
+    assert named == [path.removeprefix("rtl/") for path in filelist.sources()]
 
 
 def test_there_are_templates():

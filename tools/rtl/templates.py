@@ -13,7 +13,7 @@ import sys
 import filelist
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-VERSION = re.search(r"VERSION (\S+)", (filelist.ROOT / "CMakeLists.txt").read_text()).group(1)
+VERSION = re.search(r"project\(spate VERSION (\S+)", (filelist.ROOT / "CMakeLists.txt").read_text()).group(1)
 TOPS = ("spate_nvme_axi", "spate_nvme_usp", "spate_nvme_stripe_axi")
 PORT = re.compile(r"^\s*(input|output)\s+logic\s*((?:\[[^\]]*\])*)\s*(\w+),?", re.M)
 PARAMETER = re.compile(r"^\s*parameter ([^=]*?)\s*\b(\w+) = (.*?),?\s*// (.*)$", re.M)
