@@ -103,12 +103,20 @@ package spate_pkg;
   localparam logic [CtrlBits-1:0] OffsetCq = 21'h020000;
   localparam logic [CtrlBits-1:0] OffsetPrp = 21'h100000;
 
+  localparam int unsigned BarWindowBytes = 32'h0010_0000;  // the most that BAR 0 may be
+
   // The aperture of a core whose buffer has `ram_bytes`, two pages of which are not the ring.
   function automatic int unsigned window_bits(int unsigned ram_bytes);
     int unsigned data_bits;
     if (ram_bytes <= 8192) return CtrlBits + 1;
     data_bits = $clog2(2 * (ram_bytes - 8192));
     return (data_bits > CtrlBits ? data_bits : CtrlBits) + 2;
+  endfunction
+
+  // What a command of a core with such a buffer can be at most, unless told otherwise: an eighth of the ring.
+  function automatic int unsigned command_sectors_limit(int unsigned ram_bytes);
+    if (ram_bytes <= 8192) return CommandSectorsMax;
+    return (ram_bytes - 8192) / 4096 < CommandSectorsMax ? (ram_bytes - 8192) / 4096 : CommandSectorsMax;
   endfunction
 
   function automatic region_e ctrl_region(logic [CtrlBits-1:0] offset);

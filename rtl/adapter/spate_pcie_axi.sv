@@ -151,6 +151,10 @@ module spate_pcie_axi
     $error("spate_pcie_axi: WindowBase must be a multiple of the aperture's size");
   end
 
+  if (AddressWidth < 64 && (WindowBase >> AddressWidth) != '0) begin : gen_window_reach
+    $error("spate_pcie_axi: WindowBase must be below 2^AddressWidth");
+  end
+
   localparam int unsigned AddressDepth = 16;
   localparam int unsigned DataDepth = 32;
   localparam int unsigned Strobes = DataWidth / 8;

@@ -12,7 +12,6 @@ module spate_admin
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it
     parameter int unsigned WindowBits = CtrlBits + 1,
     parameter logic [63:0] BarBase = 64'he000_0000,  // what BAR 0 is given: below 4 GiB, a multiple of its window
-    parameter int unsigned BarWindowMb = 1,  // of the root port's window; a power of two, the most that BAR 0 may be
     parameter int unsigned QueueShiftMax = 7,  // log2 of the most entries of the I/O queues
     parameter int unsigned CommandSectorsLimit = 4096,  // what the buffer allows for one command
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers: enable the bridge through 0x148
@@ -106,13 +105,11 @@ module spate_admin
   begin : gen_window
     $error("spate_admin: WindowBits must be 22 to 32 and WindowBase a multiple of 2^WindowBits");
   end
-  if (BarBase < WindowBase + (64'd1 << WindowBits) && WindowBase < BarBase + (64'(BarWindowMb) << 20))
-  begin : gen_overlap
+  if (BarBase < WindowBase + (64'd1 << WindowBits) && WindowBase < BarBase + 64'(BarWindowBytes)) begin : gen_overlap
     $error("spate_admin: the aperture at WindowBase and BAR 0 at BarBase overlap: the drive would reach itself");
   end
-  if (BarWindowMb < 1 || BarWindowMb > 2048 || (BarWindowMb & (BarWindowMb - 1)) != 0
-      || (BarBase & ((64'(BarWindowMb) << 20) - 64'd1)) != 0 || BarBase[63:32] != '0) begin : gen_bar
-    $error("spate_admin: BarWindowMb must be a power of two, BarBase a multiple of it below 4 GiB");
+  if (BarBase % 64'(BarWindowBytes) != 0 || BarBase[63:32] != '0) begin : gen_bar
+    $error("spate_admin: BarBase must be a multiple of 1 MiB below 4 GiB");
   end
   if (QueueShiftMax < 1 || QueueShiftMax > 10) begin : gen_queue
     $error("spate_admin: QueueShiftMax must be 1 to 10");
@@ -149,7 +146,6 @@ module spate_admin
       .WindowBase(WindowBase),
       .WindowBits(WindowBits),
       .BarBase(BarBase),
-      .BarWindowMb(BarWindowMb),
       .QueueShiftMax(QueueShiftMax),
       .CommandSectorsLimit(CommandSectorsLimit),
       .XilinxBridge(XilinxBridge),

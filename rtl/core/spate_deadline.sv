@@ -22,7 +22,7 @@ module spate_deadline #(
 );
 
   if (DeadlineMs < 2 || DeadlineMs > 16000) begin : gen_check
-    $error("spate_deadline: DeadlineMs must be 2 … 16000");
+    $error("spate_deadline: DeadlineMs must be 2 to 16000");
   end
 
   localparam logic [1:0] AttemptsMax = 2'd3;

@@ -15,7 +15,7 @@ module spate_drive
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // aligned to 2^WindowBits
     parameter logic [63:0] BarBase = 64'he000_0000,
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
-    parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,
     parameter int unsigned UsPerMs = 1000,  // see spate_ticks
     parameter bit XilinxBridge = 1'b1,
@@ -112,13 +112,13 @@ module spate_drive
     $error("spate_drive: DataWidth must be 128, 256 or 512");
   end
   if (SlotBits < 2 || SlotBits > 8) begin : gen_check_2
-    $error("spate_drive: SlotBits must be 2 … 8");
+    $error("spate_drive: SlotBits must be 2 to 8");
   end
   if (WindowBase % (64'd1 << WindowBits) != 0) begin : gen_check_3
     $error("spate_drive: WindowBase must be aligned to the aperture");
   end
   if (SectorsLimit < 8 || SectorsLimit > CommandSectorsMax) begin : gen_check_4
-    $error("spate_drive: CommandSectorsLimit must be 8 … 4096");
+    $error("spate_drive: CommandSectorsLimit must be 8 to 4096; RamBytes 8192, or 40960 and more, give a good one");
   end
   if (HasRing && SectorsLimit * 2 > RingSectors) begin : gen_check_5
     $error("spate_drive: two commands must fit into the ring");

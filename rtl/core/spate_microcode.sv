@@ -12,7 +12,6 @@ module spate_microcode
     parameter logic [63:0] WindowBase = 64'h8000_0000,
     parameter int unsigned WindowBits = CtrlBits + 1,
     parameter logic [63:0] BarBase = 64'he000_0000,
-    parameter int unsigned BarWindowMb = 1,
     parameter int unsigned QueueShiftMax = 7,
     parameter int unsigned CommandSectorsLimit = 4096,
     parameter bit XilinxBridge = 1'b1,
@@ -40,7 +39,7 @@ module spate_microcode
   localparam int unsigned AttemptsMax = 3;
   localparam int unsigned RerunsMax = 3;
 
-  localparam logic [31:0] BarLast = BarBase[31:0] + (BarWindowMb << 20) - 32'd1;
+  localparam logic [31:0] BarLast = BarBase[31:0] + BarWindowBytes - 32'd1;
   localparam logic [31:0] BridgeWindow = {BarLast[31:20], 4'h0, BarBase[31:20], 4'h0};
   localparam bit Limited = CommandSectorsLimit < CommandSectorsMax;
   localparam int unsigned SectorsMax = Limited ? CommandSectorsLimit : CommandSectorsMax;
@@ -327,7 +326,7 @@ module spate_microcode
     load(RBarUnits, high(16'h1000)),
     sub(RBarUnits, of(RTemp)),
     load(RValue, of(RBarUnits)),
-    load(RTemp, high(16'(BarWindowMb))),
+    wide(RTemp, BarWindowBytes >> 4),
     compare(RTemp, of(RBarUnits)),
     fail(IfCarry, ErrBarSize),
     wide(RTemp, BarBase[31:0]),

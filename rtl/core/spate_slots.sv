@@ -77,7 +77,7 @@ module spate_slots
 );
 
   if (SlotBits < 2 || SlotBits > 8) begin : gen_check
-    $error("spate_slots: SlotBits must be 2 … 8");
+    $error("spate_slots: SlotBits must be 2 to 8");
   end
 
   localparam int unsigned Slots = 2 ** SlotBits;

@@ -44,7 +44,7 @@ module spate_sq
 );
 
   if (QueueShiftMax < 1 || QueueShiftMax > 10) begin : gen_check
-    $error("spate_sq: QueueShiftMax must be 1 … 10");
+    $error("spate_sq: QueueShiftMax must be 1 to 10");
   end
 
   typedef logic [QueueShiftMax-1:0] index_t;

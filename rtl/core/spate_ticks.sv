@@ -18,6 +18,9 @@ module spate_ticks #(
   if (Cycles < 1 || Cycles * 1_000_000 != ClockHz) begin : gen_check
     $error("spate_ticks: ClockHz must be whole megahertz");
   end
+  if (UsPerMs < 2 || UsPerMs > 1000) begin : gen_check_us
+    $error("spate_ticks: UsPerMs must be 2 to 1000");
+  end
 
   logic [CyclesBits-1:0] cycles_q;
   logic [9:0] us_q;

@@ -15,7 +15,7 @@ module spate_host
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
     parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
-    parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
     parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log

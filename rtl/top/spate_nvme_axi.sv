@@ -18,7 +18,7 @@ module spate_nvme_axi
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,  // of the bridge's master
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
-    parameter int unsigned CommandSectorsLimit = (RamBytes - 8192) / 512 / 8,  // of one command; memory mode: 4096
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
     parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log

@@ -13,7 +13,11 @@ REFUSED = {
     "BAR 0 in the last MiB of the aperture": ("spate_nvme_axi", {"RamBytes": "8192", "BarBase": "64'h80300000"}, OVERLAP),
     "straight on the block": ("spate_nvme_usp", {"WindowBase": "64'he0000000"}, OVERLAP),
     "several drives": ("spate_nvme_stripe_axi", {"WindowBase": "64'h0", "BarBase": "64'h0"}, OVERLAP),
-    "more slots than lists": ("spate_nvme_axi", {"SlotBits": "9", "QueueShiftMax": "10"}, "SlotBits must be 2 … 8"),
+    "more slots than lists": ("spate_nvme_axi", {"SlotBits": "9", "QueueShiftMax": "10"}, "SlotBits must be 2 to 8"),
+    "the aperture where the bridge does not reach": (
+        "spate_nvme_axi", {"WindowBase": "64'h100000000", "AddressWidth": "32"}, "WindowBase must be below 2^AddressWidth"),
+    "no milliseconds": ("spate_nvme_axi", {"UsPerMs": "0"}, "UsPerMs must be 2 to 1000"),
+    "a ring that is too small": ("spate_nvme_axi", {"RamBytes": "12288"}, "RamBytes 8192, or 40960 and more"),
 }
 
 
@@ -30,10 +34,15 @@ def test_what_cannot_work_is_refused(top, parameters, why):
     assert done.returncode != 0 and why in done.stdout, done.stdout
 
 
-BEHIND, ALL_LISTS = {"RamBytes": "8192", "BarBase": "64'h80400000"}, {"SlotBits": "8", "QueueShiftMax": "10"}
+CAN = {
+    "BAR 0 just behind the aperture": {"RamBytes": "8192", "BarBase": "64'h80400000"},
+    "a slot for each list": {"SlotBits": "8", "QueueShiftMax": "10"},
+    "a ring of 32 MiB": {"RamBytes": "33562624", "BarBase": "64'h70000000"},
+    "the smallest ring": {"RamBytes": "40960"},
+}
 
 
-@pytest.mark.parametrize("parameters", [BEHIND, ALL_LISTS], ids=["BAR 0 just behind the aperture", "a slot for each list"])
+@pytest.mark.parametrize("parameters", CAN.values(), ids=CAN)
 def test_what_can_work_is_not(parameters):
     done = elaborate("spate_nvme_axi", parameters)
     assert done.returncode == 0, done.stdout
