@@ -34,6 +34,7 @@ rtl/core/spate_microcode.sv
 rtl/core/spate_admin.sv
 rtl/core/spate_drive.sv
 rtl/top/spate_user_side.sv
+rtl/top/spate_user_drive.sv
 rtl/top/spate_command_arbiter.sv
 rtl/adapter/spate_pcie_axi_read.sv
 rtl/adapter/spate_pcie_axi_write.sv

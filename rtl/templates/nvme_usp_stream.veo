@@ -21,6 +21,10 @@ logic rsp_ready;
 logic [15:0] rsp_tag;
 logic [15:0] rsp_status;
 logic [63:0] rsp_done;
+logic drive_ready;
+logic drive_gone;
+logic drive_block_4096;
+logic [spate_pkg::LbaWidth-1:0] drive_blocks;
 logic s_axis_tvalid;
 logic s_axis_tready;
 logic [DataWidth-1:0] s_axis_tdata;
@@ -113,6 +117,10 @@ spate_nvme_usp #(
     .rsp_tag_o(rsp_tag),
     .rsp_status_o(rsp_status),
     .rsp_done_o(rsp_done),
+    .drive_ready_o(drive_ready),
+    .drive_gone_o(drive_gone),
+    .drive_block_4096_o(drive_block_4096),
+    .drive_blocks_o(drive_blocks),
     .s_axis_tvalid_i(s_axis_tvalid),
     .s_axis_tready_o(s_axis_tready),
     .s_axis_tdata_i(s_axis_tdata),

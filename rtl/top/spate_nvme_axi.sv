@@ -52,6 +52,12 @@ module spate_nvme_axi
     output logic [15:0] rsp_status_o,
     output logic [63:0] rsp_done_o,
 
+    // The drive, in the user's clock. Commands wait for `ready` by themselves; block size and size hold while it is high.
+    output logic                drive_ready_o,
+    output logic                drive_gone_o,        // commands end with StatusGone
+    output logic                drive_block_4096_o,
+    output logic [LbaWidth-1:0] drive_blocks_o,
+
     // What is written and what was read: whole beats, in the order of the commands. Stand still in memory mode.
     input  logic                 s_axis_tvalid_i,
     output logic                 s_axis_tready_o,
@@ -236,6 +242,16 @@ module spate_nvme_axi
       .data_error_i(out_error)
   );
 
+  drive_t drive;
+  spate_user_drive u_user_drive (
+      .user_clk_i,
+      .drive_i(drive),
+      .drive_ready_o,
+      .drive_gone_o,
+      .drive_block_4096_o,
+      .drive_blocks_o
+  );
+
   spate_host #(
       .DataWidth(DataWidth),
       .SlotBits(SlotBits),
@@ -268,7 +284,7 @@ module spate_nvme_axi
       .data_o(out_data),
       .data_last_o(out_last),
       .data_error_o(out_error),
-      .drive_o(),
+      .drive_o(drive),
       .volatile_cache_o(),
       .s_axil_awaddr_i,
       .s_axil_awvalid_i,

@@ -62,6 +62,12 @@ module spate_nvme_stripe_axi
     output logic [15:0] rsp_status_o,
     output logic [63:0] rsp_done_o,
 
+    // Each drive, in the user's clock: block size and size hold while it is ready.
+    output logic [Drives-1:0]               drive_ready_o,
+    output logic [Drives-1:0]               drive_gone_o,        // commands end with StatusGone
+    output logic [Drives-1:0]               drive_block_4096_o,
+    output logic [Drives-1:0][LbaWidth-1:0] drive_blocks_o,
+
     // What is written and what was read: whole beats, in the order of the commands. Stand still in memory mode.
     input  logic                 s_axis_tvalid_i,
     output logic                 s_axis_tready_o,
@@ -305,6 +311,15 @@ module spate_nvme_stripe_axi
     logic mmio_valid, mmio_ready, mmio_response_valid;
     mmio_request_t mmio_request;
     mmio_response_t mmio_response;
+
+    spate_user_drive u_user_drive (
+        .user_clk_i,
+        .drive_i(drive[i]),
+        .drive_ready_o(drive_ready_o[i]),
+        .drive_gone_o(drive_gone_o[i]),
+        .drive_block_4096_o(drive_block_4096_o[i]),
+        .drive_blocks_o(drive_blocks_o[i])
+    );
 
     assign drive_ready[i] = drive[i].ready;
     assign drive_gone[i] = drive[i].gone;

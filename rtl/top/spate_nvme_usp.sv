@@ -44,6 +44,12 @@ module spate_nvme_usp
     output logic [15:0] rsp_status_o,
     output logic [63:0] rsp_done_o,
 
+    // The drive, in the user's clock. Commands wait for `ready` by themselves; block size and size hold while it is high.
+    output logic                drive_ready_o,
+    output logic                drive_gone_o,        // commands end with StatusGone
+    output logic                drive_block_4096_o,
+    output logic [LbaWidth-1:0] drive_blocks_o,
+
     // What is written and what was read: whole beats, in the order of the commands.
     input  logic                 s_axis_tvalid_i,
     output logic                 s_axis_tready_o,
@@ -182,6 +188,15 @@ module spate_nvme_usp
       .data_i(out_data),
       .data_last_i(out_last),
       .data_error_i(out_error)
+  );
+
+  spate_user_drive u_user_drive (
+      .user_clk_i,
+      .drive_i(drive),
+      .drive_ready_o,
+      .drive_gone_o,
+      .drive_block_4096_o,
+      .drive_blocks_o
   );
 
   spate_host #(

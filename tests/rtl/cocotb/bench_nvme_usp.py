@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles
+from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 
 from admin_drive import BAR as BAR_SPACE
@@ -180,9 +180,21 @@ async def mailbox(bench: Bench, lba: int, blocks: int) -> None:
         assert await bench.registers.read_dword(MAILBOX_PAGE + 4 * i) == words[i]
 
 
+async def what_the_user_is_told(dut) -> None:
+    """In the user's clock: ready comes once, with the drive's size."""
+    await ClockCycles(dut.app_clk, 4)
+    assert not dut.drive_ready.value, "ready at once"
+    await RisingEdge(dut.drive_ready)
+    while True:
+        await RisingEdge(dut.app_clk)
+        if dut.drive_ready.value:
+            assert int(dut.drive_blocks.value) == BLOCKS and not dut.drive_block_4096.value and not dut.drive_gone.value
+
+
 async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     bench = Bench(dut, stall, payload=payload, root_payload=root_payload)
     drive = bench.drive
+    told = cocotb.start_soon(what_the_user_is_told(dut))
     await bench.start()
     # Both ends have the smaller payload, and the drive what it may ask for at once; 8 GT/s on 4 lanes is told.
     found, control = drive.function.pcie_cap, drive.configuration[LOCAL][ROOT_CONTROL]
@@ -216,6 +228,8 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     refused = bench.give("flush")
     await bench.finish()
     assert refused.status == REFUSED
+    told.cancel()
+    assert not dut.drive_ready.value and dut.drive_gone.value
 
 
 @cocotb.test(**case("smooth"))
