@@ -2,10 +2,12 @@
 """What the gateware takes of an UltraScale+ device, by Yosys: total and per block, beside what it took last time.
 
 Fails when a total grows by more than 5 %, when a path gets longer, or when a memory is mapped to another kind of RAM
-than bench/rtl-area.baseline.json says; --keep writes that file anew, after a look at the difference.
+than bench/rtl-area.baseline.json says; --keep writes that file and docs/GATEWARE-AREA.md anew, after a look at the
+difference.
 """
 
 import argparse
+import concurrent.futures
 import json
 
 import figures
@@ -14,8 +16,25 @@ import synth
 import tops
 
 BASELINE = filelist.ROOT / "bench" / "rtl-area.baseline.json"
+PAGE = filelist.ROOT / "docs" / "GATEWARE-AREA.md"
+TEXT = """# What the gateware takes of a device
+
+Written by `make bench-rtl-area KEEP=1`: Yosys for UltraScale+, not placed. Counts are comparable between versions of this
+core, less so with a vendor's tool, which also packs two small LUTs into one. A LUT site that is memory counts as LUT. A
+level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are UltraRAM
+(URAM, 288 Kbit) where that is what the tool takes for them; a RAMB36 counts as two BRAM18.
+"""
 GROWTH_MAX = 1.05
+JOBS = 2
 COMPARED = ("LUT", "FF", "BRAM18", "URAM")
+
+
+def parameters_of(area: tops.Area) -> str:
+    return ", ".join(f"{name} {value}" for name, value in area.parameters.items()) or "defaults"
+
+
+def by_size(result: synth.Result) -> list:
+    return sorted(result.blocks.items(), key=lambda block: -block[1][2]["LUT"])
 
 
 def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
@@ -24,18 +43,36 @@ def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
         aim_is = "max" if aim else "none"
         bench.add(f"{area.name}: {unit}", result.total[unit], unit.split()[-1], aim=aim, aim_is=aim_is)
     bench.add(f"{area.name}: longest path", result.levels, "levels")
-    print(f"{area.name}  ({area.module}, {', '.join(f'{name} {value}' for name, value in area.parameters.items())})")
+    print(f"{area.name}  ({area.module}, {parameters_of(area)})")
     print(f"  longest path: {' → '.join(result.path)}")
     for memory, kind in result.memories.items():
         print(f"  memory {memory} → {kind}")
     if result.blocks:
         print(f"  {'block (own, then with what is inside)':<40} {'LUT':>12} {'FF':>12} {'BRAM18':>8} {'URAM':>8}")
-    for module, (instances, own, total) in sorted(result.blocks.items(), key=lambda block: -block[1][2]["LUT"]):
+    for module, (instances, own, total) in by_size(result):
         name = f"{module} × {instances}" if instances > 1 else module
         print(f"  {name:<40} {own['LUT']:>5} {total['LUT']:>6} {own['FF']:>5} {total['FF']:>6} {total['BRAM18']:>8} "
               f"{total['URAM']:>8}")
         bench.add(f"{area.name}: own LUT of {name}", own["LUT"], "LUT")
     print()
+
+
+def write_page(results: list[tuple[tops.Area, synth.Result]]) -> None:
+    lines = [TEXT, "| design | LUT | aim | of which LUTRAM | FF | BRAM18 | URAM | levels |", "|---|---|---|---|---|---|---|---|"]
+    for area, result in results:
+        total = result.total
+        lines.append(f"| {area.name}: `{area.module}`, {parameters_of(area)} | {total['LUT']} | "
+                     f"{f'≤ {area.luts_max}' if area.luts_max else ''} | {total['of which LUTRAM']} | {total['FF']} | "
+                     f"{total['BRAM18']} | {total['URAM']} | {result.levels} |")
+    for area, result in results:
+        if area.luts_max:
+            lines += ["", f"## {area.name[0].upper()}{area.name[1:]}, block by block", "", "Each mapped by itself, so that their sum is "
+                      "more than the whole. Without, and with what is inside.", "",
+                      "| block | LUT | with all | FF | with all | BRAM18 | URAM |", "|---|---|---|---|---|---|---|"]
+            lines += [f"| `{module}`{f' × {instances}' if instances > 1 else ''} | {own['LUT']} | {total['LUT']} | {own['FF']} | "
+                      f"{total['FF']} | {total['BRAM18']} | {total['URAM']} |" for module, (instances, own, total) in by_size(result)]
+    PAGE.write_text("\n".join(lines) + "\n")
+    print(f"tables in {PAGE.relative_to(filelist.ROOT)}")
 
 
 def kept(result: synth.Result) -> dict:
@@ -62,10 +99,11 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help=f"write bench/{BASELINE.name}")
     arguments = parser.parse_args()
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    bench, now, found = figures.Bench("rtl-area", "make bench-rtl-area"), {}, []
-    for area in tops.AREAS:
-        if arguments.only in area.name or arguments.only in area.module:
-            result = synth.synthesise(area)
+    bench, now, found, results = figures.Bench("rtl-area", "make bench-rtl-area"), {}, [], []
+    areas = [area for area in tops.AREAS if arguments.only in area.name or arguments.only in area.module]
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for area, result in zip(areas, pool.map(synth.synthesise, areas)):
+            results.append((area, result))
             show(area, result, bench)
             now[area.name] = kept(result)
             found += worse(area.name, now[area.name], baseline.get(area.name))
@@ -80,6 +118,8 @@ def main() -> None:
         merged = baseline | now if arguments.only else now
         BASELINE.write_text(json.dumps(merged, indent=1, sort_keys=True) + "\n")
         print(f"kept in bench/{BASELINE.name}")
+        if not arguments.only:
+            write_page(results)
     elif found:
         found.append("make bench-rtl-area KEEP=1 keeps these figures, if they are right")
         figures.die("comparing", "\n  ".join(["", *found]))

@@ -35,6 +35,7 @@ AREAS = [
     Area("stream mode, core, 256 wide", "spate_drive", {"DataWidth": 256, "RamBytes": 1048576}, uram=True),
     Area("whole host behind a bridge", "spate_nvme_axi", {"DataWidth": 128}, uram=True),
     Area("whole host behind a bridge, memory mode", "spate_nvme_axi", {"DataWidth": 128, "RamBytes": 8192}),
+    Area("whole host on the hard block", "spate_nvme_usp", {"DataWidth": 128}, luts_max=12960, uram=True),
     Area("bridge adapter", "spate_pcie_axi", {"DataWidth": 128}),
     Area("registers", "spate_registers", {"DataWidth": 128}),
     Area("user's clock crossing", "spate_user_side", {"DataWidth": 128}),
