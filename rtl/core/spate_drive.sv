@@ -147,6 +147,7 @@ module spate_drive
   logic [BeatBits-1:0] fill_beat;
   logic [DataWidth-1:0] fill_data;
   logic issue_valid, issue_ready, issue_write, issue_fua, issue_stream, issue_last, issue_from_registers;
+  logic issue_block_4096;
   logic [LbaWidth-1:0] issue_lba;
   logic [SectorsWidth-1:0] issue_sectors;
   logic [BaseBits-1:0] issue_base;
@@ -185,6 +186,7 @@ module spate_drive
       .issue_sectors_o(issue_sectors),
       .issue_base_o(issue_base),
       .issue_stream_o(issue_stream),
+      .issue_block_4096_o(issue_block_4096),
       .issue_last_o(issue_last),
       .issue_tag_o(issue_tag),
       .issue_from_registers_o(issue_from_registers),
@@ -205,6 +207,7 @@ module spate_drive
   logic [BaseBits-1:0] read_slot_base;
   cid_t read_slot_cid;
   logic head_waiting, head_valid, head_pop, head_write, head_stream, head_last, head_from_registers, head_abort;
+  logic head_block_4096;
   logic [15:0] head_tag, head_status;
   logic [SectorsWidth-1:0] head_sectors;
   logic slots_idle;
@@ -227,6 +230,7 @@ module spate_drive
       .issue_sectors_i(issue_sectors),
       .issue_base_i(issue_base),
       .issue_stream_i(issue_stream),
+      .issue_block_4096_i(issue_block_4096),
       .issue_last_i(issue_last),
       .issue_tag_i(issue_tag),
       .issue_from_registers_i(issue_from_registers),
@@ -253,6 +257,7 @@ module spate_drive
       .head_pop_i(head_pop),
       .head_write_o(head_write),
       .head_stream_o(head_stream),
+      .head_block_4096_o(head_block_4096),
       .head_last_o(head_last),
       .head_from_registers_o(head_from_registers),
       .head_tag_o(head_tag),
@@ -558,10 +563,10 @@ module spate_drive
   ) u_retire (
       .clk_i,
       .rst_ni,
-      .block_4096_i(drive_o.block_4096),
       .head_valid_i(head_valid),
       .head_write_i(head_write),
       .head_stream_i(head_stream),
+      .head_block_4096_i(head_block_4096),
       .head_last_i(head_last),
       .head_from_registers_i(head_from_registers),
       .head_tag_i(head_tag),

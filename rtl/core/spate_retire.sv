@@ -16,12 +16,12 @@ module spate_retire
 ) (
     input logic clk_i,
     input logic rst_ni,
-    input logic block_4096_i, // sectors to blocks; constant while commands are there
 
     // The oldest command, when it is done. `pop` takes it.
     input  logic                    head_valid_i,
     input  logic                    head_write_i,
     input  logic                    head_stream_i,
+    input  logic                    head_block_4096_i,      // sectors to blocks
     input  logic                    head_last_i,
     input  logic                    head_from_registers_i,
     input  logic [            15:0] head_tag_i,
@@ -71,6 +71,7 @@ module spate_retire
   typedef struct packed {
     logic                    write;
     logic                    stream;
+    logic                    block_4096;
     logic                    beats;           // a stream read: they come, in order
     logic                    last;
     logic                    from_registers;
@@ -95,6 +96,7 @@ module spate_retire
   assign asked = '{
           write: head_write_i,
           stream: HasRing && head_stream_i,
+          block_4096: head_block_4096_i,
           beats: asks,
           last: head_last_i,
           from_registers: head_from_registers_i,
@@ -202,7 +204,7 @@ module spate_retire
   assign free_valid_o = current_done && current.stream;
   assign free_sectors_o = current.sectors;
   assign command_error_o = current_done && !good;
-  assign blocks = block_4096_i ? SectorsWidth'(current.sectors[SectorsWidth-1:3]) : current.sectors;
+  assign blocks = current.block_4096 ? SectorsWidth'(current.sectors[SectorsWidth-1:3]) : current.sectors;
 
   logic [31:0] done;
   logic [15:0] status;
@@ -238,9 +240,16 @@ module spate_retire
 
   // The head stays as it is until it is popped. Commands with beats have some.
   logic head_held_q;
-  logic [SectorsWidth+35:0] head_word, head_word_q;
+  logic [SectorsWidth+36:0] head_word, head_word_q;
   assign head_word = {
-    head_write_i, head_stream_i, head_last_i, head_from_registers_i, head_tag_i, head_sectors_i, head_status_i
+    head_write_i,
+    head_stream_i,
+    head_block_4096_i,
+    head_last_i,
+    head_from_registers_i,
+    head_tag_i,
+    head_sectors_i,
+    head_status_i
   };
   always_ff @(posedge clk_i) begin
     head_held_q <= rst_ni && head_valid_i && !head_pop_o;

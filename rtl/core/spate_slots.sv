@@ -6,10 +6,12 @@
 //        head ── retired in order ──▶        sent ── handed over in order ──▶        tail ── issued ──▶
 //
 // Whether a slot is pending is one bit that is compared with the parity of its uses, so that issuing it needs no write.
-// After a reset of the drive `sent` goes back to `head`: what is still pending is handed over again, in order.
+// After a reset of the drive `sent` goes back to `head`: what is still pending is handed over again, in order. When the
+// drive is gone what is pending is ended, a command a cycle from the head on, however soon another drive comes.
 //
 // Guarantee: each command issued becomes the head once, with its status; a completion ends a command only if it names
-// one that was handed over, is pending, and is not waiting to be sent again.
+// one that was handed over, is pending, and is not waiting to be sent again. None that was there when the drive went is
+// handed over again.
 module spate_slots
   import spate_pkg::*;
 #(
@@ -21,7 +23,7 @@ module spate_slots
 
     input logic epoch_i,
     input logic reset_i,      // a pulse: the drive's queues begin again, nothing of before will complete
-    input logic gone_i,       // whatever is pending ends with StatusGone
+    input logic gone_i,       // a pulse or longer: whatever is pending ends with StatusGone, before the next reset_i
     input logic retry_tick_i, // what failed and may be sent again is sent again with the next of these
 
     input  logic                    issue_valid_i,
@@ -32,6 +34,7 @@ module spate_slots
     input  logic [SectorsWidth-1:0] issue_sectors_i,
     input  logic [    BaseBits-1:0] issue_base_i,
     input  logic                    issue_stream_i,
+    input  logic                    issue_block_4096_i,      // of the drive that it is for
     input  logic                    issue_last_i,
     input  logic [            15:0] issue_tag_i,
     input  logic                    issue_from_registers_i,
@@ -66,6 +69,7 @@ module spate_slots
     input  logic                    head_pop_i,
     output logic                    head_write_o,
     output logic                    head_stream_o,
+    output logic                    head_block_4096_o,
     output logic                    head_last_o,
     output logic                    head_from_registers_o,
     output logic [            15:0] head_tag_o,
@@ -98,6 +102,7 @@ module spate_slots
   typedef struct packed {
     logic                    write;
     logic                    stream;
+    logic                    block_4096;
     logic                    last;
     logic                    from_registers;
     logic [15:0]             tag;
@@ -117,6 +122,8 @@ module spate_slots
   slot_t again_q[Slots];  // a queue of slots to be sent again
 
   number_t head_q, sent_q, tail_q;
+  number_t swept_q;  // of the commands of a drive that is gone, those before this one are not pending
+  logic sweeping_q, sweep, sweep_pending;
   slot_t again_first_q, again_last_q;
   logic [SlotBits:0] again_count_q, again_now_q;  // waiting; of them, since the last tick
 
@@ -163,7 +170,7 @@ module spate_slots
   assign again = failed && !completion_i.status[14] && completed_retries.count != RetriesMax && !gone_i;
 
   logic complete, finish;
-  assign complete = completion_valid_i && !clear && !reset_i && !gone_i;
+  assign complete = completion_valid_i && !clear && !reset_i && !gone_i && !sweeping_q;
   assign finish = complete && known && !again;
   assign ended_o = complete && known;
   assign bad_id_o = complete && !known;
@@ -186,16 +193,26 @@ module spate_slots
   assign resend_done = resend && (push_ready_i || !resend_pending);
   assign next_done = !resend && next && (push_ready_i || !next_pending);
 
+  // ---- what is pending ends with the drive ----
+
+  assign sweep = sweeping_q && swept_q != tail_q;
+  assign sweep_pending = done_q[slot_of(swept_q)] != swept_q[SlotBits];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) sweeping_q <= 1'b0;
+    else sweeping_q <= gone_i || sweep;
+    if (!sweeping_q) swept_q <= head_pop_i ? head_q + number_t'(1) : head_q;
+    else if (sweep) swept_q <= swept_q + number_t'(1);
+  end
+
   // ---- issue ----
 
-  logic issue, issue_dead, head_pending, abandon, abort;
+  logic issue, issue_dead, head_pending, abort;
   number_t used;
   assign used = tail_q - head_q;
   assign head_pending = done_q[slot_of(head_q)] != head_q[SlotBits];
-  assign abandon = head_pop_i && head_pending;  // given up together with the drive
   assign abort = head_abort_i && head_pending && head_q != tail_q;
   // One write port each for statuses and done bits.
-  assign issue_ready_o = !clear && !used[SlotBits] && !finish && !abandon && !abort;
+  assign issue_ready_o = !clear && !used[SlotBits] && !finish && !sweep && !abort;
   assign issue = issue_valid_i && issue_ready_o;
   assign issue_dead = issue && issue_status_i != StatusOk;
 
@@ -211,6 +228,7 @@ module spate_slots
       '{
           write: issue_write_i,
           stream: issue_stream_i,
+          block_4096: issue_block_4096_i,
           last: issue_last_i,
           from_registers: issue_from_registers_i,
           tag: issue_tag_i,
@@ -233,15 +251,19 @@ module spate_slots
       slot = completed;
       done_value = completed_number[SlotBits];
       status = failed ? {1'b0, completion_i.status} : StatusOk;
-    end else if (abandon || abort) begin
+    end else if (sweep) begin
+      slot = slot_of(swept_q);
+      done_value = swept_q[SlotBits];
+      status = StatusGone;
+    end else if (abort) begin
       slot = slot_of(head_q);
       done_value = head_q[SlotBits];
       status = StatusDeadline;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (finish || abort || issue) status_q[slot] <= status;
-    if (clear || finish || abandon || abort || issue_dead) done_q[slot] <= done_value;
+    if (finish || (sweep && sweep_pending) || abort || issue) status_q[slot] <= status;
+    if (clear || finish || sweep || abort || issue_dead) done_q[slot] <= done_value;
   end
 
   slot_t retries_slot;
@@ -296,14 +318,15 @@ module spate_slots
   assign order = order_q[slot_of(head_q)];
   assign head_there = head_q != tail_q && !clear;
   assign head_waiting_o = head_there && head_pending;
-  assign head_valid_o = head_there && (!head_pending || gone_i);
+  assign head_valid_o = head_there && !head_pending;
   assign head_write_o = order.write;
   assign head_stream_o = order.stream;
+  assign head_block_4096_o = order.block_4096;
   assign head_last_o = order.last;
   assign head_from_registers_o = order.from_registers;
   assign head_tag_o = order.tag;
   assign head_sectors_o = order.sectors;
-  assign head_status_o = head_pending ? StatusGone : status_q[slot_of(head_q)];
+  assign head_status_o = status_q[slot_of(head_q)];
   assign idle_o = head_q == tail_q;
 
   // ---- what the windows see ----
@@ -324,20 +347,26 @@ module spate_slots
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
-  // Commands are aborted only after the queues began again, when nothing was handed over.
-  logic just_reset_q;
-  always_ff @(posedge clk_i) just_reset_q <= rst_ni && reset_i;
+  // Commands are aborted only after the queues began again, when nothing was handed over. From gone to the next reset
+  // nothing is handed over and nothing is issued that is not dead, but in gone's first cycle; the reset comes late enough.
+  logic just_reset_q, down_q;
+  always_ff @(posedge clk_i) begin
+    just_reset_q <= rst_ni && reset_i;
+    down_q <= rst_ni && (gone_i || (down_q && !reset_i));
+  end
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (!head_pop_i || head_valid_o);
-    assume (!push_ready_i || (!gone_i && !reset_i && !just_reset_q));
+    assume (!push_ready_i || (!gone_i && !down_q && !reset_i && !just_reset_q));
+    assume (!(down_q && issue_valid_i && issue_status_i == StatusOk));
+    assume (!(reset_i && (gone_i || sweeping_q)));
+    assume (!(just_reset_q && gone_i));
     assume (!head_abort_i || just_reset_q);
     if (past_reset_q && rst_ni) assert (!(abort && finish));
   end
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
       assume (epoch_i == ($past(reset_i) ? !$past(epoch_i) : $past(epoch_i)));
-      assume (gone_i || !$past(gone_i) || $past(reset_i));
     end
   end
 
@@ -355,20 +384,21 @@ module spate_slots
 
   // One command, any, from its issue to its retirement.
   (* anyconst *) number_t any;
-  logic live_q, handed_q, finished_q;
+  logic live_q, handed_q, finished_q, lost_q;  // lost_q: it was there when the drive went
   logic [15:0] any_status_q;
   logic any_ended;
   assign any_ended = ended_o && completed == slot_of(any) && live_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      {live_q, handed_q, finished_q} <= '0;
+      {live_q, handed_q, finished_q, lost_q} <= '0;
     end else begin
+      lost_q <= (live_q && (lost_q || gone_i)) || (issue && tail_q == any && gone_i);
       if (issue && tail_q == any) begin
         {live_q, handed_q, finished_q} <= {1'b1, 1'b0, issue_dead};
         any_status_q <= issue_status_i;
       end
       if (live_q && push_o && push_ready_i && push_slot_o == slot_of(any)) begin
-        assert (!handed_q && !finished_q);  // it is in the queue once at a time
+        assert (!handed_q && !finished_q && !lost_q);  // it is in the queue once at a time
         handed_q <= 1'b1;
       end
       if (any_ended) begin
@@ -384,10 +414,17 @@ module spate_slots
         {handed_q, finished_q} <= 2'b01;
         any_status_q <= StatusDeadline;
       end
-      if (reset_i) handed_q <= 1'b0;
+      if (sweep && live_q && !finished_q && swept_q == any) begin
+        assert (lost_q);
+        {handed_q, finished_q} <= 2'b01;
+        any_status_q <= StatusGone;
+      end
+      if (reset_i) begin
+        assert (!(live_q && lost_q) || finished_q);
+        handed_q <= 1'b0;
+      end
       if (head_pop_i && head_q == any) begin
-        assert (live_q && (finished_q || gone_i));
-        assert (head_status_o == (finished_q ? any_status_q : StatusGone));
+        assert (live_q && finished_q && head_status_o == any_status_q);
         live_q <= 1'b0;
       end
     end
@@ -395,22 +432,34 @@ module spate_slots
   always_comb begin
     if (rst_ni && past_reset_q) begin
       assert (used <= number_t'(Slots) && sent_count <= used);
+      if (sweeping_q) assert (down_q && number_t'(swept_q - head_q) <= used);
       assert (live_q == (number_t'(any - head_q) < used));
       if (live_q) begin
         assert ((done_q[slot_of(any)] == any[SlotBits]) == finished_q);
-        if (head_q == any) assert (head_valid_o == (finished_q || gone_i));
+        if (head_q == any) assert (head_valid_o == finished_q);
         if (finished_q) assert (status_q[slot_of(any)] == any_status_q);
         if (handed_q) assert (number_t'(any - head_q) < sent_count && !finished_q);
-        if (handed_q && !gone_i) assert (!retries_q[slot_of(any)].waiting && !queued[slot_of(any)]);
-        if (sent[slot_of(any)] && !finished_q && !gone_i) assert (handed_q || retries_q[slot_of(any)].waiting);
+        if (handed_q && !gone_i && !down_q) assert (!retries_q[slot_of(any)].waiting && !queued[slot_of(any)]);
+        if (sent[slot_of(any)] && !finished_q && !gone_i && !down_q)
+          assert (handed_q || retries_q[slot_of(any)].waiting);
+        // What was there when the drive went has ended, or will be before the sweep does.
+        if (down_q && !finished_q) assert (lost_q);
+        if (lost_q && !finished_q) assert (down_q);
+        if (lost_q && !finished_q) assert (sweeping_q && number_t'(any - swept_q) < number_t'(tail_q - swept_q));
       end
       // No slot waits twice; those that wait were handed over, and are pending unless they were ended with the drive.
       assert (again_count_q <= (SlotBits + 1)'(Slots) && again_now_q <= again_count_q);
       assert (slot_t'(again_last_q - again_first_q) == slot_t'(again_count_q));
       assert ($countones(queued) == 32'(again_count_q));
       for (int unsigned i = 0; i < Slots; i++) begin
-        if (sent[i] && unfinished[i] && !gone_i) assert (queued[i] == retries_q[i].waiting);  // none is forgotten
-        if (queued[i] && !gone_i) assert (sent[i] && unfinished[i]);
+        // None is forgotten.
+        if (sent[i] && unfinished[i] && !gone_i && !down_q) assert (queued[i] == retries_q[i].waiting);
+        if (queued[i] && !gone_i && !down_q) assert (sent[i] && unfinished[i]);
+        // What was swept, or all that is there after the sweep, is not pending.
+        if (down_q && used_slots[i] && (!sweeping_q || number_t'(number_of(
+                slot_t'(i), head_q
+            ) - head_q) < number_t'(swept_q - head_q)))
+          assert (!unfinished[i]);
         // What is not in use looks pending to its next use.
         if (!used_slots[i] && (!clear || slot_t'(i) < slot_t'(clear_q))) assert (unfinished[i]);
       end
@@ -419,6 +468,7 @@ module spate_slots
     cover (rst_ni && past_reset_q && live_q && finished_q && any == number_t'(5) && head_pop_i && head_q == any);
     cover (rst_ni && past_reset_q && live_q && handed_q && retries_q[slot_of(any)].count == 3'd1);
     cover (rst_ni && past_reset_q && reset_i && used == number_t'(Slots));
+    cover (rst_ni && past_reset_q && live_q && lost_q && finished_q && just_reset_q && sent_count == '0 && used > 2);
   end
 `endif
 

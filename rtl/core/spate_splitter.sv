@@ -56,6 +56,7 @@ module spate_splitter
     // Of the data: stream mode: the first sector in the ring; memory mode: the address in dwords.
     output logic [    BaseBits-1:0] issue_base_o,
     output logic                    issue_stream_o,
+    output logic                    issue_block_4096_o,
     output logic                    issue_last_o,            // of its request
     output logic [            15:0] issue_tag_o,
     output logic                    issue_from_registers_o,
@@ -276,6 +277,7 @@ module spate_splitter
   assign issue_sectors_o = sectors_of(blocks_q, cut_q.block_4096);
   assign issue_base_o = cut_q.base;
   assign issue_stream_o = cut_q.stream;
+  assign issue_block_4096_o = cut_q.block_4096;
   assign issue_last_o = last_q;
   assign issue_tag_o = cut_q.tag;
   assign issue_from_registers_o = cut_q.from_registers;
