@@ -54,6 +54,9 @@ module spate_microcode
   localparam logic [15:0] CommandQuiet = 16'h0400, CommandMemory = 16'h0402, CommandMaster = 16'h0406;  // INTx off
   localparam logic [31:0] CcEnabled = 32'h0046_0001, CcShutdown = 32'h0046_4001;
   localparam logic [15:0] DoNotRetry = 16'h4000;
+  // In RReruns: what is begun again is not the command, only the bring-up after it; and that may find another drive, or
+  // the same with other blocks.
+  localparam logic [15:0] JustBringUp = 16'h0080, AnyDrive = 16'h0100;
 
   // While a drive is brought up registers that side commands use are free.
   localparam reg_e RBarUnits = RStatus;  // size of the BAR in 16 bytes
@@ -130,7 +133,6 @@ module spate_microcode
     LFormatAlone,
     LFormatEnd,
     LRestart,
-    LFormatted,
     LSanitize,
     LSanitizePoll,
     LShutdown,
@@ -677,8 +679,13 @@ module spate_microcode
     load(RTemp, of(RKnown)),
     jump(IfZero, LNewDrive),
     compare(RTemp, of(RMark)),
-    fail(IfNotZero, ErrOtherDrive),
+    jump(IfZero, LNewDrive),
+    test(RReruns, imm(AnyDrive)),
+    fail(IfZero, ErrOtherDrive),
+    out(OutGone, imm(16'd1)),  // that is what tells everybody who has cut something for the one before
+    out(OutGone, imm(16'd0)),
     at(LNewDrive),
+    mask(RReruns, imm(16'h00ff)),
     load(RKnown, of(RMark)),
     out(OutBlocksLow, of(RBlocksLow)),
     out(OutBlocksHigh, of(RBlocksHigh)),
@@ -804,7 +811,7 @@ module spate_microcode
     jump(IfNotZero, LRefuse),
     test(RReruns, imm(16'hffff)),
     jump(IfNotZero, LRefuse),  // this was it, and it failed
-    load(RReruns, imm(16'h0080)),
+    load(RReruns, imm(JustBringUp)),
     go(LStart),
     at(LRefuse),
     load(RStatus, imm(16'(StatusGone))),
@@ -841,7 +848,7 @@ module spate_microcode
     load(RDoneLow, imm(16'd0)),
     load(RDoneHigh, imm(16'd0)),
     add(RReruns, imm(16'd1)),
-    compare(RReruns, imm(16'h0081)),  // all that was left was to bring the drive up
+    compare(RReruns, imm(JustBringUp + 16'd1)),
     jump(IfZero, LOk),
     compare(RReruns, imm(16'(RerunsMax + 2))),
     jump(IfNotCarry, LLost),
@@ -973,22 +980,25 @@ module spate_microcode
     entry(4'd10, of(RTemp)),
     load(ROpcode, imm(16'h80)),
     load(RAdminMs, high(16'h0100)),  // more than four hours
+    add(RReruns, imm(AnyDrive)),  // if a reset cuts it short it may have been done
     call(LAdmin),
+    mask(RReruns, imm(16'h00ff)),
     load(RAdminMs, imm(16'(DeadlineMs))),
     test(RStatus, imm(16'hffff)),
     jump(IfNotZero, LFormatEnd),
-    at(LRestart),
-    load(RReruns, imm(16'h0080)),
-    compare(ROther, imm(16'(OpRestart))),
-    jump(IfNotZero, LFormatted),
+    load(RReruns, imm(JustBringUp | AnyDrive)),
+    go(LRebuild),
+
+    // What waits in the data path is for this drive only.
+    at(
+        LRestart
+    ),
+    load(RReruns, imm(JustBringUp | AnyDrive)),
     out(OutReady, imm(16'd0)),
     out(OutRecovery, imm(16'd0)),
-    jump(IfNotIdle, LStart),
-    load(RKnown, imm(16'd0)),
+    jump(IfIdle, LStart),
+    load(RReruns, imm(JustBringUp)),
     go(LStart),
-    at(LFormatted),
-    load(RKnown, imm(16'd0)),
-    go(LRebuild),
 
     // A reset does not stop it: the drive then says that it is in progress (1Dh), and its end is waited for. Whether the
     // command had reached the drive is not known otherwise: an old log would say that all is well.

@@ -117,7 +117,7 @@ package spate_microcode_pkg;
     RPollAt,
     RHealthAt,
     RAttempts,  // bring-ups and recoveries in a row, no command having ended nor 100 ms of peace between them
-    RReruns,  // how often the side command that is waiting was begun
+    RReruns,  // how often the side command that is waiting was begun, and two bits
     RRetries,  // left
     RCid,  // of the last admin command, in the upper half
     RAdminTail,

@@ -473,7 +473,8 @@ async def a_restart_takes_another_drive_when_nothing_waits(dut, idle):
     drive.profile.serial, drive.idle = "SPATE-00002", idle
     drive.put(op="restart")
     await drive.until(lambda: not drive.ready, what="not ready")
-    await drive.until(lambda: drive.ready or drive.gone, what="ready or gone")
+    other = ERROR["other drive"]
+    await drive.until(lambda: drive.ready or dut.error_o.value.to_unsigned() == other, what="ready, or another drive")
     assert drive.ready == idle
 
 
@@ -549,3 +550,48 @@ async def each_command_is_answered_once(dut, run):
     assert [answer["tag"] for answer in drive.responses] == list(range(25))
     assert all(answer["status"] in (0, 0x0281, 0x4281, 0x8001, 0x8004, 0x8005) for answer in drive.responses)
     assert drive.ready or drive.gone
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+@cocotb.parametrize(what=["format", "restart", "restart of the same"])
+async def the_geometry_changes_after_gone_alone(dut, what):
+    """Who cuts requests before the data path, or waits for a restart with one, sees by gone that it was for another."""
+    drive = start(dut)
+    await ready(drive)
+    names = ("block_4096", "blocks", "command_sectors_max")
+    before, seen = [drive.field(name) for name in names], False
+
+    async def watch():
+        nonlocal seen
+        while True:
+            await drive.cycles(1)
+            seen |= bool(drive.gone)
+            assert seen or [drive.field(name) for name in names] == before, "the geometry changed, and nobody was told"
+
+    cocotb.start_soon(watch())
+    if what != "restart of the same":
+        drive.profile.block_shift = 12
+    answer = await drive.respond(op="format" if what == "format" else "restart", address=0x201)
+    assert answer["status"] == 0 and drive.ready
+    assert drive.field("block_4096") == (what != "restart of the same")
+    assert seen == (what != "restart of the same")
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+async def a_format_that_a_reset_cut_short_may_have_been_done(dut):
+    """The drive that comes back has blocks of another size: it is the one that was there all the same."""
+    drive = start(dut)
+    await ready(drive)
+    drive.faults[admin_drive.FORMAT].append(admin_drive.LOST)
+    drive.put(op="format", address=0x201)
+    await drive.until(lambda: not drive.faults[admin_drive.FORMAT], what="format")
+    drive.profile.block_shift = 12
+    drive.drop_link(100)
+    await drive.until(lambda: drive.responses, 100000, "response")
+    assert drive.responses[0]["status"] == 0x8005, "nobody knows"
+    assert drive.ready and drive.field("block_4096") == 1
+    # That is over: what comes next must be that drive.
+    drive.profile.serial = "SPATE-00002"
+    drive.drop_link(100)
+    await drive.until(lambda: drive.gone, 100000, "gone")
+    assert dut.error_o.value.to_unsigned() == ERROR["other drive"]
