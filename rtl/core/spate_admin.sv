@@ -200,7 +200,8 @@ module spate_admin
       push_q <= 1'b0;
     end else begin
       if (ms_tick_i) now_q <= now_q + 32'd1;
-      recover_q <= recover_i || (recover_q && !is_out(OutForget));
+      // However short it was: what the adapter had of the drive's accesses then is forgotten.
+      recover_q <= recover_i || !link_up_i || (recover_q && !is_out(OutForget));
       progress_q <= retired_i || is_out(OutRespond) || (progress_q && !is_out(OutForget));
       disabled_q <= !enable_i || (disabled_q && !is_out(OutGone));  // however short it was
       admin_done_q <= admin_completion_valid_i || (admin_done_q && !is_out(OutAdminTaken));
@@ -504,7 +505,7 @@ module spate_admin
       if ($past(page_valid_o && !page_done_i)) assert (page_valid_o && page_dword_o == $past(page_dword_o));
       if ($past(side_push_o && !side_push_ready_i && !is_out(OutPush))) assert (side_push_o);
       // what comes as a pulse is not missed
-      if ($past(recover_i)) assert (recover_q);
+      if ($past(recover_i || !link_up_i)) assert (recover_q);
       if ($past(admin_completion_valid_i)) assert (admin_done_q && admin_status_q == $past(admin_completion_i.status));
       if ($past(side_completion_valid_i)) assert (side_done_q && side_status_q == $past(side_completion_i.status));
       if (!enable_i) assert (!perst_no);

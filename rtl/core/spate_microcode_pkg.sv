@@ -57,7 +57,7 @@ package spate_microcode_pkg;
     ErrFeatures = 8'd24,
     ErrCreateQueue = 8'd25,
     ErrLinkLost = 8'd26,
-    ErrDataPath = 8'd27,  // recover_i
+    ErrDataPath = 8'd27,  // recover_i, or the link was away for a moment
     ErrSideDeadline = 8'd28,
     ErrShutDown = 8'd29,  // as it was asked to
     ErrShutdownDeadline = 8'd30,
@@ -186,7 +186,7 @@ package spate_microcode_pkg;
     OutGone,
     OutQueuesReset,  // all queues begin again, in the other epoch
     OutRecovery,  // a pulse
-    OutForget,  // what recover_i asked for, and what IfProgress tells of
+    OutForget,  // what recover_i asked for, or the link, and what IfProgress tells of
     OutSpace,
     OutSide,  // which submission entry is written: 0 admin, 1 side
     OutAdminEntry,  // {valid, index}
