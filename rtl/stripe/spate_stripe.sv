@@ -18,9 +18,10 @@
 // some of the range. Whatever else is not data ends with StatusInvalid: it concerns one drive, and goes past the stripe.
 //
 // The array is there when every member is ready or was given up; its block size is then that of those which are ready.
-// A member that is given up, or is on its way back from that, is dead: parts of streams are not given to it but end here
-// with StatusGone, moving their beats, which are flagged when they are read. Parts that were given to it before, and
-// commands without beats, it answers itself. One that recovers is waited for. If members that are ready have different
+// A member that is given up, or is on its way back from that, is dead: parts are not given to it but end here with
+// StatusGone, moving their beats, which are flagged when they are read. Nor are those that it had not taken by then: what
+// comes back may be another drive, with other blocks. Parts that were given to it before, and commands without data, it
+// answers itself. One that recovers is waited for. If members that are ready have different
 // block sizes there is no array: every command ends with StatusInvalid, moves no beat and reaches nobody, until
 // `array_valid_i` falls. That falls, and a member is formatted, only while no command is in the stripe.
 //
@@ -136,6 +137,7 @@ module spate_stripe
   typedef struct packed {
     logic [MemberBits-1:0] member;
     logic                  write;
+    logic                  beats;
     logic                  dead;            // ends here with StatusGone, after its beats
     logic                  refused;         // ends here with StatusInvalid
     logic                  last;
@@ -200,7 +202,8 @@ module spate_stripe
     refuse_q <= refuse;
   end
   assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0 && !refuse;
-  assign part_dead = part_beats && dead_q[part_member];
+  assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part.blocks != '0 && !refuse)) &&
+                     (dead_q[part_member] || drive_gone_i[part_member]);
   assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
   assign emit = part_valid && part_ready;
 
@@ -218,15 +221,22 @@ module spate_stripe
   assign side_turn = !turn_q[2];
   always_ff @(posedge clk_i) turn_q <= side_valid != '0 ? turn_q + 1'b1 : '0;
 
+  order_t order;
+  logic answered, order_lost;
   logic [Drives-1:0] answer_valid, answer_take;
   logic [Drives-1:0][15:0] answer_status;
   logic [Drives-1:0][PartWidth-1:0] answer_done;
+  // Of each member: parts with beats that were given to it, until the beats have moved; whether it owes an answer; and
+  // parts that it had not taken when it was given up.
+  logic [Drives-1:0] give_write, give_read, lose, lose_write, lose_read, owes, has_lost;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
     part_t line_part;
     logic [63:0] line_address;
-    logic line_there, line_valid, line_take;
+    logic line_there, line_valid, line_take, line_beats;
+    logic [$clog2(LineDepth):0] line_count, losing_q;  // losing_q: of the parts in the line, the first ones
     logic [MemberPartsWidth-1:0] outstanding_q;
+    logic [PartsWidth-1:0] lost_q;  // not answered yet; until they are nothing is given to the member
 
     spate_fifo #(
         .Width($bits(part_t)),
@@ -238,10 +248,27 @@ module spate_stripe
         .in_ready_o(line_ready[i]),
         .in_data_i(part),
         .out_valid_o(line_there),
-        .out_ready_i(line_take),
+        .out_ready_i(line_take || lose[i]),
         .out_data_o(line_part),
-        .count_o()
+        .count_o(line_count)
     );
+    assign lose[i] = line_there && (drive_gone_i[i] || losing_q != '0);
+    assign line_beats = HasStreams && line_part.source == SourceStream && line_part.blocks != '0;
+    assign lose_write[i] = lose[i] && line_beats && line_part.write;
+    assign lose_read[i] = lose[i] && line_beats && !line_part.write;
+    assign give_write[i] = line_take && line_beats && line_part.write;
+    assign give_read[i] = line_take && line_beats && !line_part.write;
+    assign owes[i] = outstanding_q != '0;
+    assign has_lost[i] = lost_q != '0;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        losing_q <= '0;
+        lost_q <= '0;
+      end else begin
+        losing_q <= (drive_gone_i[i] ? line_count : losing_q) - ($clog2(LineDepth) + 1)'(lose[i]);
+        lost_q <= lost_q + PartsWidth'(lose[i]) - PartsWidth'(answered && order_lost && order.member == MemberBits'(i));
+      end
+    end
 
     if (HasStreams) begin : gen_no_address
       assign line_address = '0;  // a member with streams has no use for it, and says so
@@ -256,14 +283,14 @@ module spate_stripe
           .in_ready_o(),
           .in_data_i(part_address),
           .out_valid_o(),
-          .out_ready_i(line_take),
+          .out_ready_i(line_take || lose[i]),
           .out_data_o(line_address),
           .count_o()
       );
     end
 
     // The side command is for another lane of the member. The tag says which of them an answer is for.
-    assign line_valid = line_there && !outstanding_q[MemberPartsWidth-1];
+    assign line_valid = line_there && !lose[i] && lost_q == '0 && !outstanding_q[MemberPartsWidth-1];
     assign side_shown[i] = side_valid[i] && (side_turn || !line_valid);
     assign member_command_valid_o[i] = line_valid || side_valid[i];
     assign line_take = line_valid && !side_shown[i] && member_command_ready_i[i];
@@ -314,8 +341,8 @@ module spate_stripe
 
   // ---- answers, in order ----
 
-  order_t order, part_order;
-  logic order_valid, order_here, dead_ended, answered, response_room;
+  order_t part_order;
+  logic order_valid, order_here, dead_ended, lost_ended, response_room;
   logic [15:0] status_q, status, part_status;
   logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
@@ -326,6 +353,7 @@ module spate_stripe
   assign part_order = '{
           member: part_member,
           write: part.write,
+          beats: part_beats,
           dead: part_dead,
           refused: refuse,
           last: part_last,
@@ -349,10 +377,12 @@ module spate_stripe
   );
 
   assign response_room = !response_valid_o;
-  assign order_here = order.dead || order.refused;
+  // A member's parts end in order: those that it has taken, then those that it has lost.
+  assign order_lost = !order.refused && !order.dead && !owes[order.member] && has_lost[order.member];
+  assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
-                    (order.refused || (order.dead ? dead_ended : answer_valid[order.member]));
-  assign part_status = order.refused ? StatusInvalid : order.dead ? StatusGone : answer_status[order.member];
+                    (order.refused || (order.dead ? dead_ended : order_lost ? lost_ended : answer_valid[order.member]));
+  assign part_status = order.refused ? StatusInvalid : order_here ? StatusGone : answer_status[order.member];
   assign part_done = order_here ? '0 : answer_done[order.member];
   assign status = status_q == StatusOk ? part_status : status_q;
   assign done = status_q == StatusOk ? done_q + 32'(part_done) : done_q;
@@ -421,7 +451,9 @@ module spate_stripe
 
   if (HasStreams) begin : gen_streams
     route_t part_route, in_route, out_route;
-    logic in_route_valid, in_end, in_valid, in_move, in_ready, in_dead;
+    logic in_route_valid, in_end, in_valid, in_move, in_ready, in_dead, in_lost, in_here;
+    logic out_lost, out_here;
+    logic [Drives-1:0] in_given, in_losing, out_given, out_losing;
     logic [MemberBits-1:0] in_member;
     logic out_route_valid, out_end, out_ready, out_move, out_valid, out_error, out_route_last;
     logic [DataWidth-1:0] in_data, out_data;
@@ -450,13 +482,16 @@ module spate_stripe
         .rst_ni,
         .in_valid_i(in_move),
         .in_ready_o(in_ready),
-        .in_data_i({in_route.dead, in_route.member, data_i}),
+        .in_data_i({in_here, in_route.member, data_i}),
         .out_valid_o(in_valid),
         .out_ready_i(in_dead || member_data_ready_i[in_member]),
         .out_data_o({in_dead, in_member, in_data}),
         .count_o()
     );
-    assign data_ready_o = in_ready && in_route_valid;
+    // A part's beats move when it is known who gets them.
+    assign in_lost = !in_route.dead && !in_given[in_route.member];
+    assign in_here = in_route.dead || in_lost;
+    assign data_ready_o = in_ready && in_route_valid && (!in_lost || in_losing[in_route.member]);
     assign in_move = data_valid_i && data_ready_o;
     always_comb begin
       member_data_valid_o = '0;
@@ -490,13 +525,19 @@ module spate_stripe
         .out_data_o({out_route_last, out_route}),
         .count_o()
     );
-    assign out_valid = out_route_valid && (out_route.dead || member_data_valid_i[out_route.member]);
+    assign out_lost = !out_route.dead && !out_given[out_route.member];
+    assign out_here = out_route.dead || out_lost;
+    always_comb begin
+      out_valid = out_route_valid;
+      if (out_lost) out_valid = out_route_valid && out_losing[out_route.member];
+      else if (!out_route.dead) out_valid = out_route_valid && member_data_valid_i[out_route.member];
+    end
     assign out_data = member_data_i[out_route.member];
-    assign out_error = out_route.dead || member_data_error_i[out_route.member];
+    assign out_error = out_here || member_data_error_i[out_route.member];
     assign out_move = out_valid && out_ready;
     always_comb begin
       member_data_ready_o = '0;
-      member_data_ready_o[out_route.member] = out_route_valid && out_ready && !out_route.dead;
+      member_data_ready_o[out_route.member] = out_route_valid && out_ready && !out_here;
     end
     spate_stripe_beats #(
         .BlocksWidth(PartWidth),
@@ -527,10 +568,48 @@ module spate_stripe
     // Dead parts whose beats have moved, and that are not answered yet: the answers are in the order of both streams.
     logic [PartsWidth-1:0] dead_writes_q, dead_reads_q;
     logic dead_written, dead_read, dead_answered;
+    logic [Drives-1:0] lost_written, lost_read;
     assign dead_written = in_end && in_route.dead;
     assign dead_read = out_end && out_route.dead;
     assign dead_ended = order.write ? dead_writes_q != '0 : dead_reads_q != '0;
     assign dead_answered = answered && order.dead;
+    assign lost_ended = !order.beats || (order.write ? lost_written[order.member] : lost_read[order.member]);
+
+    // The same of those that a member lost, and who gets the next beats of its parts: it, as long as it has been given
+    // more than have moved; then nobody, for those that it lost.
+    for (genvar i = 0; i < Drives; i++) begin : gen_lost
+      logic [PartsWidth-1:0]
+          given_writes_q, given_reads_q, losing_writes_q, losing_reads_q, lost_writes_q, lost_reads_q;
+      logic write_end, read_end, lost_answered;
+      assign write_end = in_end && in_route.member == MemberBits'(i) && !in_route.dead;
+      assign read_end = out_end && out_route.member == MemberBits'(i) && !out_route.dead;
+      assign lost_answered = answered && order_lost && order.beats && order.member == MemberBits'(i);
+      assign in_given[i] = given_writes_q != '0;
+      assign in_losing[i] = losing_writes_q != '0;
+      assign out_given[i] = given_reads_q != '0;
+      assign out_losing[i] = losing_reads_q != '0;
+      assign lost_written[i] = lost_writes_q != '0;
+      assign lost_read[i] = lost_reads_q != '0;
+      always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+          given_writes_q <= '0;
+          given_reads_q <= '0;
+          losing_writes_q <= '0;
+          losing_reads_q <= '0;
+          lost_writes_q <= '0;
+          lost_reads_q <= '0;
+        end else begin
+          given_writes_q <= given_writes_q + PartsWidth'(give_write[i]) - PartsWidth'(write_end && in_given[i]);
+          given_reads_q <= given_reads_q + PartsWidth'(give_read[i]) - PartsWidth'(read_end && out_given[i]);
+          losing_writes_q <= losing_writes_q + PartsWidth'(lose_write[i]) - PartsWidth'(write_end && !in_given[i]);
+          losing_reads_q <= losing_reads_q + PartsWidth'(lose_read[i]) - PartsWidth'(read_end && !out_given[i]);
+          lost_writes_q <= lost_writes_q + PartsWidth'(write_end && !in_given[i]) -
+              PartsWidth'(lost_answered && order.write);
+          lost_reads_q <= lost_reads_q + PartsWidth'(read_end && !out_given[i]) -
+              PartsWidth'(lost_answered && !order.write);
+        end
+      end
+    end
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         dead_writes_q <= '0;
@@ -541,7 +620,10 @@ module spate_stripe
       end
     end
   end else begin : gen_no_streams
+    logic unused;
+    assign unused = ^{give_write, give_read, lose_write, lose_read, order.beats};
     assign dead_ended = 1'b1;
+    assign lost_ended = 1'b1;
     assign write_route_ready = 1'b1;
     assign read_route_ready = 1'b1;
     assign data_ready_o = 1'b0;

@@ -52,7 +52,7 @@ class Member:
         self.log: list[Taken] = []
         self.bad_blocks: set[int] = set()
         self.flush_status, self.stuck, self.beats_taken, self.written = OK, False, 0, 0
-        self.side_blocked = False  # takes no side command
+        self.side_blocked = self.data_blocked = False  # takes no side command, no data command
         self.gone, self.block_bytes = False, bench.block_bytes
         cocotb.start_soon(self.commands())
         cocotb.start_soon(self.data_in())
@@ -80,7 +80,7 @@ class Member:
                 self.log.append(command)
                 (self.queue if command.op in (READ, WRITE) else self.side).append(command)
             waits = stall.next()
-            self.bench.set("member_takes_data_i", self.index, len(self.queue) < 2 and not waits)
+            self.bench.set("member_takes_data_i", self.index, len(self.queue) < 2 and not (self.data_blocked or waits))
             self.bench.set("member_takes_side_i", self.index, not self.side and not self.side_blocked and not waits)
 
     def ring_used(self) -> int:

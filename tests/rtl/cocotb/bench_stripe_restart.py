@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A member of the stripe that is given up and restarted in the middle of a request: what it had not been given by then it
+is not given after that, when it may be another drive, with blocks of another size."""
+
+import cocotb
+
+from bench_stripe import DRIVES, Bench, Request, response_to
+from stripe_member import ADDRESS, GONE, OK, READ, STREAMS, WRITE
+
+
+async def give_up_and_restart(bench: Bench, member, block_bytes: int) -> None:
+    member.gone = True
+    bench.comes_up(member)
+    await bench.cycles(20)
+    bench.set("drive_gone_i", member.index, 0)
+    await bench.cycles(50)
+    member.gone, member.block_bytes = False, block_bytes
+    bench.comes_up(member)
+    await bench.cycles(20)
+
+
+@cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
+async def parts_that_wait_for_data_are_not_given_to_the_next_drive(dut):
+    """The source stands still: the member has taken two parts, others wait before it."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    bench.data.stall.share = 1.0
+    write = bench.ask(Request(WRITE, 0, 5 * DRIVES * bench.chunk_blocks, 1))
+    await bench.cycles(500)
+    lost = bench.members[1]
+    taken = len(lost.log)
+    assert 0 < taken < 5
+    await give_up_and_restart(bench, lost, 512)
+    bench.data.stall.share = 0.0
+    answer, = await bench.answers(1)
+    await bench.cycles(50)
+    assert not bench.data.words, "its beats stand in the stream"
+    assert len(lost.log) == taken, f"the next drive was given {len(lost.log) - taken} parts"
+    assert (answer["tag"], answer["status"]) == (1, GONE)
+    after = bench.ask(Request(WRITE, 12 * DRIVES * bench.chunk_blocks, 2 * DRIVES * bench.chunk_blocks, 2))
+    assert await bench.answers(1) == [response_to(after, OK, after.blocks)]
+
+
+@cocotb.test(timeout_time=250, timeout_unit="us", skip=STREAMS)
+async def parts_with_addresses_are_not_given_in_blocks_of_another_size(dut):
+    """Memory mode: the member's queue is full when it is given up, and the next drive has larger blocks."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    lost = bench.members[1]
+    lost.data_blocked = True
+    read = bench.ask(Request(READ, 0, 30 * DRIVES * bench.chunk_blocks, 1, source=ADDRESS, address=0x1000))
+    await bench.cycles(500)
+    taken = len(lost.log)
+    await give_up_and_restart(bench, lost, 4096)
+    lost.data_blocked = False
+    await bench.cycles(500)
+    wrong = [command for command in lost.log[taken:] if command.blocks]
+    assert not wrong, f"given to a drive with other blocks: {wrong[:2]}"
+    del read
