@@ -595,3 +595,35 @@ async def a_format_that_a_reset_cut_short_may_have_been_done(dut):
     drive.drop_link(100)
     await drive.until(lambda: drive.gone, 100000, "gone")
     assert dut.error_o.value.to_unsigned() == ERROR["other drive"]
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+@cocotb.parametrize(how=["recoveries", "enable", "shutdown"], ends=[True, False])
+async def gone_waits_for_what_is_under_way(dut, how, ends):
+    """In memory mode a response says that the drive writes there no more: its writes may still be on their way when it
+    is given up. PERST# has been given, so they end; if they do not, not for ever."""
+    drive = start(dut)
+    await ready(drive)
+    if how == "recoveries":
+        for _ in range(3):
+            await drive.cycles(10 * MS)
+            drive.dut.recover_i.value = 1
+            await drive.cycles(1)
+            drive.dut.recover_i.value = 0
+            await drive.until(lambda: not drive.ready, what="not ready")
+            await drive.until(lambda: drive.ready, what="ready")
+        await drive.cycles(10 * MS)
+        dut.recover_i.value = 1
+        await drive.cycles(1)
+        dut.recover_i.value = 0
+    elif how == "enable":
+        dut.enable_i.value = 0
+    else:
+        drive.put(op="shutdown")
+    drive.quiet = False
+    await drive.until(lambda: not dut.perst_no.value, what="PERST#")
+    await drive.cycles(40 * MS)
+    assert not drive.gone and not drive.responses, "gone while accesses are under way"
+    if ends:
+        drive.quiet = True
+    await drive.until(lambda: drive.gone, 100 if ends else 200 * MS, "gone")
