@@ -122,8 +122,7 @@ module spate_slots
   slot_t again_q[Slots];  // a queue of slots to be sent again
 
   number_t head_q, sent_q, tail_q;
-  number_t swept_q;  // of the commands of a drive that is gone, those before this one are not pending
-  logic sweeping_q, sweep, sweep_pending;
+  logic sweeping_q, sweep;  // `sent` goes over the commands of a drive that is gone
   slot_t again_first_q, again_last_q;
   logic [SlotBits:0] again_count_q, again_now_q;  // waiting; of them, since the last tick
 
@@ -167,10 +166,10 @@ module spate_slots
   ))) < sent_count && pending && !completed_retries.waiting;
   assign failed = completion_i.status[10:0] != '0;
   // Do Not Retry is bit 14 of the field (4.6.1).
-  assign again = failed && !completion_i.status[14] && completed_retries.count != RetriesMax && !gone_i;
+  assign again = failed && !completion_i.status[14] && completed_retries.count != RetriesMax;
 
   logic complete, finish;
-  assign complete = completion_valid_i && !clear && !reset_i && !gone_i && !sweeping_q;
+  assign complete = completion_valid_i && !clear && !reset_i;
   assign finish = complete && known && !again;
   assign ended_o = complete && known;
   assign bad_id_o = complete && !known;
@@ -184,7 +183,7 @@ module spate_slots
   assign resend_slot = again_q[again_first_q];
   // Its command may have ended meanwhile: when the drive was given up.
   assign resend_pending = done_q[resend_slot] != number_of(resend_slot, head_q) [SlotBits];
-  assign next = sent_q != tail_q && !gone_i && !retry_o;
+  assign next = sent_q != tail_q && !gone_i && !sweeping_q && !retry_o;
   assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
   assign push_o = !reset_i && (resend ? resend_pending : (next && next_pending));
   assign push_slot_o = resend ? resend_slot : slot_of(sent_q);
@@ -195,13 +194,10 @@ module spate_slots
 
   // ---- what is pending ends with the drive ----
 
-  assign sweep = sweeping_q && swept_q != tail_q;
-  assign sweep_pending = done_q[slot_of(swept_q)] != swept_q[SlotBits];
+  assign sweep = sweeping_q && sent_q != tail_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) sweeping_q <= 1'b0;
     else sweeping_q <= gone_i || sweep;
-    if (!sweeping_q) swept_q <= head_pop_i ? head_q + number_t'(1) : head_q;
-    else if (sweep) swept_q <= swept_q + number_t'(1);
   end
 
   // ---- issue ----
@@ -252,8 +248,8 @@ module spate_slots
       done_value = completed_number[SlotBits];
       status = failed ? {1'b0, completion_i.status} : StatusOk;
     end else if (sweep) begin
-      slot = slot_of(swept_q);
-      done_value = swept_q[SlotBits];
+      slot = slot_of(sent_q);
+      done_value = sent_q[SlotBits];
       status = StatusGone;
     end else if (abort) begin
       slot = slot_of(head_q);
@@ -262,7 +258,7 @@ module spate_slots
     end
   end
   always_ff @(posedge clk_i) begin
-    if (finish || (sweep && sweep_pending) || abort || issue) status_q[slot] <= status;
+    if (finish || (sweep && next_pending) || abort || issue) status_q[slot] <= status;
     if (clear || finish || sweep || abort || issue_dead) done_q[slot] <= done_value;
   end
 
@@ -281,9 +277,10 @@ module spate_slots
     if (retry_o) again_q[again_last_q] <= completed;
   end
 
-  // A reset forgets what waits to be sent again: it is sent with everything else that is pending.
+  // A reset forgets what waits to be sent again: it is sent with everything else that is pending. When the drive is gone it
+  // ends with everything else.
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || reset_i) begin
+    if (!rst_ni || reset_i || gone_i) begin
       again_first_q <= '0;
       again_last_q <= '0;
       again_count_q <= '0;
@@ -305,9 +302,8 @@ module spate_slots
     end else begin
       if (head_pop_i) head_q <= head_q + number_t'(1);
       if (issue) tail_q <= tail_q + number_t'(1);
-      if (reset_i) sent_q <= head_pop_i ? head_q + number_t'(1) : head_q;
-      else if (gone_i) sent_q <= tail_q;
-      else if (next_done || (head_pop_i && sent_q == head_q)) sent_q <= sent_q + number_t'(1);
+      if (reset_i || (gone_i && !sweeping_q)) sent_q <= head_pop_i ? head_q + number_t'(1) : head_q;
+      else if (next_done || sweep || (head_pop_i && sent_q == head_q)) sent_q <= sent_q + number_t'(1);
     end
   end
 
@@ -347,19 +343,21 @@ module spate_slots
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
-  // Commands are aborted only after the queues began again, when nothing was handed over. From gone to the next reset
-  // nothing is handed over and nothing is issued that is not dead, but in gone's first cycle; the reset comes late enough.
-  logic just_reset_q, down_q;
+  // Commands are aborted only after the queues began again, when nothing was handed over. From gone until a drive is
+  // ready nothing is handed over and nothing is issued that is not dead, but in gone's first cycle. A reset may come
+  // between, or have come before a gone that is a pulse; it and the drive come late enough for the sweep.
+  logic just_reset_q, down_q, issue_alive;
+  assign issue_alive = issue_valid_i && issue_status_i == StatusOk;
   always_ff @(posedge clk_i) begin
     just_reset_q <= rst_ni && reset_i;
-    down_q <= rst_ni && (gone_i || (down_q && !reset_i));
+    down_q <= rst_ni && (gone_i || (down_q && !push_ready_i && !issue_alive));
   end
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (!head_pop_i || head_valid_o);
-    assume (!push_ready_i || (!gone_i && !down_q && !reset_i && !just_reset_q));
-    assume (!(down_q && issue_valid_i && issue_status_i == StatusOk));
-    assume (!(reset_i && (gone_i || sweeping_q)));
+    assume (!push_ready_i || (!gone_i && !reset_i && !just_reset_q));
+    assume (!(sweeping_q && (push_ready_i || issue_alive || reset_i)));
+    assume (!(reset_i && gone_i));
     assume (!(just_reset_q && gone_i));
     assume (!head_abort_i || just_reset_q);
     if (past_reset_q && rst_ni) assert (!(abort && finish));
@@ -414,7 +412,7 @@ module spate_slots
         {handed_q, finished_q} <= 2'b01;
         any_status_q <= StatusDeadline;
       end
-      if (sweep && live_q && !finished_q && swept_q == any) begin
+      if (sweep && live_q && !finished_q && sent_q == any) begin
         assert (lost_q);
         {handed_q, finished_q} <= 2'b01;
         any_status_q <= StatusGone;
@@ -432,20 +430,21 @@ module spate_slots
   always_comb begin
     if (rst_ni && past_reset_q) begin
       assert (used <= number_t'(Slots) && sent_count <= used);
-      if (sweeping_q) assert (down_q && number_t'(swept_q - head_q) <= used);
+      if (sweeping_q) assert (down_q);
+      if (down_q) assert (again_count_q == '0);
       assert (live_q == (number_t'(any - head_q) < used));
       if (live_q) begin
         assert ((done_q[slot_of(any)] == any[SlotBits]) == finished_q);
         if (head_q == any) assert (head_valid_o == finished_q);
         if (finished_q) assert (status_q[slot_of(any)] == any_status_q);
-        if (handed_q) assert (number_t'(any - head_q) < sent_count && !finished_q);
+        if (handed_q) assert (!finished_q && (lost_q || number_t'(any - head_q) < sent_count));
         if (handed_q && !gone_i && !down_q) assert (!retries_q[slot_of(any)].waiting && !queued[slot_of(any)]);
         if (sent[slot_of(any)] && !finished_q && !gone_i && !down_q)
           assert (handed_q || retries_q[slot_of(any)].waiting);
         // What was there when the drive went has ended, or will be before the sweep does.
         if (down_q && !finished_q) assert (lost_q);
         if (lost_q && !finished_q) assert (down_q);
-        if (lost_q && !finished_q) assert (sweeping_q && number_t'(any - swept_q) < number_t'(tail_q - swept_q));
+        if (lost_q && !finished_q) assert (sweeping_q && number_t'(any - sent_q) < number_t'(tail_q - sent_q));
       end
       // No slot waits twice; those that wait were handed over, and are pending unless they were ended with the drive.
       assert (again_count_q <= (SlotBits + 1)'(Slots) && again_now_q <= again_count_q);
@@ -458,7 +457,7 @@ module spate_slots
         // What was swept, or all that is there after the sweep, is not pending.
         if (down_q && used_slots[i] && (!sweeping_q || number_t'(number_of(
                 slot_t'(i), head_q
-            ) - head_q) < number_t'(swept_q - head_q)))
+            ) - head_q) < number_t'(sent_q - head_q)))
           assert (!unfinished[i]);
         // What is not in use looks pending to its next use.
         if (!used_slots[i] && (!clear || slot_t'(i) < slot_t'(clear_q))) assert (unfinished[i]);
