@@ -167,7 +167,8 @@ module spate_pcie_usp_cc
 
 `ifdef FORMAL
   // Whatever packets come, and however words and beats stand still: as many of each as there have to be, and each dword
-  // of data where it belongs: `watched` is any one of a packet's.
+  // of data where it belongs: `watched` is any one of a packet's. And each word that stands at the output is what the
+  // interface's definition wants there, in its numbers of bits, not in our structs.
   logic past_reset_q = 1'b0;
   (* anyconst *) logic [6:0] watched;
   packet_t packet_q;
@@ -185,8 +186,52 @@ module spate_pcie_usp_cc
     unsupported_q <= unsupported_i;
     waiting_q <= rst_ni && packet_valid_i && !packet_ready_o;
     // What stands before keeps its promises: a packet stays, and has data unless it says that it has none.
-    if (waiting_q) assume (packet_valid_i && packet_i == packet_q && unsupported_i == unsupported_q);
+    if (waiting_q) assume (packet_valid_i && packet_i == packet_q);
+    if (waiting_q && packet_i.unsupported) assume (unsupported_i == unsupported_q);
     assume (packet_i.dwords <= 8'd128 && packet_i.unsupported == (packet_i.dwords == '0));
+  end
+
+  // The packet that the word at the output is of: the one that is told, or the one that was taken with its last word.
+  packet_t owner, owner_q;
+  nonposted_t owner_request, owner_request_q;
+  logic owner_taken_q, leaving, held_q;
+  logic [7:0] place_q;  // words of it that have left
+  logic [9:0] owner_dwords;  // descriptor and what follows
+  logic [$bits({word_data_o, word_top_lane_o, word_last_o, word_final_o})-1:0] out, out_q;
+
+  assign owner = owner_taken_q ? owner_q : packet_i;
+  assign owner_request = owner_taken_q ? owner_request_q : unsupported_i;
+  assign owner_dwords = owner.unsupported ? 10'd8 : 10'd3 + 10'(owner.dwords);
+  assign leaving = word_valid_o && word_ready_i;
+  assign out = {word_data_o, word_top_lane_o, word_last_o, word_final_o};
+
+  // PG213, completer completion descriptor; a completion with status unsupported request has five dwords more: byte
+  // enables and descriptor of the request, as they came.
+  function automatic logic [31:0] defined(logic [2:0] dword, packet_t of, nonposted_t request);
+    unique case (dword)
+      3'd0: return {2'b00, of.locked, of.bytes, 6'd0, 2'b00, 1'b0, of.lower_address};
+      3'd1: return {of.requester, 1'b0, 1'b0, of.unsupported ? 3'b001 : 3'b000, 3'd0, of.dwords};
+      3'd2: return {1'b0, of.attributes, of.traffic_class, 1'b1, 16'd0, of.tag};
+      3'd3: return {24'd0, request.last_enables, request.first_enables};
+      default: return request.descriptor[32*dword[1:0]+:32];
+    endcase
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    held_q <= rst_ni && word_valid_o && !word_ready_i;
+    out_q <= out;
+    if (!rst_ni) begin
+      owner_taken_q <= 1'b0;
+      place_q <= '0;
+    end else begin
+      if (packet_valid_i && packet_ready_o) owner_taken_q <= 1'b1;
+      else if (leaving) owner_taken_q <= 1'b0;
+      if (leaving) place_q <= owner_taken_q ? '0 : place_q + 8'd1;
+    end
+    if (packet_valid_i && packet_ready_o) begin
+      owner_q <= packet_i;
+      owner_request_q <= unsupported_i;
+    end
   end
 
   logic [9:0] total_words, total_beats;
@@ -228,21 +273,34 @@ module spate_pcie_usp_cc
       if (emit) assert (is_last == (10'(composed_q) + 10'd1 == total_words));
       if (emit && is_last) assert (10'(taken_q) + 10'(take) == total_beats);
       if (take) assert (10'(taken_q) < total_beats);
-      assert (data_ready_o || !take);
+      assert (take == (data_valid_i && data_ready_o));
       assert (packet_ready_o == (emit && is_last));
       // The watched dword has come when it goes, and is itself.
       if (leaves) assert (arrives || arrived);
       if (shown_q) assert (word_valid_o && word_data_o[32*expected_lane_q+:32] == expected_q);
       if (shown_q) assert (expected_lane_q <= word_top_lane_o);
-      // The first word says what the packet is.
-      if (emit && composed_q == '0) begin
-        assert (composed[0][28:16] == packet_i.bytes && composed[0][6:0] == packet_i.lower_address);
-        assert (composed[1] == {packet_i.requester, 2'b00, 2'b00, packet_i.unsupported, 3'b000, packet_i.dwords});
-        assert (composed[2][7:0] == packet_i.tag);
+      // What the block sees of it. Nothing without a packet; all lanes but of the last word, whose last dword is on top.
+      if (held_q) assert (word_valid_o && out == out_q);
+      if (word_valid_o) begin
+        assert (owner_taken_q || packet_valid_i);
+        assert (word_last_o == ((10'(place_q) + 10'd1) * 10'(Lanes) >= owner_dwords));
+        assert (word_last_o == owner_taken_q);
+        assert (word_final_o == (word_last_o && owner.final_packet));
+        if (word_last_o)
+          assert (10'(place_q) * 10'(Lanes) + 10'(word_top_lane_o) == owner_dwords - 10'd1);
+          else assert (word_top_lane_o == LaneBits'(Lanes - 1));
+        for (int unsigned k = 0; k < Lanes; k++) begin
+          if (32'(place_q) * Lanes + k < (owner.unsupported ? 8 : 3))
+            assert (word_data_o[32*k+:32] == defined(3'(32'(place_q) * Lanes + k), owner, owner_request));
+        end
       end
+      // The request may go when its answer is composed, and not before.
+      if (unsupported_sent_o) assert (owner_taken_q && owner.unsupported);
       // What helps the induction.
       assert (state_q inside {StFirst, StKept, StRest});
       assert (state_q == StFirst || packet_valid_i);
+      assert (owner_taken_q ? word_valid_o && state_q == StFirst : 10'(place_q) + 10'(word_valid_o) == 10'(composed_q));
+      if (owner_taken_q) assert (owner.dwords <= 8'd128 && owner.unsupported == (owner.dwords == '0));
       assert ((state_q == StRest) == (composed_q != '0));
       if (state_q == StFirst) assert (taken_q == '0);
       if (state_q == StKept) assert (taken_q == 8'd1 && behind);
@@ -256,6 +314,7 @@ module spate_pcie_usp_cc
       if (state_q != StFirst && arrived && 9'(composed_q) <= out_dword >> LaneBits)
         assert (9'(taken_q) == (in_dword >> LaneBits) + 9'd1);
       cover (unsupported_sent_o && !packet_valid_i);
+      cover (word_final_o && held_q && word_top_lane_o == LaneBits'(1) && place_q == 8'd2);
       cover (packet_ready_o && packet_i.dwords == 8'd14 && lane == '0 && !data_valid_i);
       cover (packet_ready_o && packet_i.dwords == 8'd12 && (behind || Lanes == 4) && leaves);
     end

@@ -223,25 +223,27 @@ module spate_pcie_usp_cq
   end
 
 `ifdef FORMAL
-  // Whatever packets come, the first words perhaps the rest of one from before, and however what follows stands still.
-  // Of one packet, any of the first, it is known where each lane of its beats and any one of its dwords belong.
+  // Whatever packets come, whichever reset comes when, and however what follows stands still. The core's reset comes by
+  // itself, in the middle of a packet too, which the block then goes on with; the block's is followed by the core's, in
+  // the next cycle at the latest, and its first word after it begins a packet. Of one packet, any of the first after a
+  // reset, it is known where each lane of its beats and any one of its dwords belong.
   logic past_reset_q = 1'b0;
-  (* anyconst *) logic begins_inside;
   (* anyconst *) logic watched_packet;  // the first or the second
   (* anyconst *) logic [7:0] watched_dword;
   (* anyconst *) logic [LaneBits-1:0] watched_lane;
 
   // ---- the block: keeps words, gives as many as a write's length wants, pays for what wants a completion ----
 
-  logic stuck_q, in_packet_q, in_write_q, remains_q;
+  logic stuck_q, link_past_q, in_packet_q, in_write_q;
+  logic remains_q;  // the block is in a packet that began before the reset ended
   logic [DataWidth-1:0] tdata_q;
   logic [87:0] tuser_q;
   logic tlast_q;
   logic [6:0] word_q;  // of its packet
   logic [10:0] dwords_q, dwords;
   logic [3:0] first_q, last_q, first_be, last_be;
-  logic [7:0] credits_q;
-  logic accept;
+  logic [7:0] credits_q, owed_q;  // owed: requests handed on since the reset, and not done
+  logic accept;  // and not dropped
 
   assign accept = cq_tvalid_i && cq_tready_o && rst_ni;
   assign dwords = in_packet_q ? dwords_q : descriptor.dwords;
@@ -256,14 +258,16 @@ module spate_pcie_usp_cq
   endfunction
 
   always_comb begin
-    assume (rst_ni == past_reset_q && link_rst_ni == rst_ni);
+    if (!past_reset_q) assume (!rst_ni && !link_rst_ni && !link_past_q);
+    if (!link_past_q) assume (!rst_ni);
     if (stuck_q) assume (cq_tvalid_i && cq_tdata_i == tdata_q && cq_tuser_i == tuser_q && cq_tlast_i == tlast_q);
-    assume (first == !(in_packet_q || remains_q));
-    if (cq_tvalid_i && first) begin
+    // In its reset the block may say anything.
+    if (link_rst_ni) assume (first == !(in_packet_q || remains_q));
+    if (link_rst_ni && cq_tvalid_i && first) begin
       if (is_write) assume (dwords inside {[11'd1 : 11'd256]} && (dwords != 11'd1 || last_be == '0));
       if (!is_posted) assume (credits_q != '0);
     end
-    if (cq_tvalid_i && (in_write_q || (first && is_write))) begin
+    if (link_rst_ni && cq_tvalid_i && (in_write_q || (first && is_write))) begin
       assume (cq_tlast_i == (12'(word_q) == (12'd4 + 12'(dwords) + 12'(Lanes - 1)) / 12'(Lanes) - 12'd1));
       for (int unsigned k = 0; k < Lanes; k++) begin
         if (12'(word_q) * 12'(Lanes) + 12'(k) >= 12'd4)
@@ -272,18 +276,19 @@ module spate_pcie_usp_cq
           ));
       end
     end
-    assume (!nonposted_done_i || inside_q != '0);
+    assume (!nonposted_done_i || owed_q != '0);
   end
 
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
-    stuck_q <= rst_ni && cq_tvalid_i && !cq_tready_o;
+    link_past_q <= link_rst_ni;
+    stuck_q <= link_rst_ni && cq_tvalid_i && !cq_tready_o;
     tdata_q <= cq_tdata_i;
     tuser_q <= cq_tuser_i;
     tlast_q <= cq_tlast_i;
-    if (!rst_ni) begin
-      {in_packet_q, in_write_q, word_q, credits_q} <= '0;
-      remains_q <= begins_inside;
+    if (!link_rst_ni || !rst_ni) begin
+      {in_packet_q, in_write_q, word_q} <= '0;
+      remains_q <= link_rst_ni && (cq_tvalid_i && cq_tready_o ? !cq_tlast_i : in_packet_q || remains_q);
     end else begin
       if (accept) begin
         in_packet_q <= (first || in_packet_q) && !cq_tlast_i;
@@ -296,8 +301,11 @@ module spate_pcie_usp_cq
           last_q <= last_be;
         end
       end
-      credits_q <= credits_q + 8'(np_req_o) - 8'(accept && first && !is_posted);
     end
+    if (!rst_ni) owed_q <= '0;
+    else owed_q <= owed_q + 8'(nonposted_valid_o && nonposted_ready_i) - 8'(nonposted_done_i);
+    if (!link_rst_ni) credits_q <= '0;
+    else credits_q <= credits_q + 8'(np_req_o) - 8'(cq_tvalid_i && cq_tready_o && first && !is_posted);
   end
 
   // ---- the watched packet ----
@@ -372,8 +380,26 @@ module spate_pcie_usp_cq
   logic [3:0] own_enables;
   assign own_enables = enables(12'(watched_dword), own_dwords_q, own_first_q, own_last_q);
 
+  logic dropped_q, cut_q;  // since the reset: of an old packet; the reset came in the middle of one
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      dropped_q <= 1'b0;
+      cut_q <= past_reset_q && (cut_q || in_packet_q);
+    end else if (remains_q && accept) dropped_q <= 1'b1;
+  end
+
   always_comb begin
+    // Words do not wait for the end of a reset, and ask for nothing. The block has the credits that we think, and never
+    // so many that more comes in than there is room for.
+    if (!rst_ni) assert (cq_tready_o && np_req_o == '0 && !nonposted_valid_o);
+    if (past_reset_q && !link_past_q) assert (credits_q == '0 && given_q == '0);
+    if (link_past_q) assert (credits_q == 8'(given_q) && 8'(given_q) + 8'(inside_q) <= 8'(NonpostedMax));
     if (past_reset_q && rst_ni) begin
+      assert (8'(inside_q) == owed_q);
+      // Nothing comes out but of packets whose first word came after the reset.
+      if (number_q == '0) assert (!write_valid_o);
+      if (link_rst_ni && remains_q) assert (!write_valid_o && !nonposted_valid_o);
       // Any lane of a beat is the dword of the packet that belongs there, with the enables that it came with.
       if (shown_q) begin
         assert (write_valid_o && write_stray_o == own_stray_q);
@@ -388,16 +414,14 @@ module spate_pcie_usp_cq
       if (ended_q && !broke_q) assert (seen_q || sees || own_enables == '0);
       if (ended_q && broke_q) assert (shown_q && write_broken_o);
       if (shown_q && !broke_q) assert (!write_broken_o);
-      // A posted request that writes nothing is counted; what was left of a packet from before leaves no trace.
+      // A posted request that writes nothing is counted.
       if (posted_q) assert (write_valid_o && write_stray_o && !write_broken_o && write_strobe_o == '0);
-      if (remains_q) assert (!write_valid_o && !nonposted_valid_o);
       // What wants a completion is handed on, whole, as often as it comes.
-      assert ((nonposted_valid_o && nonposted_ready_i) == (accept && first && !is_posted));
+      if (link_rst_ni) assert ((nonposted_valid_o && nonposted_ready_i) == (accept && first && !is_posted));
       assert (nonposted_o.descriptor == descriptor || !nonposted_valid_o);
-      // The block has the credits that we think, and never so many that more comes in than there is room for.
-      assert (credits_q == 8'(given_q) && 8'(given_q) + 8'(inside_q) <= 8'(NonpostedMax));
       if (held_q) assert (write_valid_o && out == out_q);
       // What helps the induction.
+      assert (state_q == StHeader || number_q != '0);
       assert ((state_q == StWrite) == in_write_q && (state_q == StDrop) == (in_packet_q && !in_write_q));
       assert (in_packet_q || !in_write_q);
       assert (kept_valid_q == (state_q != StHeader) && in_write_q == (word_q != '0));
@@ -430,6 +454,8 @@ module spate_pcie_usp_cq
       cover (ended_q && own_dwords_q == 11'd7 && base_lane_q == '1 && !remains_q && watched_packet);
       cover (ended_q && broke_q && before_q);
       cover (inside_q == CreditWidth'(2) && nonposted_done_i);
+      cover (ended_q && before_q && dropped_q && cut_q);
+      cover (!link_rst_ni && given_q != '0 && write_valid_o);
     end
   end
 `endif

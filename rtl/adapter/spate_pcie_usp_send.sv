@@ -74,6 +74,9 @@ module spate_pcie_usp_send #(
   logic past_reset_q = 1'b0;
   logic was_valid_q, was_taken_q, was_last_q;
   logic [DataWidth+Lanes:0] was_q;
+  logic moved_q, taken_last_q, taken_final_q;  // of the word that was taken last
+  logic [DataWidth-1:0] taken_data_q;
+  logic [LaneBits-1:0] taken_top_q;
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
     assume (rst_ni == past_reset_q);
@@ -82,12 +85,29 @@ module spate_pcie_usp_send #(
     was_taken_q <= cc_tready_i;
     was_last_q <= cc_tlast_o;
     was_q <= {cc_tdata_o, cc_tkeep_o, cc_tlast_o};
+    moved_q <= rst_ni && word_valid_i && word_ready_o;
+    if (word_valid_i && word_ready_o) begin
+      taken_data_q <= word_data_i;
+      taken_top_q <= word_top_lane_i;
+      {taken_last_q, taken_final_q} <= {word_last_i, word_final_i};
+    end
   end
   always_comb begin
     if (past_reset_q && rst_ni) begin
       if (was_valid_q && !was_taken_q) assert (cc_tvalid_o && was_q == {cc_tdata_o, cc_tkeep_o, cc_tlast_o});
       if (was_valid_q && !was_last_q) assert (cc_tvalid_o);
       assert (!valid_q || inside_q == !last_q);
+      // The word that was taken last, and each once; the lanes that are kept are all up to its highest.
+      assert (!word_ready_o || !cc_tvalid_o || cc_tready_i);
+      if (moved_q) assert (cc_tvalid_o);
+      if (was_valid_q && was_taken_q && !moved_q) assert (!cc_tvalid_o);
+      if (cc_tvalid_o) begin
+        assert (cc_tdata_o == taken_data_q && cc_tlast_o == taken_last_q && final_q == taken_final_q);
+        for (int unsigned k = 0; k < Lanes; k++) assert (cc_tkeep_o[k] == (k <= 32'(taken_top_q)));
+      end
+      assert (done_o == (cc_tvalid_o && cc_tready_i && taken_final_q));
+      // A mark is used with a packet's first word.
+      assert (mark_ready_o == (word_ready_o && !inside_q) && (!mark_ready_o || mark_valid_i));
       assert (cc_tkeep_o[0] || !cc_tvalid_o);
       cover (done_o && was_valid_q && !was_taken_q);
     end

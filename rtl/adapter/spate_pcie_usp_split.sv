@@ -177,14 +177,15 @@ module spate_pcie_usp_split
 
 `ifdef FORMAL
   // Whatever is asked, and however packets are taken: they add up, no one crosses a boundary, and a request is asked of
-  // the core exactly once.
+  // the core exactly once. Their fields are what the definition of a completion makes of the request.
   logic past_reset_q = 1'b0;
   logic [11:0] told_dwords_q, asked_dwords_q;
-  logic [12:0] asked_bytes_q;
-  logic [6:0] asked_low_q;
+  nonposted_t asked_q;
+  cq_descriptor_t asked;
   logic [9:0] place_before_q;  // bytes modulo 1024
   nonposted_t request_q;
-  logic waiting_q, waiting_read_q;
+  packet_t packet_q;
+  logic waiting_q, waiting_read_q, packet_waiting_q;
   logic [1:0] payload_q;
 
   always_ff @(posedge clk_i) begin
@@ -193,6 +194,8 @@ module spate_pcie_usp_split
     payload_q <= max_payload_i;
     waiting_q <= rst_ni && nonposted_valid_i && !nonposted_ready_o;
     waiting_read_q <= rst_ni && read_valid_o && !read_ready_i;
+    packet_waiting_q <= rst_ni && packet_valid_o && !packet_ready_i;
+    packet_q <= packet_o;
     assume (rst_ni == past_reset_q);
     if (past_reset_q) assume (payload_q == max_payload_i);
     assume (descriptor.dwords inside {[11'd1 : 11'd1024]});
@@ -203,13 +206,27 @@ module spate_pcie_usp_split
     if (state_q == StRequest) begin
       told_dwords_q <= '0;
       asked_dwords_q <= 12'(descriptor.dwords);
-      asked_bytes_q <= bytes;
-      asked_low_q <= {descriptor.address[4:0], skipped};
+      asked_q <= nonposted_i;
       place_before_q <= {descriptor.address[7:0], 2'b00};
     end else if (packet_valid_o && packet_ready_i && state_q == StPackets) begin
       told_dwords_q <= told_dwords_q + 12'(packet_o.dwords);
       place_before_q <= place_before_q + {packet_o.dwords, 2'b00};
     end
+  end
+
+  // The bytes asked for lie from the first one that the request enables up to the last one; of none, one is counted.
+  logic [3:0] first_enables, end_enables;
+  logic [12:0] first_byte, end_byte;  // from the first dword's begin; the end is behind the last byte
+
+  assign asked = asked_q.descriptor;
+  assign first_enables = asked_q.first_enables;
+  assign end_enables = asked_dwords_q == 12'd1 ? asked_q.first_enables : asked_q.last_enables;
+  always_comb begin
+    first_byte = '0;
+    end_byte = 13'd1;
+    for (int unsigned k = 4; k > 0; k--) if (first_enables[k-1]) first_byte = 13'(k - 1);
+    for (int unsigned k = 0; k < 4; k++)
+    if (end_enables[k]) end_byte = {asked_dwords_q[10:0] - 11'd1, 2'b00} + 13'(k + 1);
   end
 
   logic [9:0] boundary_mask;
@@ -230,16 +247,30 @@ module spate_pcie_usp_split
           assert (((place_before_q + {packet_o.dwords, 2'b00}) & boundary_mask) == '0);
         end
         assert (packet_o.final_packet == (12'(packet_o.dwords) + told_dwords_q == asked_dwords_q));
-        // Lower address and byte count are those of the first byte of this packet.
-        assert (packet_o.lower_address == (told_dwords_q == '0 ? asked_low_q : 7'd0));
-        assert (packet_o.bytes == asked_bytes_q - {told_dwords_q[10:0], 2'b00}
-            + (told_dwords_q == '0 ? 13'd0 : 13'(asked_low_q[1:0])));
+        // From the first byte of this packet: its address, and how many there are to the end of the request.
+        if (told_dwords_q == '0) begin
+          assert (packet_o.lower_address == {place_before_q[6:2], first_byte[1:0]});
+          assert (packet_o.bytes == end_byte - first_byte);
+        end else begin
+          assert (packet_o.lower_address == place_before_q[6:0]);
+          assert (packet_o.bytes == end_byte - {told_dwords_q[10:0], 2'b00});
+        end
         assert (packet_o.bytes != '0);
-        assert (!current_q.unsupported);
-        // What is counted is the whole of the dwords but for less than one at either end.
-        assert (14'(asked_bytes_q) + 14'(asked_low_q[1:0]) + 14'd3 >= {asked_dwords_q, 2'b00});
-        assert (14'(asked_bytes_q) + 14'(asked_low_q[1:0]) <= {asked_dwords_q, 2'b00});
+        assert (asked.kind == 4'd0 && asked.address_type == '0 && !packet_o.unsupported && !packet_o.locked);
+        assert (end_byte > first_byte && 14'(end_byte) <= {asked_dwords_q, 2'b00});
       end
+      if (state_q == StUnsupported) begin
+        assert (asked.kind != 4'd0 || asked.address_type != '0);
+        assert (nonposted_valid_i && nonposted_i == asked_q);  // what the answer repeats of it
+        assert (packet_o.unsupported && packet_o.final_packet && packet_o.dwords == '0);
+        assert (packet_o.lower_address == '0 && packet_o.locked == (asked.kind == 4'd7));
+        assert (packet_o.bytes == (asked.kind == 4'd0 || asked.kind == 4'd7 ? end_byte - first_byte : 13'd4));
+      end
+      if (packet_valid_o) begin
+        assert (packet_o.tag == asked.tag && packet_o.requester == asked.requester);
+        assert (packet_o.attributes == asked.attributes && packet_o.traffic_class == asked.traffic_class);
+      end
+      if (packet_waiting_q) assert (packet_valid_o && packet_o == packet_q);
       cover (state_q == StPackets && told_dwords_q == 12'd1000 && packet_o.final_packet);
       cover (state_q == StUnsupported && unsupported_sent_i);
     end
