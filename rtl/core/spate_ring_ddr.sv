@@ -150,11 +150,16 @@ module spate_ring_ddr
   logic [34:0] left_q;  // sectors
   logic [SectorBits-1:0] ring_sectors, to_ring_end, room_q;
   logic [PieceBits-1:0] size_q, most, freed;
-  logic is_data, side_ready, place, issue_queue_ready, write_queue_ready, free;
+  logic is_data, off_block, cut_ready, side_ready, place, issue_queue_ready, write_queue_ready, free;
 
   assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
                    (command_i.source == SourceStream || command_i.source == SourceAddress);
-  assign command_ready_o = is_data ? cut_state_q == CutIdle && (drive_i.ready || drive_i.gone) : side_ready;
+  assign cut_ready = cut_state_q == CutIdle && (drive_i.ready || drive_i.gone) && !off_block;
+  assign command_ready_o = is_data ? cut_ready : side_ready;
+
+  // Pieces end where the ring does, and must not end within a block: after small blocks an odd number of sectors may be
+  // used when a drive with large ones comes. Then the ring begins anew, as soon as it is empty.
+  assign off_block = drive_i.block_4096 && cut_q.place[2:0] != '0;
 
   assign ring_sectors = {ring_pages_i, 3'd0};
   assign to_ring_end = ring_sectors - cut_q.place;
@@ -189,7 +194,10 @@ module spate_ring_ddr
       room_q <= ring_sectors;
     end else begin
       unique case (cut_state_q)
-        CutIdle: if (command_valid_i && command_ready_o && is_data) cut_state_q <= CutSize;
+        CutIdle: begin
+          if (command_valid_i && command_ready_o && is_data) cut_state_q <= CutSize;
+          if (off_block && room_q == ring_sectors) cut_q.place <= '0;
+        end
         CutSize: cut_state_q <= CutPlace;
         CutPlace: if (place) cut_state_q <= piece.last ? CutIdle : CutSize;
         default: cut_state_q <= CutIdle;
@@ -661,5 +669,193 @@ module spate_ring_ddr
       response_o <= side_response_q;
     end
   end
+
+`ifdef FORMAL
+  // Any commands, a memory that does what it likes, and a drive that answers what it was asked and goes at any time.
+  // Beside the ring stands a list of the pieces that have space, oldest first, made from requests and `gone` alone.
+  localparam int unsigned Held = 2 * Pieces + 4;  // pieces that have space
+  typedef logic [$clog2(Held+1)-1:0] index_t;
+
+  typedef struct packed {
+    logic                  write;
+    logic                  invalid;
+    logic                  last;
+    logic                  doomed;      // the drive that it was for is gone, and was not asked
+    logic                  given;       // to the drive
+    logic                  block_4096;  // what the request was cut for
+    logic [SectorBits-1:0] place;
+    logic [PieceBits-1:0]  sectors;
+  } held_t;
+
+  logic past_reset_q = 1'b0;
+  held_t held_q[Held], held_d[Held];
+  index_t count_q, fetched_count, ordered_count, issue_at;
+
+  // ---- the user, the drive and the memory ----
+
+  logic [AddressWidth-1:0] base_q;
+  logic [63:0] drive_base_q;
+  logic [SectorBits-4:0] pages_q;
+  logic block_q, gone_past_q;
+  logic asked_doomed_q, asked_block_q, asked_write_q, asked_invalid_q;  // the request that is cut
+  logic [34:0] asked_left_q;  // its sectors
+  logic [$clog2(Pieces):0] drive_owes_q;
+  logic drive_owes_side_q, data_taken, accepted;
+  logic [7:0] owes_q;  // responses to the user
+
+  assign accepted = command_valid_i && command_ready_o && is_data;
+  assign data_taken = drive_command_valid_o && drive_command_ready_i && drive_command_o.tag == 16'd0;
+  assign fetched_count = index_t'(u_fetched.count_o);
+  assign ordered_count = index_t'(u_order.count_o);
+  assign issue_at = fetched_count + ordered_count;  // of the oldest one that was not issued
+
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (ring_base_i[11:0] == '0 && ring_drive_base_i[11:0] == '0 && ring_pages_i == (SectorBits - 3)'(2));
+    assume (17'(ring_base_i) + {1'b0, ring_sectors, 9'd0} <= 17'h10000);
+    if (past_reset_q) begin
+      assume (ring_base_i == base_q && ring_drive_base_i == drive_base_q && ring_pages_i == pages_q);
+      if (!drive_i.gone && !gone_past_q && (count_q != '0 || cut_state_q != CutIdle))
+        assume (drive_i.block_4096 == block_q);
+    end
+    if (is_data) assume (command_i.op inside {OpWrite, OpRead});
+    assume (!drive_response_valid_i || (drive_response_i.tag[0] ? drive_owes_side_q : drive_owes_q != '0));
+  end
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    base_q <= ring_base_i;
+    drive_base_q <= ring_drive_base_i;
+    pages_q <= ring_pages_i;
+    block_q <= drive_i.block_4096;
+    gone_past_q <= drive_i.gone;
+    if (accepted) begin
+      asked_write_q <= command_i.op == OpWrite;
+      asked_invalid_q <= command_i.source != SourceStream || command_i.blocks == '0;
+      asked_block_q <= drive_i.block_4096;
+      asked_left_q <= command_i.source != SourceStream ? '0 : drive_i.block_4096 ? 35'(command_i.blocks) * 35'd8 :
+          35'(command_i.blocks);
+    end else if (place) asked_left_q <= asked_left_q - 35'(size_q);
+    asked_doomed_q <= drive_i.gone || (!accepted && asked_doomed_q);
+    if (!rst_ni) begin
+      {drive_owes_q, drive_owes_side_q, owes_q} <= '0;
+    end else begin
+      drive_owes_q <= drive_owes_q + ($clog2(
+          Pieces
+      ) + 1)'(data_taken) - ($clog2(
+          Pieces
+      ) + 1)'(drive_response_valid_i && !drive_response_i.tag[0]);
+      if (side_take) drive_owes_side_q <= 1'b1;
+      else if (drive_response_valid_i && drive_response_i.tag[0]) drive_owes_side_q <= 1'b0;
+      owes_q <= owes_q + 8'(command_valid_i && command_ready_o) - 8'(response_valid_o && response_ready_i);
+    end
+  end
+
+  // ---- the list ----
+
+  always_comb begin
+    held_d = held_q;
+    for (int unsigned k = 0; k < Held; k++) begin
+      if (data_taken && issue_at == index_t'(k)) held_d[k].given = 1'b1;
+      if (drive_i.gone && index_t'(k) >= issue_at) held_d[k].doomed = 1'b1;
+    end
+    if (free) for (int unsigned k = 0; k < Held - 1; k++) held_d[k] = held_d[k+1];
+    if (place) begin
+      for (int unsigned k = 0; k < Held; k++) begin
+        if (index_t'(k) == count_q - index_t'(free))
+          held_d[k] = '{
+              write: asked_write_q,
+              invalid: asked_invalid_q,
+              last: asked_left_q == 35'(piece.sectors),
+              doomed: asked_doomed_q || drive_i.gone,
+              given: 1'b0,
+              block_4096: asked_block_q,
+              place: piece.place,
+              sectors: piece.sectors
+          };
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    held_q <= held_d;
+    count_q <= rst_ni ? count_q + index_t'(place) - index_t'(free) : '0;
+  end
+
+  // ---- sums over it ----
+
+  logic [SectorBits+2:0] space;
+  logic [7:0] lasts;
+  held_t issue_held;
+
+  always_comb begin
+    space = '0;
+    lasts = '0;
+    issue_held = '0;
+    for (int unsigned k = 0; k < Held; k++) begin
+      if (index_t'(k) < count_q) begin
+        space += (SectorBits + 3)'(held_q[k].sectors);
+        lasts += 8'(held_q[k].last);
+      end
+      if (index_t'(k) == issue_at) issue_held = held_q[k];
+    end
+  end
+
+  // ---- what is to hold ----
+
+  logic response_waits_q;
+  response_t response_past_q;
+
+  always_ff @(posedge clk_i) begin
+    response_waits_q <= rst_ni && response_valid_o && !response_ready_i;
+    response_past_q <= response_o;
+  end
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      // Space: what is handed out lies in the ring, in one piece, and nobody else has it.
+      if (place) begin
+        assert (count_q < index_t'(Held));
+        assert ((SectorBits + 1)'(piece.place) + (SectorBits + 1)'(piece.sectors) <= (SectorBits + 1)'(ring_sectors));
+        assert ((piece.sectors != '0) == !asked_invalid_q && 35'(piece.sectors) <= asked_left_q);
+        if (asked_block_q && !piece.gone) assert (piece.sectors[2:0] == '0);
+        for (int unsigned k = 0; k < Held; k++) begin
+          if (index_t'(k) < count_q && piece.sectors != '0 && held_q[k].sectors != '0)
+            assert (piece.place + SectorBits'(piece.sectors) <= held_q[k].place ||
+                    held_q[k].place + SectorBits'(held_q[k].sectors) <= piece.place);
+        end
+      end
+      // The drive is asked once for each piece at most, for its blocks, and not after it was gone.
+      assert (data_taken == (issue_go && !issued.dead));
+      if (data_taken) begin
+        assert (index_t'(issue_count) != '0 && !issue_held.given && !issue_held.doomed && !drive_i.gone);
+        assert (!issue_held.invalid && drive_command_o.op == (issue_held.write ? OpWrite : OpRead));
+        assert (drive_command_o.source == SourceAddress);
+        assert (drive_command_o.address == ring_drive_base_i + {48'(issue_held.place), 9'd0});
+        assert (drive_i.block_4096 == issue_held.block_4096);
+        assert (35'(drive_command_o.blocks) * (drive_i.block_4096 ? 35'd8 : 35'd1) == 35'(issue_held.sectors));
+      end
+      // Each piece has one order, which tells why the drive was not asked.
+      if (issue_go) begin
+        assert (order_ready && issued.gone == (issue_held.doomed || drive_i.gone));
+      end
+      assert (!(drive_response_valid_i && !drive_response_i.tag[0]) || u_answers.in_ready_o);
+      // Space comes back in order, as much as was handed out; beats belong to the oldest piece.
+      if (free) assert (count_q != '0 && fetched_count != '0 && freed == held_q[0].sectors);
+      if (take_beat) assert (!held_q[0].write && !held_q[0].invalid && fetched_count != '0);
+      if (take_beat) assert (data_last_o == (held_q[0].last && beats_end));
+      // One response for each command.
+      assert (owes_q == lasts + 8'(cut_state_q != CutIdle) + 8'(side_busy_q) + 8'(response_valid_o));
+      if (response_waits_q) assert (response_valid_o && response_o == response_past_q);
+
+      assert ((SectorBits + 3)'(room_q) + space == (SectorBits + 3)'(ring_sectors));
+      // A drive that is gone, its pieces with one that is not, and the ring's end, with either size of blocks.
+      cover (issue_go && issued.gone && !drive_i.gone && count_q > index_t'(1));
+      cover (data_taken && issue_at != '0 && !held_q[0].given);
+      cover (place && piece.place != '0 && SectorBits'(piece.sectors) == to_ring_end && !asked_doomed_q);
+      cover (place && asked_block_q && asked_write_q && count_q != '0 && !held_q[0].block_4096);
+    end
+  end
+`endif
 
 endmodule

@@ -4,6 +4,7 @@
 A file names a top and, in a table each, what is asked of it:
 
     top = "spate_fifo"              # what it uses comes from rtl/spate.f; `extra` names sources that the list has not
+    proven = ["spate_x"]            # parts with tasks of their own: their properties are not asked again
     [prove]                         # the task is fifo-prove
     mode = "prove"                  # prove (k-induction), bmc (no failure within depth), cover (each cover is reached)
     depth = 12
@@ -45,7 +46,7 @@ multiclock {multiclock}
 read_slang --threads 1 -DFORMAL=1 --top {top} {parameters} {files}
 hierarchy -check -top {top}
 proc
-setundef -undriven -anyconst
+{proven}setundef -undriven -anyconst
 prep -top {top}
 
 [files]
@@ -58,6 +59,7 @@ class Task:
     name: str
     top: str
     extra: tuple[str, ...]
+    proven: tuple[str, ...]
     mode: str
     depth: int
     engine: str = "smtbmc yices"
@@ -69,11 +71,11 @@ def tasks() -> list[Task]:
     found = []
     for path in sorted(TASKS.glob("*.toml")):
         table = tomllib.loads(path.read_text())
-        top, extra = table.pop("top"), tuple(table.pop("extra", ()))
+        top, extra, proven = table.pop("top"), tuple(table.pop("extra", ())), tuple(table.pop("proven", ()))
         for name, settings in table.items():
             if unknown := set(settings) - KEYS:
                 raise SystemExit(f"{path.name}, {name}: unknown settings {', '.join(sorted(unknown))}")
-            found.append(Task(f"{path.stem}-{name}", top, extra, **settings))
+            found.append(Task(f"{path.stem}-{name}", top, extra, proven, **settings))
     return found
 
 
@@ -84,6 +86,7 @@ def write_sby(task: Task) -> pathlib.Path:
         mode=task.mode, depth=task.depth, engine=task.engine, top=task.top,
         multiclock="on" if task.multiclock else "off",
         parameters=" ".join(f"-G{name}={value}" for name, value in task.parameters.items()),
+        proven="".join(f"chformal -remove a:src=*{name}.sv:*\n" for name in task.proven),
         files=" ".join(pathlib.PurePath(path).name for path in paths),
         paths="\n".join(str(filelist.ROOT / path) for path in paths))
     path = FOLDER / f"{task.name}.sby"

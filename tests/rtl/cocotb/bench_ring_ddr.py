@@ -405,6 +405,26 @@ async def a_flush_says_what_is_good_of_each_request(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
+async def large_blocks_after_small_ones_lie_whole_in_the_ring(dut):
+    """An odd number of sectors is used when a drive with larger blocks comes: a piece at the ring's end ends with a
+    block all the same."""
+    bench = Bench(dut, 0.1, ring_pages=16)
+    await bench.start()
+    small = bench.ask(Request(WRITE, 0, 3, 1))
+    assert await bench.answers(1) == [response_to(small, OK, 3)]
+    await bench.cycles(20)
+    dut.drive_block_4096_i.value = 1
+    bench.block_bytes = 4096
+    blocks = 2 * bench.ring_bytes // 4096 + 3
+    written, read = bench.ask(Request(WRITE, 7, blocks, 2)), bench.ask(Request(READ, 7, blocks, 3))
+    assert await bench.answers(2) == [response_to(written, OK, blocks), response_to(read, OK, blocks)]
+    for block in range(blocks):
+        assert bench.drive.medium[7 + block] == bench.contents(written, block)
+    await bench.cycles(20)
+    assert len(bench.beats_out(blocks)) == blocks * 4096 // BEAT_BYTES and not bench.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
 @cocotb.parametrize(op=[WRITE, READ])
 async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, op):
     """A request that is cut half when the drive goes, and the next one has larger blocks: every beat is moved, and what
