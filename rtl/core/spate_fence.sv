@@ -33,10 +33,13 @@ module spate_fence
     input  logic fence_answer_i
 );
 
-  localparam int unsigned Depth = 2 ** $clog2(CommandsMax);
+  // The first one stands outside the queue: all slots and the side command are one more than a power of two.
+  localparam int unsigned Depth = 2 ** $clog2(CommandsMax - 1);
   localparam int unsigned CountWidth = $clog2(Depth) + 1;
 
-  logic waiting_valid, waiting_ready;
+  logic behind_valid, behind_ready, first_valid_q;
+  completion_t behind;
+  logic [CountWidth-1:0] behind_count;
   logic [CountWidth-1:0] waiting;  // completions inside
   logic [CountWidth-1:0] free_q, free_d;  // of these, from the oldest on, may leave
   logic [CountWidth-1:0] asked_q;  // of these, next after them, the question is about
@@ -52,11 +55,19 @@ module spate_fence
       .in_valid_i(completion_valid_i),
       .in_ready_o(completion_ready_o),
       .in_data_i(completion_i),
-      .out_valid_o(waiting_valid),
-      .out_ready_i(waiting_ready),
-      .out_data_o(completion_o),
-      .count_o(waiting)
+      .out_valid_o(behind_valid),
+      .out_ready_i(behind_ready),
+      .out_data_o(behind),
+      .count_o(behind_count)
   );
+
+  assign behind_ready = !first_valid_q || leave;
+  assign waiting = behind_count + CountWidth'(first_valid_q);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) first_valid_q <= 1'b0;
+    else if (behind_ready) first_valid_q <= behind_valid;
+    if (behind_ready) completion_o <= behind;
+  end
 
   spate_cdc_bit u_answer (
       .clk_i,
@@ -66,8 +77,7 @@ module spate_fence
 
   assign answered = answer == request_q;
   assign granted = asking_q && answered;
-  assign completion_valid_o = waiting_valid && free_q != '0;
-  assign waiting_ready = completion_ready_i && free_q != '0;
+  assign completion_valid_o = first_valid_q && free_q != '0;
   assign leave = completion_valid_o && completion_ready_i;
   assign free_d = free_q + (granted ? asked_q : '0) - CountWidth'(leave);
   assign ask = answered && !asking_q && waiting != free_q;

@@ -179,11 +179,12 @@ module spate_slots
 
   logic resend, resend_pending, next, next_pending;
   slot_t resend_slot;
-  assign resend = again_now_q != '0 && !retry_o;  // one write port for the retries, here and below
+  // One write port for the retries, here and below; whether a completion uses it would be known late in the cycle.
+  assign resend = again_now_q != '0 && !completion_valid_i;
   assign resend_slot = again_q[again_first_q];
   // Its command may have ended meanwhile: when the drive was given up.
   assign resend_pending = done_q[resend_slot] != number_of(resend_slot, head_q) [SlotBits];
-  assign next = sent_q != tail_q && !gone_i && !sweeping_q && !retry_o;
+  assign next = sent_q != tail_q && !gone_i && !sweeping_q && !completion_valid_i;
   assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
   assign push_o = !reset_i && (resend ? resend_pending : (next && next_pending));
   assign push_slot_o = resend ? resend_slot : slot_of(sent_q);
@@ -207,8 +208,8 @@ module spate_slots
   assign used = tail_q - head_q;
   assign head_pending = done_q[slot_of(head_q)] != head_q[SlotBits];
   assign abort = head_abort_i && head_pending && head_q != tail_q;
-  // One write port each for statuses and done bits.
-  assign issue_ready_o = !clear && !used[SlotBits] && !finish && !sweep && !abort;
+  // One write port each for statuses and done bits. Whether a completion uses it would be known late in the cycle.
+  assign issue_ready_o = !clear && !used[SlotBits] && !completion_valid_i && !sweep && !abort;
   assign issue = issue_valid_i && issue_ready_o;
   assign issue_dead = issue && issue_status_i != StatusOk;
 

@@ -4,7 +4,7 @@
 module fence_top
   import spate_pkg::*;
 #(
-    parameter int unsigned CommandsMax = 64,
+    parameter int unsigned CommandsMax = 65,
     parameter int unsigned IdWidth = 4,
     parameter int unsigned UnansweredBits = 6
 ) (

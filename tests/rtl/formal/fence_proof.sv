@@ -15,7 +15,7 @@ module fence_proof
     input logic reply_i
 );
 
-  localparam int unsigned CommandsMax = 4;
+  localparam int unsigned CommandsMax = 5;  // as with slots: one more than a power of two
 
   logic completion_ready, completion_valid, request, answer_q;
   completion_t completion, completion_out;
