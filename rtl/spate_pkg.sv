@@ -146,7 +146,7 @@ package spate_pkg;
   typedef struct packed {
     logic       epoch;
     logic [5:0] uses;
-    logic       side;   // the one side command (flush, deallocate, mailbox, raw); `slot` and `uses` are 0
+    logic       side;   // the one side command (flush, deallocate, mailbox, raw); `slot` counts them, `uses` is 0
     logic [7:0] slot;
   } cid_t;
 

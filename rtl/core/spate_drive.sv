@@ -355,9 +355,13 @@ module spate_drive
     );
   end
 
+  logic sqe_write, sqe_side;
+  logic [3:0] sqe_dword;
+  logic [31:0] sqe_data;
   logic side_busy_q, side_known, side_ended;
+  logic [7:0] side_number_q;  // from the entry's identifier: one that is completed twice does not end the next one
   assign side_known = completion.cid == cid_t
-'{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: '0}
+'{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q}
       && side_busy_q;
   assign side_ended = completion_taken && side_known;
   assign slot_completion_valid = completion_valid && !completion.cid.side;
@@ -367,6 +371,7 @@ module spate_drive
   always_ff @(posedge clk_i) begin
     if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
     else if (side_push && side_push_ready) side_busy_q <= 1'b1;
+    if (sqe_write && sqe_side && sqe_dword == '0) side_number_q <= sqe_data[23:16];
   end
 
   // ---- the windows and the buffer ----
@@ -374,9 +379,7 @@ module spate_drive
   logic buffer_read, buffer_write;
   logic [BeatBits-1:0] buffer_read_beat, buffer_write_beat;
   logic [DataWidth-1:0] buffer_data;
-  logic sqe_write, sqe_side, admin_entry_valid;
-  logic [3:0] sqe_dword;
-  logic [31:0] sqe_data;
+  logic admin_entry_valid;
   logic [1:0] admin_entry;
   logic [LbaWidth-1:0] range_lba;
   logic [31:0] range_blocks;

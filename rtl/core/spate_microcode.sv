@@ -150,7 +150,6 @@ module spate_microcode
     LAdminReturn,
     LSideClear,
     LSide,
-    LSideTry,
     LSideWait,
     LSideDone,
     LCheckRange,
@@ -1158,12 +1157,12 @@ module spate_microcode
     load(RRetries, imm(16'd7)),
     ret(),
     at(LSide),
+    add(RCid, high(16'd1)),
+    mask(RCid, high(16'h80ff)),
     load(RTemp, of(RCid)),
-    mask(RTemp, high(16'h8000)),
     add(RTemp, high(16'h0100)),
     add(RTemp, of(ROpcode)),
     entry(4'd0, of(RTemp)),
-    at(LSideTry),
     out(OutPush, imm(16'd1)),
     deadline(imm(16'(DeadlineMs))),
     at(LSideWait),
@@ -1183,7 +1182,7 @@ module spate_microcode
     jump(IfCarry, LReturnStatus),
     load(RTemp, imm(16'(RetryMs))),
     call(LDelay),
-    go(LSideTry),
+    go(LSide),
 
     // At least one block, and none beyond the namespace: otherwise the status is in RStatus, and not zero.
     at(

@@ -119,7 +119,7 @@ package spate_microcode_pkg;
     RAttempts,  // bring-ups and recoveries in a row, no command having ended nor 100 ms of peace between them
     RReruns,  // how often the side command that is waiting was begun, and two bits
     RRetries,  // left
-    RCid,  // of the last admin command, in the upper half
+    RCid,  // of the last admin or side command, in the upper half
     RAdminTail,
     RAdminHead,
     RHeadDoorbell,  // the admin completion queue's

@@ -15,9 +15,10 @@ LISTS = "every_slot_has_a_list_of_its_own"  # in a ring that has room for lists
 KILLER = "a_command_that_kills_the_drive_ends"
 GONE = "what_came_while_it_was_gone_stays_dead"  # in a ring, with blocks of 4096 bytes
 NEXT = "what_was_asked_of_one_drive_is_not_asked_of_the_next"  # in a ring that holds four blocks
-EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE, KILLER)
+DOUBLED = "a_late_double_of_a_flush_ends_no_other"
+EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE, KILLER, DOUBLED)
 # Data width, bytes of the buffer, log2 of the slots and of the queue's entries, of a block; 8192 bytes: memory mode.
-SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS, GONE, NEXT)),
+SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER, DOUBLED)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS, GONE, NEXT)),
           (512, 139264, 8, 9, 9, (STREAMS, LISTS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST)),
           (256, 8192, 2, 3, 12, (COMPLETIONS, READS))]
 ALL = os.environ.get("ALL", "0") != "0"
@@ -35,7 +36,7 @@ def test_drive(width, ram_bytes, slot_bits, queue_shift, block_shift, cases):
     runner.run("spate_drive", "bench_drive",
                parameters={"DataWidth": width, "RamBytes": ram_bytes, "SlotBits": slot_bits, "QueueShiftMax": queue_shift,
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,
-                           "AdminDeadlineMs": 300, "CommandDeadlineMs": 1500},
+                           "AdminDeadlineMs": 600, "CommandDeadlineMs": 1500},
                env={"DATA_WIDTH": str(width), "RAM_BYTES": str(ram_bytes), "BLOCK_SHIFT": str(block_shift),
                     "WINDOW_BITS": str(window_bits(ram_bytes)), "SLOTS": str(1 << slot_bits),
                     "REQUESTS": "60" if ALL else "16", "CASES": " ".join({*cases, *(EVERYWHERE if ALL else ())})})

@@ -496,3 +496,29 @@ async def what_was_asked_of_one_drive_is_not_asked_of_the_next(dut):
     bench.seen = len(drive.responses)
     await bench.finish()
     assert not bench.failed and len(drive.io_log) == 3
+
+
+@case
+async def a_late_double_of_a_flush_ends_no_other(dut):
+    """The drive completes one flush once more while it works at the next: that one ends when it is done."""
+    bench = Bench(dut, stall=0.0)
+    drive = bench.drive
+    await bench.ready()
+    carry_out, flushes, done = drive.carry_out, [], []
+
+    async def double(life, cid, sqe):
+        flushes.append(cid)
+        if len(flushes) == 2:
+            drive.post(drive.cq, CQ, drive.sq.head, 1, flushes[0], 0)
+            drive.sq.reported = drive.sq.head
+            await drive.cycles(400)
+        done.append(cid)
+        await carry_out(life, cid, sqe)
+
+    drive.carry_out = double
+    for number in (1, 2):
+        drive.put(op="flush", tag=number, from_registers=1, source=MAILBOX)
+        await drive.until(lambda: len(drive.responses) == number, what="an answer")
+        assert len(done) == number, "it was ended by the other one's completion"
+    assert [answer["status"] for answer in drive.responses] == [0, 0]
+    assert drive.events["cq_id"] == 1

@@ -324,7 +324,8 @@ class AdminDrive:
     def side(self) -> None:
         sqe = list(self.entries[1])
         cid = sqe[0] >> 16
-        assert cid == 0x0100 | self.epoch << 15, f"side identifier {cid:#x}"
+        assert cid & 0xFF00 == 0x0100 | self.epoch << 15, f"side identifier {cid:#x}"
+        assert not self.side_log or self.side_log[-1][0] >> 16 != cid, "the identifier of the command before it"
         self.side_log.append(sqe)
         fault = self.side_faults.popleft() if self.side_faults else None
         if fault == LOST:
