@@ -886,6 +886,12 @@ module spate_microcode
     call(LRawPages),
     compare(ROpcode, imm(16'h000c)),  // would be answered when something happens
     jump(IfZero, LInvalid),
+    compare(ROpcode, imm(16'h000d)),  // these three change the namespace behind the core's back
+    jump(IfZero, LInvalid),
+    compare(ROpcode, imm(16'h0015)),
+    jump(IfZero, LInvalid),
+    compare(ROpcode, imm(16'h0080)),
+    jump(IfZero, LInvalid),
     call(LAdminOnce),
     load(RDoneLow, get(InAdminResult)),
     go(LRespond),

@@ -235,7 +235,7 @@ async def raw_commands(dut):
     answer = await drive.respond(op="raw_admin")
     assert answer["status"] == 0 and answer["done"] == 0xABCD_000A
     assert fields(drive.admin_log[-1])["prp1"] == window(drive, 0x3000)
-    for opcode in (0, 1, 4, 5, 0x0C):
+    for opcode in (0, 1, 4, 5, 0x0C, 0x0D, 0x15, 0x80):
         drive.raw[0] = opcode
         before = len(drive.admin_log)
         assert (await drive.respond(op="raw_admin"))["status"] == 0x8001
