@@ -25,7 +25,7 @@ module spate_ring_ddr
     parameter int unsigned DataWidth = 128,  // of the streams and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses, up to 48
     parameter int unsigned PieceBytes = 524288,  // of the largest piece: a power of two, at least 4096
-    parameter int unsigned Pieces = 16,  // under way; a power of two
+    parameter int unsigned Pieces = 32,  // under way; a power of two
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
     input logic clk_i,
@@ -54,6 +54,7 @@ module spate_ring_ddr
     output logic      [DataWidth-1:0] data_o,
     output logic                      data_last_o,
     output logic                      data_error_o,
+    output logic      [ LbaWidth-1:0] written_blocks_o,  // what a flush's `done` would be now
 
     // The drive. The command that is offered may change while it is not taken.
     output logic      drive_command_valid_o,
@@ -640,6 +641,7 @@ module spate_ring_ddr
   assign piece_done = piece_status == StatusMemory ? '0 : 32'(current.done);
   assign status = status_q != StatusOk ? status_q : piece_status;
   assign done = status_q != StatusOk ? done_q : done_q + piece_done;
+  assign written_blocks_o = written_q;
   assign side_response_take = side_response_valid_q && !response_valid_o && !(current_done && current.last);
 
   always_ff @(posedge clk_i) begin

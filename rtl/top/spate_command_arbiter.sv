@@ -11,6 +11,9 @@
 // for one whose command it would not, so a flush passes a stream that waits for data; and while the drive takes commands
 // of a lane, one of it is taken within three cycles, and each giver's after at most one of the other's.
 //
+// The drive may be a spate_ring_ddr, which takes no side command in four of eight cycles while it has a piece to give:
+// then one of that lane is taken within seven cycles.
+//
 // The user may change between two commands, one for each lane, which it offers in turn for at least four cycles. Then one
 // of a lane is taken within eight cycles in which the drive would; whose, a drive with the rhythm of these turns decides. Its
 // responses must be taken without waiting for the user (spate_user_side has room for them): one that is not taken holds

@@ -5,6 +5,8 @@
 //
 // Guarantee: that of spate_drive, through both ways in. The user's commands and the registers' share the drive, and
 // neither holds the other up for longer than a command of the drive takes; responses go where the command came from.
+//
+// With MemoryRingBytes a spate_ring_ddr stands before the drive: the stream commands of both ways in go through it.
 module spate_host
   import spate_pkg::*;
 #(
@@ -14,7 +16,12 @@ module spate_host
     parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
     parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
-    parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
+    parameter int unsigned AddressBits = 40,  // of data addresses: memory mode, and the memory of a ring there
+    parameter logic [63:0] MemoryRingBytes = 64'd0,  // of a ring in memory; needs RamBytes 8192. 0: none
+    parameter logic [63:0] MemoryRingBase = 64'h0,  // its first byte, as ring_axi has it
+    parameter logic [63:0] MemoryRingDriveBase = 64'h0,  // the same byte, as the drive sees it
+    parameter int unsigned PieceBytes = 524288,  // ring in memory: of the largest piece; a power of two, at least 4096
+    parameter int unsigned Pieces = 32,  // ring in memory: that are under way; a power of two
     parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
@@ -93,8 +100,69 @@ module spate_host
     // Memory mode: the fence and the tap.
     output logic fence_request_o,
     input  logic fence_answer_i,
-    input  logic tap_lost_i
+    input  logic tap_lost_i,
+
+    // The memory of the ring: see spate_ring_ddr. Otherwise stands still.
+    output logic [AddressBits-1:0] ring_axi_awaddr_o,
+    output logic [            7:0] ring_axi_awlen_o,
+    output logic [            2:0] ring_axi_awsize_o,
+    output logic [            1:0] ring_axi_awburst_o,
+    output logic                   ring_axi_awvalid_o,
+    input  logic                   ring_axi_awready_i,
+    output logic [  DataWidth-1:0] ring_axi_wdata_o,
+    output logic [DataWidth/8-1:0] ring_axi_wstrb_o,
+    output logic                   ring_axi_wlast_o,
+    output logic                   ring_axi_wvalid_o,
+    input  logic                   ring_axi_wready_i,
+    input  logic [            1:0] ring_axi_bresp_i,
+    input  logic                   ring_axi_bvalid_i,
+    output logic                   ring_axi_bready_o,
+    output logic [AddressBits-1:0] ring_axi_araddr_o,
+    output logic [            7:0] ring_axi_arlen_o,
+    output logic [            2:0] ring_axi_arsize_o,
+    output logic [            1:0] ring_axi_arburst_o,
+    output logic                   ring_axi_arvalid_o,
+    input  logic                   ring_axi_arready_i,
+    input  logic [  DataWidth-1:0] ring_axi_rdata_i,
+    input  logic [            1:0] ring_axi_rresp_i,
+    input  logic                   ring_axi_rvalid_i,
+    output logic                   ring_axi_rready_o
 );
+
+  localparam bit HasMemoryRing = MemoryRingBytes != '0;
+  // The buffer as software is told of it, in 32 bits.
+  localparam int unsigned ToldRamBytes = !HasMemoryRing ? RamBytes :
+      MemoryRingBytes < 64'hffff_d000 ? 32'(MemoryRingBytes + 64'd8192) : 32'hffff_f000;
+
+  if (HasMemoryRing) begin : gen_check_ring
+    localparam logic [63:0] AddressEnd = 64'd1 << AddressBits;
+    if (RamBytes != 8192) begin : gen_mode
+      $error("spate_host: a ring in memory (MemoryRingBytes) needs RamBytes 8192");
+    end
+    if (AddressBits < 16 || AddressBits > 48) begin : gen_bits
+      $error("spate_host: with a ring in memory AddressBits must be 16 to 48");
+    end
+    if (MemoryRingBytes % 4096 != 0 || MemoryRingBytes < 64'd2 * 64'(PieceBytes)) begin : gen_bytes
+      $error("spate_host: MemoryRingBytes must be a multiple of 4096, at least twice PieceBytes");
+    end
+    if (MemoryRingBase % 4096 != 0 || MemoryRingDriveBase % 4096 != 0) begin : gen_page
+      $error("spate_host: MemoryRingBase and MemoryRingDriveBase must be multiples of 4096");
+    end
+    if (MemoryRingBytes >= AddressEnd || MemoryRingBase > AddressEnd - MemoryRingBytes ||
+        MemoryRingDriveBase > AddressEnd - MemoryRingBytes) begin : gen_end
+      $error("spate_host: the ring at MemoryRingBase and MemoryRingDriveBase must end within AddressBits");
+    end
+    if (MemoryRingDriveBase < WindowBase + (64'd1 << WindowBits) &&
+        WindowBase < MemoryRingDriveBase + MemoryRingBytes) begin : gen_aperture
+      $error("spate_host: the ring at MemoryRingDriveBase and the aperture at WindowBase overlap");
+    end
+    if (MemoryRingDriveBase < BarBase + 64'h10_0000 && BarBase < MemoryRingDriveBase + MemoryRingBytes) begin : gen_bar
+      $error("spate_host: the ring at MemoryRingDriveBase and BAR 0 at BarBase overlap");
+    end
+    if (Pieces < 2 || (Pieces & (Pieces - 1)) != 0) begin : gen_pieces
+      $error("spate_host: Pieces must be a power of two, at least 2");
+    end
+  end
 
   // ---- commands: the user's and the registers' ----
 
@@ -139,7 +207,7 @@ module spate_host
   spate_registers #(
       .DataWidth(DataWidth),
       .Slots(2 ** SlotBits),
-      .RamBytes(RamBytes)
+      .RamBytes(ToldRamBytes)
   ) u_registers (
       .clk_i,
       .rst_ni,
@@ -203,6 +271,110 @@ module spate_host
       .unsafe_shutdowns_i(unsafe_shutdowns)
   );
 
+  // ---- a ring in memory, or none: what the drive itself is given ----
+
+  logic drive_command_valid, drive_command_ready, drive_response_valid, drive_response_ready;
+  command_t drive_command;
+  response_t drive_response;
+  logic drive_in_valid, drive_in_ready, drive_out_valid, drive_out_ready, drive_out_last, drive_out_error;
+  logic [DataWidth-1:0] drive_out;
+  logic [LbaWidth-1:0] drive_written_blocks;
+
+  if (HasMemoryRing) begin : gen_ring
+    spate_ring_ddr #(
+        .DataWidth(DataWidth),
+        .AddressWidth(AddressBits),
+        .PieceBytes(PieceBytes),
+        .Pieces(Pieces)
+    ) u_ring (
+        .clk_i,
+        .rst_ni,
+        .ring_base_i(MemoryRingBase[AddressBits-1:0]),
+        .ring_drive_base_i(MemoryRingDriveBase),
+        .ring_pages_i(MemoryRingBytes[AddressBits-1:12]),
+        .drive_i(drive_o),
+        .command_valid_i(command_valid),
+        .command_ready_o(command_ready),
+        .command_i(command),
+        .response_valid_o(response_valid),
+        .response_ready_i(response_ready),
+        .response_o,
+        .data_valid_i,
+        .data_ready_o,
+        .data_i,
+        .data_valid_o,
+        .data_ready_i,
+        .data_o,
+        .data_last_o,
+        .data_error_o,
+        .written_blocks_o(written_blocks),
+        .drive_command_valid_o(drive_command_valid),
+        .drive_command_ready_i(drive_command_ready),
+        .drive_command_o(drive_command),
+        .drive_response_valid_i(drive_response_valid),
+        .drive_response_ready_o(drive_response_ready),
+        .drive_response_i(drive_response),
+        .m_axi_awvalid_o(ring_axi_awvalid_o),
+        .m_axi_awready_i(ring_axi_awready_i),
+        .m_axi_awaddr_o(ring_axi_awaddr_o),
+        .m_axi_awlen_o(ring_axi_awlen_o),
+        .m_axi_awsize_o(ring_axi_awsize_o),
+        .m_axi_awburst_o(ring_axi_awburst_o),
+        .m_axi_wvalid_o(ring_axi_wvalid_o),
+        .m_axi_wready_i(ring_axi_wready_i),
+        .m_axi_wdata_o(ring_axi_wdata_o),
+        .m_axi_wstrb_o(ring_axi_wstrb_o),
+        .m_axi_wlast_o(ring_axi_wlast_o),
+        .m_axi_bvalid_i(ring_axi_bvalid_i),
+        .m_axi_bready_o(ring_axi_bready_o),
+        .m_axi_bresp_i(ring_axi_bresp_i),
+        .m_axi_arvalid_o(ring_axi_arvalid_o),
+        .m_axi_arready_i(ring_axi_arready_i),
+        .m_axi_araddr_o(ring_axi_araddr_o),
+        .m_axi_arlen_o(ring_axi_arlen_o),
+        .m_axi_arsize_o(ring_axi_arsize_o),
+        .m_axi_arburst_o(ring_axi_arburst_o),
+        .m_axi_rvalid_i(ring_axi_rvalid_i),
+        .m_axi_rready_o(ring_axi_rready_o),
+        .m_axi_rdata_i(ring_axi_rdata_i),
+        .m_axi_rresp_i(ring_axi_rresp_i)
+    );
+    // In memory mode the drive's own streams stand still.
+    assign drive_in_valid = 1'b0;
+    assign drive_out_ready = 1'b0;
+  end else begin : gen_no_ring
+    assign drive_command_valid = command_valid;
+    assign command_ready = drive_command_ready;
+    assign drive_command = command;
+    assign response_valid = drive_response_valid;
+    assign drive_response_ready = response_ready;
+    assign response_o = drive_response;
+    assign drive_in_valid = data_valid_i;
+    assign data_ready_o = drive_in_ready;
+    assign data_valid_o = drive_out_valid;
+    assign drive_out_ready = data_ready_i;
+    assign data_o = drive_out;
+    assign data_last_o = drive_out_last;
+    assign data_error_o = drive_out_error;
+    assign written_blocks = drive_written_blocks;
+    assign ring_axi_awaddr_o = '0;
+    assign ring_axi_awlen_o = '0;
+    assign ring_axi_awsize_o = '0;
+    assign ring_axi_awburst_o = '0;
+    assign ring_axi_awvalid_o = 1'b0;
+    assign ring_axi_wdata_o = '0;
+    assign ring_axi_wstrb_o = '0;
+    assign ring_axi_wlast_o = 1'b0;
+    assign ring_axi_wvalid_o = 1'b0;
+    assign ring_axi_bready_o = 1'b0;
+    assign ring_axi_araddr_o = '0;
+    assign ring_axi_arlen_o = '0;
+    assign ring_axi_arsize_o = '0;
+    assign ring_axi_arburst_o = '0;
+    assign ring_axi_arvalid_o = 1'b0;
+    assign ring_axi_rready_o = 1'b0;
+  end
+
   // ---- the core ----
 
   spate_drive #(
@@ -224,20 +396,20 @@ module spate_host
       .clk_i,
       .rst_ni,
       .enable_i(enable),
-      .command_valid_i(command_valid),
-      .command_ready_o(command_ready),
-      .command_i(command),
-      .response_valid_o(response_valid),
-      .response_ready_i(response_ready),
-      .response_o,
-      .data_valid_i,
-      .data_ready_o,
+      .command_valid_i(drive_command_valid),
+      .command_ready_o(drive_command_ready),
+      .command_i(drive_command),
+      .response_valid_o(drive_response_valid),
+      .response_ready_i(drive_response_ready),
+      .response_o(drive_response),
+      .data_valid_i(drive_in_valid),
+      .data_ready_o(drive_in_ready),
       .data_i,
-      .data_valid_o,
-      .data_ready_i,
-      .data_o,
-      .data_last_o,
-      .data_error_o,
+      .data_valid_o(drive_out_valid),
+      .data_ready_i(drive_out_ready),
+      .data_o(drive_out),
+      .data_last_o(drive_out_last),
+      .data_error_o(drive_out_error),
       .link_up_i,
       .perst_no,
       .adapter_reset_o,
@@ -274,7 +446,7 @@ module spate_host
       .raw_data_i(raw_data),
       .drive_o,
       .events_o(events),
-      .written_blocks_o(written_blocks),
+      .written_blocks_o(drive_written_blocks),
       .step_o(step),
       .error_o(error),
       .error_detail_o(error_detail),

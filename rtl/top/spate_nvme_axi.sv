@@ -17,7 +17,12 @@ module spate_nvme_axi
     parameter logic [63:0] BarAxiBase = 64'h0,  // where the bridge's slave port has it
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,  // of the bridge's master
-    parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
+    parameter int unsigned AddressBits = 40,  // of data addresses: memory mode, and the memory of a ring there
+    parameter logic [63:0] MemoryRingBytes = 64'd0,  // of a ring in memory; needs RamBytes 8192. 0: none
+    parameter logic [63:0] MemoryRingBase = 64'h0,  // its first byte, as ring_axi has it
+    parameter logic [63:0] MemoryRingDriveBase = 64'h0,  // the same byte, as the drive sees it
+    parameter int unsigned PieceBytes = 524288,  // ring in memory: of the largest piece; a power of two, at least 4096
+    parameter int unsigned Pieces = 32,  // ring in memory: that are under way; a power of two
     parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
@@ -58,7 +63,8 @@ module spate_nvme_axi
     output logic                drive_block_4096_o,
     output logic [LbaWidth-1:0] drive_blocks_o,
 
-    // What is written and what was read: whole beats, in the order of the commands. Stand still in memory mode.
+    // What is written and what was read: whole beats, in the order of the commands. Stand still in memory mode, unless there
+    // is a ring in memory.
     input  logic                 s_axis_tvalid_i,
     output logic                 s_axis_tready_o,
     input  logic [DataWidth-1:0] s_axis_tdata_i,
@@ -173,11 +179,38 @@ module spate_nvme_axi
     input logic               tap_awready_i,
     input logic [IdWidth-1:0] tap_bid_i,
     input logic               tap_bvalid_i,
-    input logic               tap_bready_i
+    input logic               tap_bready_i,
+
+    // With MemoryRingBytes, to that memory, in clk_i: bursts within 4 KiB, one identifier. Otherwise stands still, and its
+    // inputs are all zeros.
+    output logic [AddressBits-1:0] ring_axi_awaddr_o,
+    output logic [            7:0] ring_axi_awlen_o,
+    output logic [            2:0] ring_axi_awsize_o,
+    output logic [            1:0] ring_axi_awburst_o,
+    output logic                   ring_axi_awvalid_o,
+    input  logic                   ring_axi_awready_i,
+    output logic [  DataWidth-1:0] ring_axi_wdata_o,
+    output logic [DataWidth/8-1:0] ring_axi_wstrb_o,
+    output logic                   ring_axi_wlast_o,
+    output logic                   ring_axi_wvalid_o,
+    input  logic                   ring_axi_wready_i,
+    input  logic [            1:0] ring_axi_bresp_i,
+    input  logic                   ring_axi_bvalid_i,
+    output logic                   ring_axi_bready_o,
+    output logic [AddressBits-1:0] ring_axi_araddr_o,
+    output logic [            7:0] ring_axi_arlen_o,
+    output logic [            2:0] ring_axi_arsize_o,
+    output logic [            1:0] ring_axi_arburst_o,
+    output logic                   ring_axi_arvalid_o,
+    input  logic                   ring_axi_arready_i,
+    input  logic [  DataWidth-1:0] ring_axi_rdata_i,
+    input  logic [            1:0] ring_axi_rresp_i,
+    input  logic                   ring_axi_rvalid_i,
+    output logic                   ring_axi_rready_o
 );
 
   localparam int unsigned WindowBits = window_bits(RamBytes);
-  localparam bit HasStreams = RamBytes > 8192;
+  localparam bit InMemory = RamBytes <= 8192;  // the drive reads and writes data past the core
 
   logic command_valid, command_ready, response_valid, response_ready;
   command_t command;
@@ -197,7 +230,7 @@ module spate_nvme_axi
 
   spate_user_side #(
       .DataWidth(DataWidth),
-      .HasStreams(HasStreams),
+      .HasStreams(!InMemory || MemoryRingBytes != '0),
       .ResponseDepth(2 ** SlotBits)
   ) u_user_side (
       .user_clk_i,
@@ -260,6 +293,11 @@ module spate_nvme_axi
       .WindowBase(WindowBase),
       .BarBase(BarBase),
       .AddressBits(AddressBits),
+      .MemoryRingBytes(MemoryRingBytes),
+      .MemoryRingBase(MemoryRingBase),
+      .MemoryRingDriveBase(MemoryRingDriveBase),
+      .PieceBytes(PieceBytes),
+      .Pieces(Pieces),
       .CommandSectorsLimit(CommandSectorsLimit),
       .ClockHz(ClockHz),
       .UsPerMs(UsPerMs),
@@ -330,7 +368,31 @@ module spate_nvme_axi
       .mmio_response_i(mmio_response),
       .fence_request_o(fence_request),
       .fence_answer_i(fence_answer),
-      .tap_lost_i(tap_lost)
+      .tap_lost_i(tap_lost),
+      .ring_axi_awaddr_o,
+      .ring_axi_awlen_o,
+      .ring_axi_awsize_o,
+      .ring_axi_awburst_o,
+      .ring_axi_awvalid_o,
+      .ring_axi_awready_i,
+      .ring_axi_wdata_o,
+      .ring_axi_wstrb_o,
+      .ring_axi_wlast_o,
+      .ring_axi_wvalid_o,
+      .ring_axi_wready_i,
+      .ring_axi_bresp_i,
+      .ring_axi_bvalid_i,
+      .ring_axi_bready_o,
+      .ring_axi_araddr_o,
+      .ring_axi_arlen_o,
+      .ring_axi_arsize_o,
+      .ring_axi_arburst_o,
+      .ring_axi_arvalid_o,
+      .ring_axi_arready_i,
+      .ring_axi_rdata_i,
+      .ring_axi_rresp_i,
+      .ring_axi_rvalid_i,
+      .ring_axi_rready_o
   );
 
   spate_pcie_axi #(
@@ -440,7 +502,7 @@ module spate_nvme_axi
 
   // ---- memory mode: are the writes that passed the core by answered? ----
 
-  if (HasStreams) begin : gen_no_tap
+  if (!InMemory) begin : gen_no_tap
     assign fence_answer = 1'b0;
     assign quiet = adapter_quiet;
     assign tap_lost = 1'b0;

@@ -277,7 +277,31 @@ module spate_nvme_usp
       .mmio_response_i(mmio_response),
       .fence_request_o(),
       .fence_answer_i(1'b0),
-      .tap_lost_i(1'b0)
+      .tap_lost_i(1'b0),
+      .ring_axi_awaddr_o(),
+      .ring_axi_awlen_o(),
+      .ring_axi_awsize_o(),
+      .ring_axi_awburst_o(),
+      .ring_axi_awvalid_o(),
+      .ring_axi_awready_i(1'b0),
+      .ring_axi_wdata_o(),
+      .ring_axi_wstrb_o(),
+      .ring_axi_wlast_o(),
+      .ring_axi_wvalid_o(),
+      .ring_axi_wready_i(1'b0),
+      .ring_axi_bresp_i('0),
+      .ring_axi_bvalid_i(1'b0),
+      .ring_axi_bready_o(),
+      .ring_axi_araddr_o(),
+      .ring_axi_arlen_o(),
+      .ring_axi_arsize_o(),
+      .ring_axi_arburst_o(),
+      .ring_axi_arvalid_o(),
+      .ring_axi_arready_i(1'b0),
+      .ring_axi_rdata_i('0),
+      .ring_axi_rresp_i('0),
+      .ring_axi_rvalid_i(1'b0),
+      .ring_axi_rready_o()
   );
 
   spate_pcie_usp #(

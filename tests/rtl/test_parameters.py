@@ -7,6 +7,8 @@ import pytest
 
 import filelist
 
+RING = {"RamBytes": "8192", "MemoryRingBytes": "64'h40000000", "MemoryRingBase": "64'h100000000",
+        "MemoryRingDriveBase": "64'h100000000"}
 OVERLAP = "the aperture at WindowBase and BAR 0 at BarBase overlap"
 REFUSED = {
     "both at 0": ("spate_nvme_axi", {"WindowBase": "64'h0", "BarBase": "64'h0"}, OVERLAP),
@@ -18,6 +20,16 @@ REFUSED = {
         "spate_nvme_axi", {"WindowBase": "64'h100000000", "AddressWidth": "32"}, "WindowBase must be below 2^AddressWidth"),
     "no milliseconds": ("spate_nvme_axi", {"UsPerMs": "0"}, "UsPerMs must be 2 to 1000"),
     "a ring that is too small": ("spate_nvme_axi", {"RamBytes": "12288"}, "RamBytes 8192, or 40960 and more"),
+    "a ring in memory, and one on chip": ("spate_nvme_axi", RING | {"RamBytes": "262144"}, "needs RamBytes 8192"),
+    "a ring in memory of less than two pieces": (
+        "spate_nvme_axi", RING | {"MemoryRingBytes": "64'h80000"}, "a multiple of 4096, at least twice PieceBytes"),
+    "a ring in memory inside a page": (
+        "spate_nvme_axi", RING | {"MemoryRingDriveBase": "64'h100000800"}, "must be multiples of 4096"),
+    "a ring in memory that the addresses do not reach": (
+        "spate_nvme_axi", RING | {"AddressBits": "32"}, "must end within AddressBits"),
+    "a ring in memory on the aperture": (
+        "spate_nvme_axi", RING | {"MemoryRingDriveBase": "64'h40001000"}, "and the aperture at WindowBase overlap"),
+    "a ring in memory on BAR 0": ("spate_nvme_axi", RING | {"MemoryRingDriveBase": "64'ha0100000"}, "and BAR 0 at BarBase overlap"),
 }
 
 
@@ -39,6 +51,8 @@ CAN = {
     "a slot for each list": {"SlotBits": "8", "QueueShiftMax": "10"},
     "a ring of 32 MiB": {"RamBytes": "33562624", "BarBase": "64'h70000000"},
     "the smallest ring": {"RamBytes": "40960"},
+    "a ring in memory just before the aperture": RING | {"MemoryRingDriveBase": "64'h40000000"},
+    "the smallest ring in memory": RING | {"MemoryRingBytes": "64'h2000", "PieceBytes": "4096"},
 }
 
 

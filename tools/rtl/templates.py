@@ -23,6 +23,9 @@ TEMPLATES = {
     "nvme_axi_stream": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data streams through a ring of 256 KiB", {}),
     "nvme_axi_memory": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data between memory and the drive",
                         {"RamBytes": "8192"}),
+    "nvme_axi_memory_ring": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data streams through a ring of 1 GiB in "
+                             "memory", {"RamBytes": "8192", "MemoryRingBytes": "64'h4000_0000",
+                                        "MemoryRingBase": "64'h1_0000_0000", "MemoryRingDriveBase": "64'h1_0000_0000"}),
     "nvme_usp_stream": ("spate_nvme_usp", "one drive on the UltraScale+ integrated block, data streams through a ring of "
                         "256 KiB", {}),
     "nvme_stripe_axi_stream": ("spate_nvme_stripe_axi", "two drives as one, each behind an AXI-PCIe bridge, data streams "

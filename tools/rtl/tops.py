@@ -3,8 +3,11 @@
 
 from typing import NamedTuple
 
+MEMORY_RING = {"RamBytes": 8192, "MemoryRingBytes": "64'h40000000", "MemoryRingBase": "64'h100000000",
+               "MemoryRingDriveBase": "64'h100000000"}
+
 # Every module of rtl/spate.f is linted as a top with its defaults. Here: other parameters that change what is there.
-LINT: dict[str, list[dict[str, int]]] = {
+LINT: dict[str, list[dict[str, int | str]]] = {
     "spate_fifo": [{"Width": 1, "Depth": 2}],
     "spate_buffer": [{"RamBytes": 8192}, {"DataWidth": 512, "RamBytes": 12288}],
     "spate_splitter": [{"RamBytes": 8192, "BaseBits": 62}],
@@ -12,7 +15,8 @@ LINT: dict[str, list[dict[str, int]]] = {
     "spate_stripe": [{"Drives": 3, "MemberRamBytes": 8192}, {"Drives": 7, "DataWidth": 512}],
     "spate_ring_ddr": [{"DataWidth": 512, "AddressWidth": 33}],
     "spate_pcie_usp": [{"DataWidth": 256}],
-    "spate_nvme_axi": [{"RamBytes": 8192}, {"DataWidth": 512}],
+    "spate_host": [MEMORY_RING],
+    "spate_nvme_axi": [{"RamBytes": 8192}, {"DataWidth": 512}, MEMORY_RING | {"DataWidth": 256}],
     "spate_nvme_stripe_axi": [{"RamBytes": 8192}],
     "spate_user_side": [{"HasStreams": 0}],
     "spate_drive": [{"RamBytes": 8192}, {"DataWidth": 256, "RamBytes": 1048576}, {"DataWidth": 512, "SlotBits": 7, "QueueShiftMax": 8}],
@@ -24,7 +28,7 @@ class Area(NamedTuple):
 
     name: str  # of its figures
     module: str
-    parameters: dict[str, int]
+    parameters: dict[str, int | str]
     luts_max: int | None = None  # the aim
     uram: bool = False  # large memories may become UltraRAM
 
@@ -35,6 +39,7 @@ AREAS = [
     Area("stream mode, core, 256 wide", "spate_drive", {"DataWidth": 256, "RamBytes": 1048576}, uram=True),
     Area("whole host behind a bridge", "spate_nvme_axi", {"DataWidth": 128}, uram=True),
     Area("whole host behind a bridge, memory mode", "spate_nvme_axi", {"DataWidth": 128, "RamBytes": 8192}),
+    Area("whole host behind a bridge, ring in memory", "spate_nvme_axi", {"DataWidth": 128} | MEMORY_RING),
     Area("whole host on the hard block", "spate_nvme_usp", {"DataWidth": 128}, luts_max=12960, uram=True),
     Area("bridge adapter", "spate_pcie_axi", {"DataWidth": 128}),
     Area("registers", "spate_registers", {"DataWidth": 128}),

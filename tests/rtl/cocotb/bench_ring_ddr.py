@@ -402,6 +402,7 @@ async def a_flush_says_what_is_good_of_each_request(dut):
     flush = bench.ask(Request(FLUSH, 0, 0, 6))
     assert await bench.answers(1) == [response_to(flush, OK, sum(answer["done"] for answer in answers[:4]))]
     assert bench.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * piece_blocks, "the drive wrote the others"
+    assert int(dut.written_blocks_o.value) == sum(answer["done"] for answer in answers[:4])
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")

@@ -45,6 +45,7 @@ module ring_ddr_flat
     output logic [DataWidth-1:0] out_data_o,
     output logic                 out_last_o,
     output logic                 out_error_o,
+    output logic [ LbaWidth-1:0] written_blocks_o,
 
     output logic        drive_command_valid_o,
     output logic        drive_command_ready_o,
@@ -155,6 +156,7 @@ module ring_ddr_flat
       .data_o(out_data_o),
       .data_last_o(out_last_o),
       .data_error_o(out_error_o),
+      .written_blocks_o,
       .drive_command_valid_o,
       .drive_command_ready_i(drive_command_ready_o),
       .drive_command_o(drive_command),

@@ -3,10 +3,13 @@
 // spate_command_arbiter between any givers and a drive that takes commands by lane, when it likes, and goes on to take
 // what it would take until it has one. With `TwoLanes` the user has a command for each lane at the same time and offers
 // them in turn, as spate_ring_ddr and spate_stripe do; a side command is answered, some cycles later, before the next.
+// With `RingBehind` the drive is a spate_ring_ddr: a side command that was shown to the drive for four cycles in a row
+// gives way to a piece for four, if there is one.
 module command_arbiter_proof
   import spate_pkg::*;
 #(
-    parameter bit TwoLanes = 1'b0
+    parameter bit TwoLanes = 1'b0,
+    parameter bit RingBehind = 1'b0
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -16,6 +19,7 @@ module command_arbiter_proof
     input logic new_side_i,
     input logic takes_data_i,
     input logic takes_side_i,
+    input logic piece_i,
     input logic response_valid_i,
     input logic response_from_registers_i,
     input logic user_response_ready_i
@@ -23,10 +27,10 @@ module command_arbiter_proof
 
   // What each giver has, until it is taken; what the drive would take, until it has it.
   logic user_data_q, user_side_q, data_q, side_q, takes_data_q, takes_side_q;
-  logic [2:0] turn_q, answer_q;
+  logic [2:0] turn_q, answer_q, ring_turn_q;
   logic user_shows_side, user_valid, user_ready, data_ready, side_ready, command_valid, command_ready;
   logic user_taken, data_taken, side_taken, lane_data_taken, lane_side_taken, command_is_data;
-  logic takes_data, takes_side;
+  logic takes_data, takes_side, piece_turn;
   command_t user, data, side, command;
 
   assign user_shows_side = user_side_q && (!turn_q[2] || !user_data_q);
@@ -45,7 +49,8 @@ module command_arbiter_proof
   assign command_is_data = command.op == OpWrite || command.op == OpRead;
   assign takes_data = takes_data_q || takes_data_i;
   assign takes_side = takes_side_q || takes_side_i;
-  assign command_ready = command_is_data ? takes_data : takes_side;
+  assign piece_turn = RingBehind && ring_turn_q[2] && piece_i;
+  assign command_ready = command_is_data ? takes_data : takes_side && !piece_turn;
   assign user_taken = user_valid && user_ready;
   assign data_taken = data_q && data_ready;
   assign side_taken = side_q && side_ready;
@@ -91,6 +96,7 @@ module command_arbiter_proof
       takes_data_q <= 1'b0;
       takes_side_q <= 1'b0;
       turn_q <= '0;
+      ring_turn_q <= '0;
       answer_q <= '0;
       data_waits_q <= '0;
       side_waits_q <= '0;
@@ -108,6 +114,7 @@ module command_arbiter_proof
       takes_data_q <= takes_data && !lane_data_taken;
       takes_side_q <= takes_side && !lane_side_taken;
       turn_q <= user_side_q && !(user_taken && user_shows_side) ? turn_q + 1'b1 : '0;
+      ring_turn_q <= command_valid && !command_is_data ? ring_turn_q + 1'b1 : '0;
       answer_q <= user_taken && user_shows_side ? '1 : answer_q - 3'(answer_q != '0);
       data_waits_q <= takes_data && !lane_data_taken && (user_data_q || data_q) ? data_waits_q + 1'b1 : '0;
       side_waits_q <= takes_side && !lane_side_taken && (user_side_q || side_q) ? side_waits_q + 1'b1 : '0;
@@ -119,6 +126,7 @@ module command_arbiter_proof
   end
 
   localparam logic [4:0] WaitMax = TwoLanes ? 5'd7 : 5'd2;
+  localparam logic [4:0] SideWaitMax = RingBehind ? 5'd6 : WaitMax;
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // A command goes on once, as what its giver has.
@@ -129,7 +137,7 @@ module command_arbiter_proof
       if (side_taken) assert (command == side);
       // No lane waits, and nobody starves.
       assert (data_waits_q <= WaitMax);
-      assert (side_waits_q <= WaitMax);
+      assert (side_waits_q <= SideWaitMax);
       if (!TwoLanes) begin
         assert (before_data_q <= 4'd1);
         assert (before_side_q <= 4'd1);

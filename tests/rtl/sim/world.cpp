@@ -55,7 +55,25 @@ BridgeConfig bridge_config(const WorldConfig &config) {
   bridge.no_link = config.no_link;
   bridge.bar_axi_base = kBarBase;
   bridge.bar_bus_base = kBarBase;
+  bridge.window_base = kWindowBase;
+  bridge.window_bits = kApertureBits;
   return bridge;
+}
+
+// What the drive writes takes long to arrive: a completion may be well before its data.
+MemoryConfig memory_config() {
+  MemoryConfig memory;
+  memory.write_ns_most = 5000;
+  return memory;
+}
+
+RingPortConfig ring_config(const WorldConfig &config) {
+  RingPortConfig ring;
+  ring.base = kRingBase;
+  ring.bytes = kRingBytes;
+  ring.bus_base = kRingDriveBase;
+  ring.stall_percent = config.stall_percent;
+  return ring;
 }
 
 SimDriveConfig link_config() {
@@ -70,9 +88,12 @@ SimDriveConfig link_config() {
 
 World::World(const WorldConfig &config_in)
     : config(config_in), sim(new_machine(config_in)), drive(new_drive(sim, config_in)), board(board_config(config_in)),
-      bridge(board, bridge_config(config_in)), link(board, bridge, sim, drive, link_config()),
+      memory(board, memory_config()), bridge(board, bridge_config(config_in)),
+      ring(board, memory, ring_config(config_in)), link(board, bridge, sim, drive, link_config()),
       user(board, config_in.stall_percent),
-      requests(board, user, 1u << sim_drive_block_shift(drive), config_in.tested_blocks), registers(board) {}
+      requests(board, user, 1u << sim_drive_block_shift(drive), config_in.tested_blocks), registers(board) {
+  bridge.connect(memory);
+}
 
 // A test that fails has its reason already.
 World::~World() {
@@ -81,8 +102,8 @@ World::~World() {
 }
 
 void World::step() {
-  if (requests.beats() != beats_) {
-    beats_ = requests.beats();
+  if (requests.beats() + ring.beats() != beats_) {
+    beats_ = requests.beats() + ring.beats();
     link.moved();
   }
   link.step();

@@ -4,8 +4,10 @@
 #ifndef SPATE_RTL_WORLD_H
 #define SPATE_RTL_WORLD_H
 
+#include "memory.h"
 #include "registers.h"
 #include "requests.h"
+#include "ring_port.h"
 #include "sim_drive.h"
 #include "user.h"
 
@@ -24,6 +26,10 @@ namespace bench {
 constexpr uint64_t kWindowBase = SPATE_MODEL_WINDOW_BASE, kWindowBytes = SPATE_MODEL_WINDOW_BYTES;
 constexpr uint64_t kBarBase = SPATE_MODEL_BAR_BASE;
 constexpr uint64_t kUsPerMs = SPATE_MODEL_US_PER_MS;
+// A ring in memory: it is behind the aperture, in what the drive can reach. 0 bytes: none.
+constexpr uint64_t kRingBytes = SPATE_MODEL_RING_BYTES, kRingBase = SPATE_MODEL_RING_BASE;
+constexpr uint64_t kRingDriveBase = SPATE_MODEL_RING_DRIVE_BASE;
+constexpr unsigned kApertureBits = kRingBytes == 0 ? 0 : 22; // of a core without a ring of its own
 
 struct WorldConfig {
   uint64_t seed = 1;
@@ -78,7 +84,9 @@ public:
   struct sim *const sim;
   struct sim_drive *const drive;
   Board board;
+  Memory memory;
   Bridge bridge;
+  RingPort ring; // stands still, if there is none
   SimDrive link;
   User user;
   Requests requests;
