@@ -54,7 +54,7 @@ build-%: setup
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-test: ## Everything: format, lint, all builds, unit, fuzz, crash, gateware and system tests (about 40 minutes on two cores)
+test: ## Everything: format, lint, all builds, unit, fuzz, crash, gateware and system tests (about 45 minutes on two cores)
 	@echo '== test 1/8: setup';                   $(MAKE) --no-print-directory setup-gateware
 	@echo '== test 2/8: format and lint';         $(MAKE) --no-print-directory format-check lint-rtl lint
 	@echo '== test 3/8: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
