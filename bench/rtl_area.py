@@ -57,20 +57,28 @@ def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
     print()
 
 
+def block_table(area: tops.Area, result: synth.Result) -> list[str]:
+    lines = ["", f"## {area.name[0].upper()}{area.name[1:]}, block by block", "",
+             "Each mapped by itself, so that their sum is more than the whole. Without, and with what is inside.", "",
+             "| block | LUT | with all | FF | with all | BRAM18 | URAM |", "|---|---|---|---|---|---|---|"]
+    for module, (instances, own, total) in by_size(result):
+        name = f"`{module}` × {instances}" if instances > 1 else f"`{module}`"
+        lines.append(f"| {name} | {own['LUT']} | {total['LUT']} | {own['FF']} | {total['FF']} | {total['BRAM18']} | "
+                     f"{total['URAM']} |")
+    return lines
+
+
 def write_page(results: list[tuple[tops.Area, synth.Result]]) -> None:
-    lines = [TEXT, "| design | LUT | aim | of which LUTRAM | FF | BRAM18 | URAM | levels |", "|---|---|---|---|---|---|---|---|"]
+    lines = [TEXT, "| design | LUT | aim | of which LUTRAM | FF | BRAM18 | URAM | levels |",
+             "|---|---|---|---|---|---|---|---|"]
     for area, result in results:
-        total = result.total
-        lines.append(f"| {area.name}: `{area.module}`, {parameters_of(area)} | {total['LUT']} | "
-                     f"{f'≤ {area.luts_max}' if area.luts_max else ''} | {total['of which LUTRAM']} | {total['FF']} | "
-                     f"{total['BRAM18']} | {total['URAM']} | {result.levels} |")
+        total, aim = result.total, f"≤ {area.luts_max}" if area.luts_max else ""
+        lines.append(f"| {area.name}: `{area.module}`, {parameters_of(area)} | {total['LUT']} | {aim} | "
+                     f"{total['of which LUTRAM']} | {total['FF']} | {total['BRAM18']} | {total['URAM']} | "
+                     f"{result.levels} |")
     for area, result in results:
         if area.luts_max:
-            lines += ["", f"## {area.name[0].upper()}{area.name[1:]}, block by block", "", "Each mapped by itself, so that their sum is "
-                      "more than the whole. Without, and with what is inside.", "",
-                      "| block | LUT | with all | FF | with all | BRAM18 | URAM |", "|---|---|---|---|---|---|---|"]
-            lines += [f"| `{module}`{f' × {instances}' if instances > 1 else ''} | {own['LUT']} | {total['LUT']} | {own['FF']} | "
-                      f"{total['FF']} | {total['BRAM18']} | {total['URAM']} |" for module, (instances, own, total) in by_size(result)]
+            lines += block_table(area, result)
     PAGE.write_text("\n".join(lines) + "\n")
     print(f"tables in {PAGE.relative_to(filelist.ROOT)}")
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures of one model: throughput stream|memory GENERATION PART [quick]. A line of JSON for each measurement.
-// PART:
+// The figures of one model: throughput stream|memory|ring GENERATION PART [quick]. A line of JSON for each measurement.
+// The model has a ring on chip, none (memory mode), or a ring in the memory of memory mode. PART:
 //
 //   core      what was built, and the latencies of the core itself
 //   random    commands of 4 KiB anywhere
@@ -10,14 +10,15 @@
 #include "bound.h"
 #include "latency.h"
 #include "load.h"
+#include "ring_port.h"
 
 #include <spate/gateware_registers.h>
 
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -26,15 +27,32 @@ using namespace bench;
 constexpr uint64_t kBringUpCycles = 4'000'000;
 constexpr uint64_t kMiB = 1 << 20;
 
+enum class Buffer { Chip, None, Memory };
+
+// As CMakeLists.txt has it, for the core and for the drive at the same address.
+RingPortConfig ring_in_memory() {
+  RingPortConfig ring;
+  ring.base = ring.bus_base = kMemoryBase;
+  ring.bytes = 4 * kMiB;
+  ring.write_ns_least = 40;
+  ring.write_ns_most = 400;
+  ring.read_ns_least = ring.read_ns_most = 100;
+  return ring;
+}
+
 struct Program {
-  bool memory_mode = false, quick = false;
+  Buffer buffer = Buffer::Chip;
+  bool quick = false;
   unsigned generation = 3;
   Rig rig;
+  std::optional<RingPort> ring;
   LoadRunner runner;
 
-  Program(const RigConfig &config, bool in_memory_mode, bool in_quick)
-      : memory_mode(in_memory_mode), quick(in_quick), generation(config.link.generation), rig(config),
-        runner(rig, in_memory_mode) {}
+  Program(const RigConfig &config, Buffer in_buffer, bool in_quick)
+      : buffer(in_buffer), quick(in_quick), generation(config.link.generation), rig(config),
+        runner(rig, in_buffer == Buffer::None) {
+    if (buffer == Buffer::Memory) ring.emplace(rig.board, rig.memory, ring_in_memory());
+  }
 
   LinkConfig link(uint32_t payload_bytes) const {
     LinkConfig link;
@@ -45,7 +63,7 @@ struct Program {
   }
 
   double bound_of(const LinkConfig &link, const Load &load, bool write, double Bound::*part) const {
-    const uint64_t data_address = memory_mode ? kMemoryBase : kWindowBase;
+    const uint64_t data_address = buffer == Buffer::Chip ? kWindowBase : kMemoryBase;
     return bound(link, write, load.command_bytes, data_address, kWindowBase, kBarBase, rig.board.config().axi_ps).*part;
   }
 
@@ -104,7 +122,7 @@ struct Program {
   }
 
   void core() {
-    const Latency latency = measure_latency(rig, memory_mode, 32);
+    const Latency latency = measure_latency(rig, buffer == Buffer::None, 32);
     std::printf("{\"command_to_doorbell\": %.1f, \"fetch_to_entry\": %.1f, \"completion_to_response\": %.1f}\n",
                 latency.command_to_doorbell, latency.fetch_to_entry, latency.completion_to_response);
     const uint32_t parameters = rig.registers.read(SPATE_REGS_PARAMETERS);
@@ -122,7 +140,7 @@ struct Program {
       core();
     else if (part == "random")
       random();
-    else if (!memory_mode && (part == "128" || part == "256" || part == "512"))
+    else if (buffer != Buffer::None && (part == "128" || part == "256" || part == "512"))
       streams(static_cast<uint32_t>(std::stoul(part)));
     else
       return false;
@@ -130,19 +148,29 @@ struct Program {
   }
 };
 
+bool buffer_of(const std::string &name, Buffer *buffer) {
+  *buffer = name == "stream" ? Buffer::Chip : name == "memory" ? Buffer::None : Buffer::Memory;
+  return name == "stream" || name == "memory" || name == "ring";
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  const bool memory_mode = argc > 1 && std::strcmp(argv[1], "memory") == 0;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  Buffer buffer = Buffer::Chip;
+  if (arguments.size() < 3 || !buffer_of(arguments[0], &buffer)) {
+    std::fprintf(stderr, "throughput stream|memory|ring GENERATION core|random|128|256|512 [quick]\n");
+    return 2;
+  }
   RigConfig config;
-  config.link.generation = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 0;
+  config.link.generation = static_cast<unsigned>(std::stoul(arguments[1]));
   config.drive.link_generation = config.link.generation;
-  config.bridge.window_bits = memory_mode ? 22 : 0;
+  config.bridge.window_bits = buffer == Buffer::Chip ? 0 : 22;
   try {
-    Program program(config, memory_mode, argc > 4 && std::strcmp(argv[4], "quick") == 0);
+    Program program(config, buffer, arguments.size() > 3 && arguments[3] == "quick");
     program.rig.board.reset();
-    if (argc > 3 && program.run(argv[3])) return 0;
-    std::fprintf(stderr, "throughput stream|memory GENERATION core|random|128|256|512 [quick]\n");
+    if (program.run(arguments[2])) return 0;
+    std::fprintf(stderr, "no such part: %s\n", arguments[2].c_str());
     return 2;
   } catch (const Failure &failure) {
     std::fprintf(stderr, "FAILED: %s\n", failure.what());

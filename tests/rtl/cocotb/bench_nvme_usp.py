@@ -114,6 +114,17 @@ class Bench:
     def writes(self, count: int, blocks_max: int = 40) -> list[Request]:
         return [self.write(random.randint(1, blocks_max)) for _ in range(count)]
 
+    async def start_reads(self) -> list[Request]:
+        """A drive that is slow from now on has reads in flight. What was written before, and is read."""
+        self.drive.latency_cycles = SLOW_CYCLES
+        await self.start()
+        written = self.writes(8, 8)
+        await self.finish()
+        for request in written:
+            self.give("read", request.lba, request.data)
+        await self.drive.until(lambda: len(self.drive.in_flight) > 2, what="reads in flight")
+        return written
+
     async def finish(self, limit: int = 150000) -> None:
         """Every request is answered; what was read is compared, in the order in which it was asked for."""
         def answered() -> bool:
@@ -298,13 +309,7 @@ async def a_write_that_came_broken_is_not_taken(dut):
     """What the block could not read out of its memory, in the middle of what a read brings: all is read again."""
     bench = Bench(dut)
     drive = bench.drive
-    drive.latency_cycles = SLOW_CYCLES
-    await bench.start()
-    written = bench.writes(8, 8)
-    await bench.finish()
-    for request in written:
-        bench.give("read", request.lba, request.data)
-    await drive.until(lambda: len(drive.in_flight) > 2, what="reads in flight")
+    written = await bench.start_reads()
     generation = drive.generation
     drive.root.break_writes, drive.reset_is_due = 1, True
     await bench.finish()
@@ -319,13 +324,7 @@ async def a_bring_up_that_fails_after_a_broken_write_costs_one_attempt(dut):
     """The link drops as the drive is enabled again: the next epoch is the broken write's, and must be believed."""
     bench = Bench(dut)
     drive = bench.drive
-    drive.latency_cycles = SLOW_CYCLES
-    await bench.start()
-    written = bench.writes(8, 8)
-    await bench.finish()
-    for request in written:
-        bench.give("read", request.lba, request.data)
-    await drive.until(lambda: len(drive.in_flight) > 2, what="reads in flight")
+    written = await bench.start_reads()
     drive.way, enable, enables = "link", drive.enable, 0
 
     def enable_and_drop(on):
