@@ -9,9 +9,8 @@
 //
 // Guarantee: one response for each command, for streams with the first error of its pieces and the number of blocks
 // before it. Each stream request moves exactly its beats. The drive is never told of data that the memory has not
-// answered for, and space is not used again before the drive (writes) or the stream (reads) is done with it. Bursts do
-// not cross 4 KiB, and are given out only when their data, or room for them, are here: a source or a reader that stalls
-// does not hold up the memory.
+// answered for, and space is not used again before the drive (writes) or the stream (reads) is done with it. A source or
+// a reader that stalls does not hold up the memory.
 //
 // A request beyond the namespace moves its beats and ends with StatusRange. One with zero blocks or an address ends with
 // StatusInvalid. An error of the memory is StatusMemory: a piece whose data are not there is not given to the drive. When
@@ -95,9 +94,6 @@ module spate_ring_ddr
   localparam int unsigned SectorBeatBits = $clog2(SectorBeats);
   localparam int unsigned PieceSectors = PieceBytes / 512;
   localparam int unsigned PieceBits = $clog2(PieceSectors) + 1;  // counts 0 … PieceSectors
-  localparam int unsigned BurstBeats = 8 * SectorBeats;  // the most: 4 KiB
-  localparam int unsigned StoreDepth = 2 * BurstBeats;
-  localparam int unsigned BurstsMax = 32;  // writes that the memory has not answered
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
     $error("spate_ring_ddr: DataWidth must be 128, 256 or 512");
@@ -151,7 +147,7 @@ module spate_ring_ddr
   logic [34:0] left_q;  // sectors
   logic [SectorBits-1:0] ring_sectors, to_ring_end, room_q;
   logic [PieceBits-1:0] size_q, most, freed;
-  logic is_data, off_block, cut_ready, side_ready, place, issue_queue_ready, write_queue_ready, free;
+  logic is_data, off_block, cut_ready, side_ready, place, issue_queue_ready, free;
 
   assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
                    (command_i.source == SourceStream || command_i.source == SourceAddress);
@@ -165,7 +161,7 @@ module spate_ring_ddr
   assign ring_sectors = {ring_pages_i, 3'd0};
   assign to_ring_end = ring_sectors - cut_q.place;
   assign most = to_ring_end < SectorBits'(PieceSectors) ? PieceBits'(to_ring_end) : PieceBits'(PieceSectors);
-  assign place = cut_state_q == CutPlace && room_q >= SectorBits'(size_q) && issue_queue_ready && write_queue_ready;
+  assign place = cut_state_q == CutPlace && room_q >= SectorBits'(size_q) && issue_queue_ready;
 
   // The piece as it is queued: its size is known in this cycle.
   piece_t piece;
@@ -233,135 +229,43 @@ module spate_ring_ddr
     cut_q.gone <= drive_i.gone || (cut_state_q != CutIdle && cut_q.gone);
   end
 
-  // ---- a write's data go to the memory, burst by burst ----
+  // ---- a write's data go to the memory ----
 
-  function automatic logic [3:0] burst_sectors(logic [2:0] within_page, logic [PieceBits-1:0] left);
-    automatic logic [3:0] to_page_end = 4'd8 - {1'b0, within_page};
-    return left < PieceBits'(to_page_end) ? 4'(left) : to_page_end;
-  endfunction
+  logic written_valid, written_take, written_error;
 
-  logic store_valid, store_take;
-  logic [$clog2(StoreDepth):0] store_count;
-  logic write_valid, write_end, write_go, bursts_ready, burst_answered, burst_ends_piece;
-  logic [SectorBits-1:0] write_place, write_at_q;
-  logic [PieceBits-1:0] write_sectors, write_left_q;
-  logic [3:0] write_burst, write_burst_q;
-  logic write_busy_q, aw_pending_q, w_pending_q;
-  logic [SectorBeatBits+2:0] w_beat_q;
-
-  spate_ram_fifo #(
-      .Width(DataWidth),
-      .Depth(StoreDepth)
+  spate_ring_store #(
+      .DataWidth(DataWidth),
+      .AddressWidth(AddressWidth),
+      .PieceBits(PieceBits),
+      .Pieces(Pieces)
   ) u_store (
       .clk_i,
       .rst_ni,
-      .in_valid_i(data_valid_i),
-      .in_ready_o(data_ready_o),
-      .in_data_i(data_i),
-      .out_valid_o(store_valid),
-      .out_ready_i(store_take),
-      .out_data_o(m_axi_wdata_o),
-      .count_o(store_count)
+      .ring_base_i,
+      .piece_valid_i(place && piece.write && !piece.invalid),
+      .piece_place_i(piece.place),
+      .piece_sectors_i(piece.sectors),
+      .data_valid_i,
+      .data_ready_o,
+      .data_i,
+      .stored_valid_o(written_valid),
+      .stored_ready_i(written_take),
+      .stored_error_o(written_error),
+      .m_axi_awvalid_o,
+      .m_axi_awready_i,
+      .m_axi_awaddr_o,
+      .m_axi_awlen_o,
+      .m_axi_awsize_o,
+      .m_axi_awburst_o,
+      .m_axi_wvalid_o,
+      .m_axi_wready_i,
+      .m_axi_wdata_o,
+      .m_axi_wstrb_o,
+      .m_axi_wlast_o,
+      .m_axi_bvalid_i,
+      .m_axi_bready_o,
+      .m_axi_bresp_i
   );
-
-  spate_fifo #(
-      .Width(SectorBits + PieceBits),
-      .Depth(Pieces)
-  ) u_writes (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i(place && piece.write && !piece.invalid),
-      .in_ready_o(write_queue_ready),
-      .in_data_i({piece.place, piece.sectors}),
-      .out_valid_o(write_valid),
-      .out_ready_i(!write_busy_q),
-      .out_data_o({write_place, write_sectors}),
-      .count_o()
-  );
-
-  // A burst begins when all of its data are here and the one before it is out.
-  assign write_burst = burst_sectors(write_at_q[2:0], write_left_q);
-  assign write_go = write_busy_q && !aw_pending_q && !w_pending_q && bursts_ready && store_count >= ($clog2(
-      StoreDepth
-  ) + 1)'({write_burst, {SectorBeatBits{1'b0}}});
-  assign write_end = write_go && PieceBits'(write_burst) == write_left_q;
-  assign store_take = m_axi_wvalid_o && m_axi_wready_i;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      write_busy_q <= 1'b0;
-      aw_pending_q <= 1'b0;
-      w_pending_q <= 1'b0;
-    end else begin
-      if (write_end) write_busy_q <= 1'b0;
-      else if (write_valid) write_busy_q <= 1'b1;
-      if (write_go) aw_pending_q <= 1'b1;
-      else if (m_axi_awready_i) aw_pending_q <= 1'b0;
-      if (write_go) w_pending_q <= 1'b1;
-      else if (store_take && m_axi_wlast_o) w_pending_q <= 1'b0;
-    end
-    if (!write_busy_q) begin
-      write_at_q <= write_place;
-      write_left_q <= write_sectors;
-    end else if (write_go) begin
-      write_at_q <= write_at_q + SectorBits'(write_burst);
-      write_left_q <= write_left_q - PieceBits'(write_burst);
-    end
-    if (write_go) begin
-      m_axi_awaddr_o <= ring_base_i + {write_at_q, 9'd0};
-      write_burst_q <= write_burst;
-      w_beat_q <= '0;
-    end else if (store_take) begin
-      w_beat_q <= w_beat_q + 1'b1;
-    end
-  end
-
-  assign m_axi_awvalid_o = aw_pending_q;
-  assign m_axi_awlen_o = 8'({write_burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
-  assign m_axi_awsize_o = 3'($clog2(DataWidth / 8));
-  assign m_axi_awburst_o = 2'b01;
-  assign m_axi_wvalid_o = w_pending_q && store_valid;
-  assign m_axi_wstrb_o = '1;
-  assign m_axi_wlast_o = 8'(w_beat_q) == m_axi_awlen_o;
-
-  // Which answer is the last one of a piece: one identifier, so they come in order.
-  logic written_valid, written_take, written_error, piece_error_q;
-  assign m_axi_bready_o = 1'b1;
-  assign burst_answered = m_axi_bvalid_i;
-
-  spate_fifo #(
-      .Width(1),
-      .Depth(BurstsMax)
-  ) u_bursts (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i(write_go),
-      .in_ready_o(bursts_ready),
-      .in_data_i(write_end),
-      .out_valid_o(),
-      .out_ready_i(burst_answered),
-      .out_data_o(burst_ends_piece),
-      .count_o()
-  );
-  // Pieces whose data are in the memory, or not: never more than there are pieces.
-  spate_fifo #(
-      .Width(1),
-      .Depth(Pieces)
-  ) u_written (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i(burst_answered && burst_ends_piece),
-      .in_ready_o(),
-      .in_data_i(piece_error_q || m_axi_bresp_i[1]),
-      .out_valid_o(written_valid),
-      .out_ready_i(written_take),
-      .out_data_o(written_error),
-      .count_o()
-  );
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) piece_error_q <= 1'b0;
-    else if (burst_answered) piece_error_q <= !burst_ends_piece && (piece_error_q || m_axi_bresp_i[1]);
-  end
 
   // ---- pieces go to the drive, in order; side commands pass them ----
 
@@ -534,15 +438,10 @@ module spate_ring_ddr
   } fetched_t;
 
   fetched_t fetched, current;
-  logic fetched_ready, current_valid, current_done;
-  logic fetch_busy_q, fetch_go, ar_pending_q;
-  logic [SectorBits-1:0] fetch_at_q;
-  logic [PieceBits-1:0] fetch_left_q;
-  logic [3:0] fetch_burst, fetch_burst_q;
-  logic [$clog2(StoreDepth):0] fetch_room_q, fetch_beats;
-  logic take_beat;
+  logic fetched_ready, current_valid, current_done, fetch_ready;
+  logic beat_valid, beat_error, take_beat;
 
-  assign order_take = order_valid && (order.dead || answer_valid) && fetched_ready && !fetch_busy_q;
+  assign order_take = order_valid && (order.dead || answer_valid) && fetched_ready && fetch_ready;
   assign fetched = '{
           read: !order.write && !order.invalid,
           write: order.write,
@@ -568,54 +467,32 @@ module spate_ring_ddr
       .count_o()
   );
 
-  assign fetch_burst = burst_sectors(fetch_at_q[2:0], fetch_left_q);
-  assign fetch_beats = ($clog2(StoreDepth) + 1)'({fetch_burst, {SectorBeatBits{1'b0}}});
-  assign fetch_go = fetch_busy_q && (!ar_pending_q || m_axi_arready_i) && fetch_room_q >= fetch_beats;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      fetch_busy_q <= 1'b0;
-      ar_pending_q <= 1'b0;
-      fetch_room_q <= ($clog2(StoreDepth) + 1)'(StoreDepth);
-    end else begin
-      if (order_take) fetch_busy_q <= fetched.read;
-      else if (fetch_go && PieceBits'(fetch_burst) == fetch_left_q) fetch_busy_q <= 1'b0;
-      if (fetch_go) ar_pending_q <= 1'b1;
-      else if (m_axi_arready_i) ar_pending_q <= 1'b0;
-      fetch_room_q <= fetch_room_q - (fetch_go ? fetch_beats : '0) + ($clog2(StoreDepth) + 1)'(take_beat);
-    end
-    if (order_take) begin
-      fetch_at_q <= order.place;
-      fetch_left_q <= order.sectors;
-    end else if (fetch_go) begin
-      fetch_at_q <= fetch_at_q + SectorBits'(fetch_burst);
-      fetch_left_q <= fetch_left_q - PieceBits'(fetch_burst);
-    end
-    if (fetch_go) begin
-      m_axi_araddr_o <= ring_base_i + {fetch_at_q, 9'd0};
-      fetch_burst_q <= fetch_burst;
-    end
-  end
-
-  assign m_axi_arvalid_o = ar_pending_q;
-  assign m_axi_arlen_o = 8'({fetch_burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
-  assign m_axi_arsize_o = 3'($clog2(DataWidth / 8));
-  assign m_axi_arburst_o = 2'b01;
-
-  logic beat_valid, beat_error;
-  spate_ram_fifo #(
-      .Width(DataWidth + 1),
-      .Depth(StoreDepth)
-  ) u_beats (
+  spate_ring_fetch #(
+      .DataWidth(DataWidth),
+      .AddressWidth(AddressWidth),
+      .PieceBits(PieceBits)
+  ) u_fetch (
       .clk_i,
       .rst_ni,
-      .in_valid_i(m_axi_rvalid_i),
-      .in_ready_o(m_axi_rready_o),
-      .in_data_i({m_axi_rresp_i[1], m_axi_rdata_i}),
-      .out_valid_o(beat_valid),
-      .out_ready_i(take_beat),
-      .out_data_o({beat_error, data_o}),
-      .count_o()
+      .ring_base_i,
+      .piece_valid_i(order_take && fetched.read),
+      .piece_ready_o(fetch_ready),
+      .piece_place_i(order.place),
+      .piece_sectors_i(order.sectors),
+      .beat_valid_o(beat_valid),
+      .beat_ready_i(take_beat),
+      .beat_o(data_o),
+      .beat_error_o(beat_error),
+      .m_axi_arvalid_o,
+      .m_axi_arready_i,
+      .m_axi_araddr_o,
+      .m_axi_arlen_o,
+      .m_axi_arsize_o,
+      .m_axi_arburst_o,
+      .m_axi_rvalid_i,
+      .m_axi_rready_o,
+      .m_axi_rdata_i,
+      .m_axi_rresp_i
   );
 
   // ---- to the stream; space back; responses ----
@@ -701,7 +578,7 @@ module spate_ring_ddr
   logic block_q, gone_past_q;
   logic asked_doomed_q, asked_block_q, asked_write_q, asked_invalid_q;  // the request that is cut
   logic [34:0] asked_left_q;  // its sectors
-  logic [$clog2(Pieces):0] drive_owes_q;
+  logic [$clog2(Pieces):0] drive_owes_q, unstored_q;  // unstored: given to u_store, whose answer was not taken
   logic drive_owes_side_q, data_taken, accepted;
   logic [7:0] owes_q;  // responses to the user
 
@@ -740,13 +617,18 @@ module spate_ring_ddr
     end else if (place) asked_left_q <= asked_left_q - 35'(size_q);
     asked_doomed_q <= drive_i.gone || (!accepted && asked_doomed_q);
     if (!rst_ni) begin
-      {drive_owes_q, drive_owes_side_q, owes_q} <= '0;
+      {drive_owes_q, drive_owes_side_q, unstored_q, owes_q} <= '0;
     end else begin
       drive_owes_q <= drive_owes_q + ($clog2(
           Pieces
       ) + 1)'(data_taken) - ($clog2(
           Pieces
       ) + 1)'(drive_response_valid_i && !drive_response_i.tag[0]);
+      unstored_q <= unstored_q + ($clog2(
+          Pieces
+      ) + 1)'(place && piece.write && !piece.invalid) - ($clog2(
+          Pieces
+      ) + 1)'(written_take);
       if (side_take) drive_owes_side_q <= 1'b1;
       else if (drive_response_valid_i && drive_response_i.tag[0]) drive_owes_side_q <= 1'b0;
       owes_q <= owes_q + 8'(command_valid_i && command_ready_o) - 8'(response_valid_o && response_ready_i);
@@ -827,6 +709,9 @@ module spate_ring_ddr
                     held_q[k].place + SectorBits'(held_q[k].sectors) <= piece.place);
         end
       end
+      // The contract of spate_ring_store: so many pieces, with data.
+      if (place && piece.write && !piece.invalid)
+        assert (unstored_q < ($clog2(Pieces) + 1)'(Pieces) && piece.sectors != '0);
       // The drive is asked once for each piece at most, for its blocks, and not after it was gone.
       assert (data_taken == (issue_go && !issued.dead));
       if (data_taken) begin

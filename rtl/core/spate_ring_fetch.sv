@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way from the memory of a spate_ring_ddr into a stream: pieces of it, each from a place of its own, in order.
+//
+// Guarantee: the beats of each piece, in order, each with what the memory said of it. A burst does not cross 4 KiB and is
+// asked for only when there is room for all of it: a reader that stalls does not hold up the memory.
+module spate_ring_fetch #(
+    parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
+    parameter int unsigned AddressWidth = 40,  // of the memory's addresses
+    parameter int unsigned PieceBits = 11,  // of a piece's sectors
+    localparam int unsigned SectorBits = AddressWidth - 9
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
+
+    input  logic                  piece_valid_i,
+    output logic                  piece_ready_o,
+    input  logic [SectorBits-1:0] piece_place_i,   // from the ring's first byte on, in sectors of 512 bytes
+    input  logic [ PieceBits-1:0] piece_sectors_i, // at least one
+
+    output logic                 beat_valid_o,
+    input  logic                 beat_ready_i,
+    output logic [DataWidth-1:0] beat_o,
+    output logic                 beat_error_o,
+
+    // The memory: AXI4, one identifier, incrementing bursts of whole beats.
+    output logic                    m_axi_arvalid_o,
+    input  logic                    m_axi_arready_i,
+    output logic [AddressWidth-1:0] m_axi_araddr_o,
+    output logic [             7:0] m_axi_arlen_o,
+    output logic [             2:0] m_axi_arsize_o,
+    output logic [             1:0] m_axi_arburst_o,
+    input  logic                    m_axi_rvalid_i,
+    output logic                    m_axi_rready_o,
+    input  logic [   DataWidth-1:0] m_axi_rdata_i,
+    input  logic [             1:0] m_axi_rresp_i
+);
+
+  localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
+  localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two of the largest bursts
+  localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
+
+  logic busy_q, burst_go, piece_ends, ar_pending_q;
+  logic [SectorBits-1:0] place_q;
+  logic [PieceBits-1:0] left_q;
+  logic [3:0] to_page_end, burst, burst_q;  // sectors
+  logic [StoreBits-1:0] room_q, burst_beats;  // room for beats that were not asked for
+
+  assign piece_ready_o = !busy_q;
+  assign to_page_end = 4'd8 - {1'b0, place_q[2:0]};
+  assign burst = left_q < PieceBits'(to_page_end) ? 4'(left_q) : to_page_end;
+  assign burst_beats = StoreBits'({burst, {SectorBeatBits{1'b0}}});
+  assign burst_go = busy_q && (!ar_pending_q || m_axi_arready_i) && room_q >= burst_beats;
+  assign piece_ends = burst_go && PieceBits'(burst) == left_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      ar_pending_q <= 1'b0;
+      room_q <= StoreBits'(StoreDepth);
+    end else begin
+      if (piece_ends) busy_q <= 1'b0;
+      else if (piece_valid_i) busy_q <= 1'b1;
+      if (burst_go) ar_pending_q <= 1'b1;
+      else if (m_axi_arready_i) ar_pending_q <= 1'b0;
+      room_q <= room_q - (burst_go ? burst_beats : '0) + StoreBits'(beat_valid_o && beat_ready_i);
+    end
+    if (!busy_q) begin
+      place_q <= piece_place_i;
+      left_q <= piece_sectors_i;
+    end else if (burst_go) begin
+      place_q <= place_q + SectorBits'(burst);
+      left_q <= left_q - PieceBits'(burst);
+    end
+    if (burst_go) begin
+      m_axi_araddr_o <= ring_base_i + {place_q, 9'd0};
+      burst_q <= burst;
+    end
+  end
+
+  assign m_axi_arvalid_o = ar_pending_q;
+  assign m_axi_arlen_o = 8'({burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
+  assign m_axi_arsize_o = 3'($clog2(DataWidth / 8));
+  assign m_axi_arburst_o = 2'b01;
+
+  spate_ram_fifo #(
+      .Width(DataWidth + 1),
+      .Depth(StoreDepth)
+  ) u_beats (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(m_axi_rvalid_i),
+      .in_ready_o(m_axi_rready_o),
+      .in_data_i({m_axi_rresp_i[1], m_axi_rdata_i}),
+      .out_valid_o(beat_valid_o),
+      .out_ready_i(beat_ready_i),
+      .out_data_o({beat_error_o, beat_o}),
+      .count_o()
+  );
+
+`ifdef FORMAL
+  // Any pieces, a memory that brings what it was asked for, late, and any reader.
+  logic past_reset_q = 1'b0;
+  logic [8:0] owed_q;  // beats that were asked for
+  logic [SectorBits-1:0] first_q, end_q;  // of the piece that is under way, in sectors
+  logic [SectorBits-1:0] next_q;  // that is to be asked for
+  logic ar_waits_q, beat_waits_q;
+  logic [AddressWidth+7:0] ar_past_q;
+  logic [DataWidth:0] beat_past_q;
+  logic [AddressWidth-1:0] base_q;
+
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (ring_base_i[11:0] == '0 && (!past_reset_q || ring_base_i == base_q));
+    assume (!piece_valid_i || piece_sectors_i != '0);
+    assume (32'(piece_place_i) + 32'(piece_sectors_i) < 2 ** SectorBits);
+    assume (!m_axi_rvalid_i || owed_q != '0);
+  end
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    base_q <= ring_base_i;
+    ar_waits_q <= rst_ni && m_axi_arvalid_o && !m_axi_arready_i;
+    ar_past_q <= {m_axi_araddr_o, m_axi_arlen_o};
+    beat_waits_q <= rst_ni && beat_valid_o && !beat_ready_i;
+    beat_past_q <= {beat_error_o, beat_o};
+    if (!rst_ni) owed_q <= '0;
+    else
+      owed_q <= owed_q + (m_axi_arvalid_o && m_axi_arready_i ? 9'(m_axi_arlen_o) + 9'd1 : 9'd0) -
+          9'(m_axi_rvalid_i && m_axi_rready_o);
+    if (!busy_q) begin
+      first_q <= piece_place_i;
+      next_q <= piece_place_i;
+      end_q <= piece_place_i + SectorBits'(piece_sectors_i);
+    end else if (burst_go) next_q <= next_q + SectorBits'(burst);
+  end
+
+  logic [12:0] burst_bytes;
+  logic [8:0] pending_beats;
+  assign burst_bytes = (13'(m_axi_arlen_o) + 13'd1) * 13'(DataWidth / 8);
+  assign pending_beats = ar_pending_q ? 9'(m_axi_arlen_o) + 9'd1 : 9'd0;
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      // AXI: what is offered stays; whole beats, within 4 KiB.
+      if (ar_waits_q) assert (m_axi_arvalid_o && ar_past_q == {m_axi_araddr_o, m_axi_arlen_o});
+      if (m_axi_arvalid_o) assert (13'(m_axi_araddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_araddr_o[8:0] == '0);
+      // There is room for all that the memory was asked for.
+      if (owed_q != '0) assert (m_axi_rready_o);
+      // Within the piece, one burst after the other, until all is asked for.
+      if (burst_go)
+        assert (place_q == next_q && first_q <= place_q && burst != '0 && place_q + SectorBits'(burst) <= end_q);
+      if (piece_ends) assert (place_q + SectorBits'(burst) == end_q);
+      if (beat_waits_q) assert (beat_valid_o && beat_past_q == {beat_error_o, beat_o});
+
+      // What helps the induction.
+      assert (9'(room_q) + owed_q + pending_beats + 9'(u_beats.count_q) == 9'(StoreDepth));
+      assert (room_q <= StoreBits'(StoreDepth) && owed_q <= 9'(StoreDepth));
+      assert (9'(u_beats.stored_q) + 9'(beat_valid_o) == 9'(u_beats.count_q));
+      assert (u_beats.count_q <= StoreBits'(StoreDepth));
+      if (ar_pending_q)
+        assert (burst_q != '0 && 5'(m_axi_araddr_o[11:9]) + 5'(burst_q) <= 5'd8 && m_axi_araddr_o[8:0] == '0);
+      if (busy_q) begin
+        assert (left_q != '0 && next_q == place_q && first_q <= place_q && place_q < end_q);
+        assert (end_q - place_q == SectorBits'(left_q));
+      end
+
+      cover (piece_ends && place_q != first_q);
+      cover (beat_valid_o && beat_error_o);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way of a stream into the memory of a spate_ring_ddr: pieces of it, each to a place of its own, in order.
+//
+// Guarantee: for each piece one answer, in order, when the memory has answered for the last of its data, and whether it
+// took them all. A burst does not cross 4 KiB and is given out only when all of its data are here: a source that stalls
+// does not hold up the memory.
+//
+// Contract: of the pieces that were given, at most `Pieces` have an answer that was not taken.
+module spate_ring_store #(
+    parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
+    parameter int unsigned AddressWidth = 40,  // of the memory's addresses
+    parameter int unsigned PieceBits = 11,  // of a piece's sectors
+    parameter int unsigned Pieces = 32,  // a power of two
+    localparam int unsigned SectorBits = AddressWidth - 9
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
+
+    input logic                  piece_valid_i,
+    input logic [SectorBits-1:0] piece_place_i,   // from the ring's first byte on, in sectors of 512 bytes
+    input logic [ PieceBits-1:0] piece_sectors_i, // at least one
+
+    input  logic                 data_valid_i,
+    output logic                 data_ready_o,
+    input  logic [DataWidth-1:0] data_i,
+
+    output logic stored_valid_o,
+    input  logic stored_ready_i,
+    output logic stored_error_o,  // some of the data are not there
+
+    // The memory: AXI4, one identifier, incrementing bursts of whole beats.
+    output logic                    m_axi_awvalid_o,
+    input  logic                    m_axi_awready_i,
+    output logic [AddressWidth-1:0] m_axi_awaddr_o,
+    output logic [             7:0] m_axi_awlen_o,
+    output logic [             2:0] m_axi_awsize_o,
+    output logic [             1:0] m_axi_awburst_o,
+    output logic                    m_axi_wvalid_o,
+    input  logic                    m_axi_wready_i,
+    output logic [   DataWidth-1:0] m_axi_wdata_o,
+    output logic [ DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                    m_axi_wlast_o,
+    input  logic                    m_axi_bvalid_i,
+    output logic                    m_axi_bready_o,
+    input  logic [             1:0] m_axi_bresp_i
+);
+
+  localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
+  localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two of the largest bursts
+  localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
+  localparam int unsigned BurstsMax = 32;  // that the memory has not answered
+
+  logic store_valid, store_take;
+  logic [StoreBits-1:0] store_count;
+
+  spate_ram_fifo #(
+      .Width(DataWidth),
+      .Depth(StoreDepth)
+  ) u_store (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(data_valid_i),
+      .in_ready_o(data_ready_o),
+      .in_data_i(data_i),
+      .out_valid_o(store_valid),
+      .out_ready_i(store_take),
+      .out_data_o(m_axi_wdata_o),
+      .count_o(store_count)
+  );
+
+  logic waiting_valid, busy_q;
+  logic [SectorBits-1:0] waiting_place, place_q;
+  logic [PieceBits-1:0] waiting_sectors, left_q;
+
+  spate_fifo #(
+      .Width(SectorBits + PieceBits),
+      .Depth(Pieces)
+  ) u_waiting (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(piece_valid_i),
+      .in_ready_o(),
+      .in_data_i({piece_place_i, piece_sectors_i}),
+      .out_valid_o(waiting_valid),
+      .out_ready_i(!busy_q),
+      .out_data_o({waiting_place, waiting_sectors}),
+      .count_o()
+  );
+
+  // ---- burst by burst: one begins when all of its data are here and the one before it is out ----
+
+  logic burst_go, piece_ends, bursts_ready, aw_pending_q, w_pending_q;
+  logic [3:0] to_page_end, burst, burst_q;  // sectors
+  logic [SectorBeatBits+2:0] beat_q;
+
+  assign to_page_end = 4'd8 - {1'b0, place_q[2:0]};
+  assign burst = left_q < PieceBits'(to_page_end) ? 4'(left_q) : to_page_end;
+  assign burst_go = busy_q && !aw_pending_q && !w_pending_q && bursts_ready &&
+                    store_count >= StoreBits'({burst, {SectorBeatBits{1'b0}}});
+  assign piece_ends = burst_go && PieceBits'(burst) == left_q;
+  assign store_take = m_axi_wvalid_o && m_axi_wready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      aw_pending_q <= 1'b0;
+      w_pending_q <= 1'b0;
+    end else begin
+      if (piece_ends) busy_q <= 1'b0;
+      else if (waiting_valid) busy_q <= 1'b1;
+      if (burst_go) aw_pending_q <= 1'b1;
+      else if (m_axi_awready_i) aw_pending_q <= 1'b0;
+      if (burst_go) w_pending_q <= 1'b1;
+      else if (store_take && m_axi_wlast_o) w_pending_q <= 1'b0;
+    end
+    if (!busy_q) begin
+      place_q <= waiting_place;
+      left_q <= waiting_sectors;
+    end else if (burst_go) begin
+      place_q <= place_q + SectorBits'(burst);
+      left_q <= left_q - PieceBits'(burst);
+    end
+    if (burst_go) begin
+      m_axi_awaddr_o <= ring_base_i + {place_q, 9'd0};
+      burst_q <= burst;
+      beat_q <= '0;
+    end else if (store_take) begin
+      beat_q <= beat_q + 1'b1;
+    end
+  end
+
+  assign m_axi_awvalid_o = aw_pending_q;
+  assign m_axi_awlen_o = 8'({burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
+  assign m_axi_awsize_o = 3'($clog2(DataWidth / 8));
+  assign m_axi_awburst_o = 2'b01;
+  assign m_axi_wvalid_o = w_pending_q && store_valid;
+  assign m_axi_wstrb_o = '1;
+  assign m_axi_wlast_o = 8'(beat_q) == m_axi_awlen_o;
+
+  // ---- which answer is the last one of a piece: one identifier, so they come in order ----
+
+  logic answered_ends, error_q, error;
+
+  assign m_axi_bready_o = 1'b1;
+  assign error = error_q || m_axi_bresp_i[1];
+
+  spate_fifo #(
+      .Width(1),
+      .Depth(BurstsMax)
+  ) u_bursts (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(burst_go),
+      .in_ready_o(bursts_ready),
+      .in_data_i(piece_ends),
+      .out_valid_o(),
+      .out_ready_i(m_axi_bvalid_i),
+      .out_data_o(answered_ends),
+      .count_o()
+  );
+  spate_fifo #(
+      .Width(1),
+      .Depth(Pieces)
+  ) u_stored (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(m_axi_bvalid_i && answered_ends),
+      .in_ready_o(),
+      .in_data_i(error),
+      .out_valid_o(stored_valid_o),
+      .out_ready_i(stored_ready_i),
+      .out_data_o(stored_error_o),
+      .count_o()
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) error_q <= 1'b0;
+    else if (m_axi_bvalid_i) error_q <= !answered_ends && error;
+  end
+
+`ifdef FORMAL
+  // Any pieces and data, and a memory that answers for whole bursts, late. Pieces are counted at each place that they
+  // pass, and each burst that is not answered is known with the number of its piece.
+  localparam int unsigned Sectors = 2 ** SectorBits;
+  logic past_reset_q = 1'b0;
+  logic [7:0] given_q, started_q, ended_q, answered_q, taken_q;  // pieces
+  logic [7:0] piece_of[BurstsMax];  // as u_bursts has them
+  logic [5:0] owed_q;  // answers
+  logic aw_out_q, w_out_q, burst_out;  // of the burst that is under way
+  logic [7:0] w_beats_q;
+  logic [SectorBits-1:0] first_q, end_q;  // of the piece whose bursts begin, in sectors
+  logic [SectorBits-1:0] place_of;
+  logic [PieceBits-1:0] sectors_of;
+  logic aw_waits_q, w_waits_q, stored_waits_q, stored_error_past_q;
+  logic [AddressWidth+7:0] aw_past_q;
+  logic [DataWidth:0] w_past_q;
+  logic [AddressWidth-1:0] base_q;
+
+  assign burst_out = (aw_out_q || (m_axi_awvalid_o && m_axi_awready_i)) && (w_out_q || (store_take && m_axi_wlast_o));
+
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (ring_base_i[11:0] == '0 && (!past_reset_q || ring_base_i == base_q));
+    if (piece_valid_i) begin
+      assume (given_q - taken_q < 8'(Pieces) && piece_sectors_i != '0);
+      assume (32'(piece_place_i) + 32'(piece_sectors_i) < Sectors);
+    end
+    assume (!m_axi_bvalid_i || owed_q != '0);
+  end
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    base_q <= ring_base_i;
+    aw_waits_q <= rst_ni && m_axi_awvalid_o && !m_axi_awready_i;
+    w_waits_q <= rst_ni && m_axi_wvalid_o && !m_axi_wready_i;
+    stored_waits_q <= rst_ni && stored_valid_o && !stored_ready_i;
+    aw_past_q <= {m_axi_awaddr_o, m_axi_awlen_o};
+    w_past_q <= {m_axi_wdata_o, m_axi_wlast_o};
+    stored_error_past_q <= stored_error_o;
+    if (!rst_ni) begin
+      {given_q, started_q, ended_q, answered_q, taken_q, owed_q, aw_out_q, w_out_q, w_beats_q} <= '0;
+    end else begin
+      given_q <= given_q + 8'(piece_valid_i);
+      started_q <= started_q + 8'(waiting_valid && !busy_q);
+      ended_q <= ended_q + 8'(piece_ends);
+      answered_q <= answered_q + 8'(m_axi_bvalid_i && answered_ends);
+      taken_q <= taken_q + 8'(stored_valid_o && stored_ready_i);
+      aw_out_q <= (aw_out_q || (m_axi_awvalid_o && m_axi_awready_i)) && !burst_out;
+      w_out_q <= (w_out_q || (store_take && m_axi_wlast_o)) && !burst_out;
+      if (store_take) w_beats_q <= m_axi_wlast_o ? '0 : w_beats_q + 8'd1;
+      owed_q <= owed_q + 6'(burst_out) - 6'(m_axi_bvalid_i);
+    end
+    if (!busy_q) begin
+      first_q <= waiting_place;
+      end_q <= waiting_place + SectorBits'(waiting_sectors);
+    end
+    if (burst_go) piece_of[u_bursts.tail_q[4:0]] <= ended_q;
+  end
+
+  logic [12:0] burst_bytes;
+  logic [7:0] w_left;
+  assign burst_bytes = (13'(m_axi_awlen_o) + 13'd1) * 13'(DataWidth / 8);
+  assign w_left = m_axi_awlen_o + 8'd1 - w_beats_q;
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      // AXI: what is offered stays; whole beats within 4 KiB and within the piece; WLAST with the last one, and no data
+      // without an address.
+      if (aw_waits_q) assert (m_axi_awvalid_o && aw_past_q == {m_axi_awaddr_o, m_axi_awlen_o});
+      if (w_waits_q) assert (m_axi_wvalid_o && w_past_q == {m_axi_wdata_o, m_axi_wlast_o});
+      if (m_axi_awvalid_o) begin
+        assert (13'(m_axi_awaddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_awaddr_o[8:0] == '0);
+      end
+      if (m_axi_wvalid_o) assert (!w_out_q && m_axi_wlast_o == (w_beats_q == m_axi_awlen_o));
+      if (burst_go) assert (first_q <= place_q && burst != '0 && place_q + SectorBits'(burst) <= end_q);
+      if (piece_ends) assert (place_q + SectorBits'(burst) == end_q);
+      // A burst's data are here, so the memory waits for them no longer than a cycle.
+      if (w_pending_q) assert (store_count >= StoreBits'(w_left));
+      assert (m_axi_bready_o);
+      // An answer for each piece, when the memory answered for its last burst.
+      if (m_axi_bvalid_i) assert (piece_of[u_bursts.head_q[4:0]] == answered_q && u_bursts.out_valid_o);
+      if (m_axi_bvalid_i && answered_ends) assert (u_stored.in_ready_o);
+      if (piece_valid_i) assert (u_waiting.in_ready_o);
+      if (stored_valid_o) assert (taken_q != answered_q);
+      if (stored_waits_q) assert (stored_valid_o && stored_error_o == stored_error_past_q);
+
+      // What helps the induction.
+      assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(busy_q));
+      assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Pieces));
+      assert (given_q - started_q <= given_q - taken_q && answered_q - taken_q <= given_q - taken_q);
+      assert (ended_q - taken_q <= given_q - taken_q && answered_q - taken_q <= ended_q - taken_q);
+      assert (7'(u_bursts.count_o) == 7'(owed_q) + 7'(aw_pending_q || w_pending_q));
+      assert (u_bursts.count_o <= 6'(BurstsMax));
+      assert (aw_out_q == (!aw_pending_q && w_pending_q) && w_out_q == (aw_pending_q && !w_pending_q));
+      if (w_pending_q)
+        assert (8'(beat_q) == w_beats_q && w_beats_q <= m_axi_awlen_o);
+        else assert (w_beats_q == '0);
+      if (aw_pending_q || w_pending_q) begin
+        assert (burst_q != '0 && 5'(m_axi_awaddr_o[11:9]) + 5'(burst_q) <= 5'd8 && m_axi_awaddr_o[8:0] == '0);
+      end
+      if (busy_q)
+        assert (left_q != '0 && first_q <= place_q && end_q - place_q == SectorBits'(left_q) && place_q < end_q);
+      assert (9'(u_store.stored_q) + 9'(store_valid) == 9'(store_count) && store_count <= StoreBits'(StoreDepth));
+      for (int unsigned k = 0; k < Pieces; k++) begin
+        {place_of, sectors_of} = u_waiting.words[$clog2(Pieces)'(u_waiting.head_q+($clog2(Pieces)+1)'(k))];
+        if (k < 32'(u_waiting.count_o)) assert (sectors_of != '0 && 32'(place_of) + 32'(sectors_of) < Sectors);
+      end
+      // Bursts of one piece follow each other, up to the one that ends it.
+      for (int unsigned k = 0; k < BurstsMax; k++) begin
+        if (k < 32'(u_bursts.count_o)) begin
+          if (k == 0) assert (piece_of[5'(u_bursts.head_q+6'(k))] == answered_q);
+          if (k + 1 == 32'(u_bursts.count_o))
+            assert (piece_of[5'(u_bursts.head_q+6'(k))] + 8'(u_bursts.words[5'(u_bursts.head_q+6'(k))]) == ended_q);
+            else
+              assert (piece_of[5'(u_bursts.head_q+6'(k+1))] ==
+                       piece_of[5'(u_bursts.head_q+6'(k))] + 8'(u_bursts.words[5'(u_bursts.head_q+6'(k))]));
+        end
+      end
+      if (u_bursts.count_o == '0) assert (answered_q == ended_q);
+
+      cover (stored_valid_o && !stored_error_o && taken_q == 8'd1);
+      cover (stored_valid_o && stored_error_o);
+    end
+  end
+`endif
+
+endmodule
