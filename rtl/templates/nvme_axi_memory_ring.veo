@@ -166,9 +166,9 @@ spate_nvme_axi #(
     .WindowBase(64'h8000_0000),  // of the aperture, as the drive sees it; aligned to its size
     .BarBase(64'he000_0000),  // the bus address that BAR 0 is given
     .BarAxiBase(64'h0),  // where the bridge's slave port has it
-    .AddressWidth(64),  // of the bridge's master
-    .IdWidth(4),  // of the bridge's master
-    .AddressBits(40),  // of data addresses: memory mode, and the memory of a ring there
+    .AddressWidth(AddressWidth),  // of the bridge's master
+    .IdWidth(IdWidth),  // of the bridge's master
+    .AddressBits(AddressBits),  // of data addresses: memory mode, and the memory of a ring there
     .MemoryRingBytes(MemoryRingBytes),  // of a ring in memory; needs RamBytes 8192. 0: none
     .MemoryRingBase(MemoryRingBase),  // its first byte, as ring_axi has it
     .MemoryRingDriveBase(MemoryRingDriveBase),  // the same byte, as the drive sees it

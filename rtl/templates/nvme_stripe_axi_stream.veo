@@ -127,15 +127,9 @@ logic [Drives-1:0][31:0] c_axil_rdata;
 logic [Drives-1:0][1:0] c_axil_rresp;
 logic [Drives-1:0] c_axil_rvalid;
 logic [Drives-1:0] c_axil_rready;
-logic [Drives-1:0][IdWidth-1:0] tap_awid;
-logic [Drives-1:0] tap_awvalid;
-logic [Drives-1:0] tap_awready;
-logic [Drives-1:0][IdWidth-1:0] tap_bid;
-logic [Drives-1:0] tap_bvalid;
-logic [Drives-1:0] tap_bready;
 
 spate_nvme_stripe_axi #(
-    .Drives(2),  // 2 … 8
+    .Drives(Drives),  // 2 … 8
     .ChunkBytes(65536),  // of the array, a power of two; a ring holds two
     .DataWidth(DataWidth),  // of the bridges and the streams: 128, 256 or 512
     .SlotBits(6),  // log2 of the commands in flight, 2 … 8
@@ -144,8 +138,8 @@ spate_nvme_stripe_axi #(
     .WindowBase(64'h8000_0000),  // of the aperture, as the drive sees it; aligned to its size
     .BarBase(64'he000_0000),  // the bus address that BAR 0 is given
     .BarAxiBase(64'h0),  // where the bridge's slave port has it
-    .AddressWidth(64),  // of the bridge's master
-    .IdWidth(4),  // of the bridge's master
+    .AddressWidth(AddressWidth),  // of the bridge's master
+    .IdWidth(IdWidth),  // of the bridge's master
     .AddressBits(40),  // memory mode: of data addresses
     .ClockHz(250_000_000),  // of clk_i; whole megahertz
     .UsPerMs(1000),  // of a millisecond; simulations shorten bring-up by it
@@ -277,10 +271,10 @@ spate_nvme_stripe_axi #(
     .c_axil_rresp_i(c_axil_rresp),
     .c_axil_rvalid_i(c_axil_rvalid),
     .c_axil_rready_o(c_axil_rready),
-    .tap_awid_i(tap_awid),
-    .tap_awvalid_i(tap_awvalid),
-    .tap_awready_i(tap_awready),
-    .tap_bid_i(tap_bid),
-    .tap_bvalid_i(tap_bvalid),
-    .tap_bready_i(tap_bready)
+    .tap_awid_i('0),
+    .tap_awvalid_i('0),
+    .tap_awready_i('0),
+    .tap_bid_i('0),
+    .tap_bvalid_i('0),
+    .tap_bready_i('0)
 );

@@ -18,18 +18,20 @@ TOPS = ("spate_nvme_axi", "spate_nvme_usp", "spate_nvme_stripe_axi")
 PORT = re.compile(r"^\s*(input|output)\s+logic\s*((?:\[[^\]]*\])*)\s*(\w+),?", re.M)
 PARAMETER = re.compile(r"^\s*parameter ([^=]*?)\s*\b(\w+) = (.*?),?\s*// (.*)$", re.M)
 
-# A template: its top, what it is for, and the parameters that it sets; all others are shown with their defaults.
+# A template: its top, what it is for, the parameters that it sets (all others are shown with their defaults), and what the
+# names of those ports begin with that are not used then: inputs are zero, outputs open.
 TEMPLATES = {
-    "nvme_axi_stream": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data streams through a ring of 256 KiB", {}),
+    "nvme_axi_stream": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data streams through a ring of 256 KiB", {},
+                        ("tap_", "ring_axi_")),
     "nvme_axi_memory": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data between memory and the drive",
-                        {"RamBytes": "8192"}),
+                        {"RamBytes": "8192"}, ("s_axis_", "m_axis_", "ring_axi_")),
     "nvme_axi_memory_ring": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data streams through a ring of 1 GiB in "
                              "memory", {"RamBytes": "8192", "MemoryRingBytes": "64'h4000_0000",
-                                        "MemoryRingBase": "64'h1_0000_0000", "MemoryRingDriveBase": "64'h1_0000_0000"}),
+                                        "MemoryRingBase": "64'h1_0000_0000", "MemoryRingDriveBase": "64'h1_0000_0000"}, ()),
     "nvme_usp_stream": ("spate_nvme_usp", "one drive on the UltraScale+ integrated block, data streams through a ring of "
-                        "256 KiB", {}),
+                        "256 KiB", {}, ()),
     "nvme_stripe_axi_stream": ("spate_nvme_stripe_axi", "two drives as one, each behind an AXI-PCIe bridge, data streams "
-                               "through a ring of 256 KiB each", {}),
+                               "through a ring of 256 KiB each", {}, ("tap_",)),
 }
 
 
@@ -51,7 +53,7 @@ def core_file() -> str:
 
 
 def template(name: str) -> str:
-    top, purpose, chosen = TEMPLATES[name]
+    top, purpose, chosen, unused = TEMPLATES[name]
     text = (filelist.ROOT / next(path for path in filelist.sources() if path.endswith(f"/{top}.sv"))).read_text()
     head = text[:text.index("\n);")]
     # One whose default follows from others is left to it.
@@ -59,19 +61,24 @@ def template(name: str) -> str:
                   if "RamBytes" not in match[2]]
     values = {parameter: value for parameter, value, _ in parameters}
     assert set(chosen) <= set(values), f"{top} has no such parameter: {set(chosen) - set(values)}"
-    ports = [(direction, width, port) for direction, width, port in PORT.findall(head)]
+    zero = "'0"
+    every_port = PORT.findall(head)
+    ports = [port for port in every_port if not port[2].startswith(unused)]
     lines = [f"// {SPDX}", f"// Made by tools/rtl/templates.py. {top}: {purpose}.", "// What each port is stands in "
              f"rtl/top/{top}.sv, the registers in docs/REGISTERS.md.", ""]
+    widths = " ".join(width for _, width, _ in ports)
+    # Written once, as wires and instance must agree.
+    named = {parameter for parameter in values if parameter in widths or parameter in chosen}
     lines += [f"localparam {kind} {parameter} = {values[parameter]};" for kind, parameter, _, _ in PARAMETER.findall(head)
-              if parameter in " ".join(width for _, width, _ in ports) or parameter in chosen]
-    lines += ["localparam int unsigned Lanes = DataWidth / 32;"] if "Lanes" in " ".join(width for _, width, _ in ports) else []
+              if parameter in named]
+    lines += ["localparam int unsigned Lanes = DataWidth / 32;"] if "Lanes" in widths else []
     lines += [" ".join(f"logic {declared(width)} {wire(port)};".split()) for _, width, port in ports]
     lines += ["", f"{top} #("]
-    shown = [f"    .{parameter}({parameter if parameter in chosen or parameter == 'DataWidth' else value})"
-             for parameter, value, _ in parameters]
+    shown = [f"    .{parameter}({parameter if parameter in named else value})" for parameter, value, _ in parameters]
     lines += [f"{line}{',' if i < len(shown) - 1 else ''}  // {parameters[i][2]}" for i, line in enumerate(shown)]
     lines += [") u_spate ("]
-    joined = [f"    .{port}({wire(port)})" for _, _, port in ports]
+    joined = [f"    .{port}({wire(port) if not port.startswith(unused) else zero if direction == 'input' else ''})"
+              for direction, _, port in every_port]
     lines += [f"{line}{',' if i < len(joined) - 1 else ''}" for i, line in enumerate(joined)]
     return "\n".join(lines + [");"]) + "\n"
 
