@@ -132,7 +132,7 @@ module spate_nvme_axi
     output logic                    s_axi_rvalid_o,
     input  logic                    s_axi_rready_i,
 
-    // to the bridge's slave
+    // to the bridge's slave: single beats of 4 bytes. What is not here is constant: length 0, INCR, last, identifier 0
     output logic [           63:0] m_axi_awaddr_o,
     output logic [            2:0] m_axi_awsize_o,
     output logic                   m_axi_awvalid_o,
@@ -153,7 +153,7 @@ module spate_nvme_axi
     input  logic                   m_axi_rvalid_i,
     output logic                   m_axi_rready_o,
 
-    // to the bridge's control port
+    // to the bridge's control port: AXI4-Lite
     output logic [31:0] c_axil_awaddr_o,
     output logic        c_axil_awvalid_o,
     input  logic        c_axil_awready_i,

@@ -136,7 +136,7 @@ module spate_nvme_stripe_axi
     output logic [Drives-1:0]                   s_axi_rvalid_o,
     input  logic [Drives-1:0]                   s_axi_rready_i,
 
-    // to the bridges' slaves
+    // to the bridges' slaves: single beats of 4 bytes. What is not here is constant: length 0, INCR, last, identifier 0
     output logic [Drives-1:0][           63:0] m_axi_awaddr_o,
     output logic [Drives-1:0][            2:0] m_axi_awsize_o,
     output logic [Drives-1:0]                  m_axi_awvalid_o,
@@ -157,7 +157,7 @@ module spate_nvme_stripe_axi
     input  logic [Drives-1:0]                  m_axi_rvalid_i,
     output logic [Drives-1:0]                  m_axi_rready_o,
 
-    // to the bridges' control ports
+    // to the bridges' control ports: AXI4-Lite
     output logic [Drives-1:0][31:0] c_axil_awaddr_o,
     output logic [Drives-1:0]       c_axil_awvalid_o,
     input  logic [Drives-1:0]       c_axil_awready_i,

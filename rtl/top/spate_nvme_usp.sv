@@ -82,7 +82,8 @@ module spate_nvme_usp
 
     output logic perst_no,  // to the drive's PERST#
 
-    // The block, in its clock, which may stop: its ports have the same names.
+    // The block, in its clock, which may stop: its user_clk, user_reset (active high) and user_lnk_up, its streams with pcie_
+    // before their names (of a ready with four bits bit 0), and ports of the same names.
     input  logic                    pcie_clk_i,
     input  logic                    pcie_reset_i,
     input  logic                    pcie_lnk_up_i,
