@@ -212,6 +212,7 @@ module spate_microcode
     enter(StepDisabled),
     call(LGiveUp),
     at(LDisabledWait),
+    out(OutGone, imm(16'd1)),  // said again with `enable` high, it ends the memory of its having been low
     jump(IfEnabled, LStart),
     jump(IfNoCommand, LDisabledWait),
     go(LRefuse),
@@ -807,6 +808,8 @@ module spate_microcode
     load(RReruns, imm(JustBringUp)),
     go(LStart),
     at(LRefuse),
+    load(RDoneLow, imm(16'd0)),
+    load(RDoneHigh, imm(16'd0)),
     load(RStatus, imm(16'(StatusGone))),
     go(LRespond)
   };

@@ -491,12 +491,16 @@ async def enable_low_holds_the_drive_in_reset(dut):
     await drive.cycles(2)
     assert not dut.perst_no.value, "at once"
     await drive.until(lambda: drive.gone, what="gone")
-    assert (await drive.respond(op="read", blocks=1))["status"] == 0x8004
+    refused = await drive.respond(op="read", blocks=1)
+    assert (refused["status"], refused["done"]) == (0x8004, 0)
     dut.enable_i.value = 1
     await drive.until(lambda: drive.ready, what="ready")
     dut.enable_i.value = 0
     await drive.until(lambda: drive.gone, what="gone again")
     assert not drive.ready and not dut.perst_no.value
+    await drive.cycles(2000)  # and nobody asks for anything
+    dut.enable_i.value = 1
+    await drive.until(lambda: drive.ready, what="ready by itself")
 
 
 @cocotb.test(timeout_time=4, timeout_unit="ms")
