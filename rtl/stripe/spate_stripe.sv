@@ -21,7 +21,8 @@
 // A member that is given up, or is on its way back from that, is dead: parts are not given to it but end here with
 // StatusGone, moving their beats, which are flagged when they are read. Nor are those that it had not taken by then: what
 // comes back may be another drive, with other blocks. Parts that were given to it before, and commands without data, it
-// answers itself. One that recovers is waited for. If members that are ready have different
+// answers itself. One that recovers is waited for. When all members were given up the block size stays what it was until
+// one of them is ready with another; then commands wait until the stripe is empty. If members that are ready have different
 // block sizes there is no array: every command ends with StatusInvalid, moves no beat and reaches nobody, until
 // `array_valid_i` falls. That falls, and a member is formatted, only while no command is in the stripe.
 //
@@ -110,13 +111,15 @@ module spate_stripe
   // ---- what the array is ----
 
   logic [ArrayWidth-1:0] array_blocks_q;
-  logic known_q, ready_q, block_4096_q, differ_q;
+  logic known_q, ready_q, block_4096_q, differ_q, resize, empty, cut_idle, side_idle, beats_left;
   logic [Drives-1:0] dead_q, same;
   assign same = drive_block_4096_i ~^ {Drives{block_4096_q}};
+  // All members were given up, and what comes back has blocks of another size: what is in the stripe ends in the old one.
+  assign resize = &dead_q && |(drive_ready_i & ~same);
   always_ff @(posedge clk_i) begin
     known_q <= rst_ni && array_valid_i && (known_q || &(drive_ready_i | drive_gone_i));
-    ready_q <= rst_ni && array_valid_i && known_q;
-    if (!known_q || &dead_q) block_4096_q <= |(drive_ready_i & drive_block_4096_i);
+    ready_q <= rst_ni && array_valid_i && known_q && !resize;
+    if (!known_q || (resize && empty)) block_4096_q <= |(drive_ready_i & drive_block_4096_i);
     differ_q <= rst_ni && array_valid_i && known_q && (differ_q || (!(&dead_q) && |(drive_ready_i & ~same)));
     dead_q <= drive_gone_i | (dead_q & ~(drive_ready_i & same));
     array_blocks_q <= ArrayWidth'(member_blocks_i) * ArrayWidth'(Drives);
@@ -177,6 +180,7 @@ module spate_stripe
       .command_valid_i(command_valid_i && is_data),
       .command_ready_o(cut_ready),
       .command_i,
+      .idle_o(cut_idle),
       .part_valid_o(part_valid),
       .part_ready_i(part_ready),
       .part_member_o(part_member),
@@ -376,6 +380,8 @@ module spate_stripe
       .count_o()
   );
 
+  // A read's last beats may come after its answer.
+  assign empty = cut_idle && side_idle && !order_valid && !beats_left;
   assign response_room = !response_valid_o;
   // A member's parts end in order: those that it has taken, then those that it has lost.
   assign order_lost = !order.refused && !order.dead && !owes[order.member] && has_lost[order.member];
@@ -435,6 +441,7 @@ module spate_stripe
       .command_valid_i(command_valid_i && !is_data),
       .command_ready_o(side_ready),
       .command_i,
+      .idle_o(side_idle),
       .member_valid_o(side_valid),
       .member_ready_i(member_command_ready_i & side_shown),
       .member_op_o(side_op),
@@ -525,6 +532,7 @@ module spate_stripe
         .out_data_o({out_route_last, out_route}),
         .count_o()
     );
+    assign beats_left = out_route_valid;
     assign out_lost = !out_route.dead && !out_given[out_route.member];
     assign out_here = out_route.dead || out_lost;
     always_comb begin
@@ -624,6 +632,7 @@ module spate_stripe
     assign unused = ^{give_write, give_read, lose_write, lose_read, order.beats};
     assign dead_ended = 1'b1;
     assign lost_ended = 1'b1;
+    assign beats_left = 1'b0;
     assign write_route_ready = 1'b1;
     assign read_route_ready = 1'b1;
     assign data_ready_o = 1'b0;

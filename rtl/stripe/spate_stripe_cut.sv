@@ -26,6 +26,7 @@ module spate_stripe_cut
     input  logic     command_valid_i,
     output logic     command_ready_o,
     input  command_t command_i,        // reads and writes only, from and to streams or addresses
+    output logic     idle_o,           // no request is being cut
 
     output logic                     part_valid_o,
     input  logic                     part_ready_i,
@@ -58,7 +59,8 @@ module spate_stripe_cut
   logic [LbaWidth-1:0] member_block;
   logic place_done, part;
 
-  assign command_ready_o = state_q == StIdle && ready_i;
+  assign idle_o = state_q == StIdle;
+  assign command_ready_o = idle_o && ready_i;
   assign chunk = block_4096_i ? command_q.lba[ArrayWidth-1:ChunkShift-3] :
                                 ChunkWidth'(command_q.lba[ArrayWidth-1:ChunkShift]);
   assign chunk_blocks = block_4096_i ? PartWidth'(ChunkBytes / 4096) : PartWidth'(ChunkBytes / 512);

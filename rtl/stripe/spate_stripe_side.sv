@@ -27,6 +27,7 @@ module spate_stripe_side
     input  logic     command_valid_i,
     output logic     command_ready_o,
     input  command_t command_i,
+    output logic     idle_o,           // no command is here
 
     output logic [  Drives-1:0]       member_valid_o,           // one at a time
     input  logic [  Drives-1:0]       member_ready_i,
@@ -94,7 +95,8 @@ module spate_stripe_side
       .member_o(place_member)
   );
 
-  assign command_ready_o = state_q == StIdle && ready_i;
+  assign idle_o = state_q == StIdle;
+  assign command_ready_o = idle_o && ready_i;
   assign member_from = blocks_before(member_q, first_row_q, first_member_q, first_q[ChunkShift-1:0]);
   assign member_to = blocks_before(member_q, end_row_q, end_member_q, end_q[ChunkShift-1:0]);
   assign member_op_o = op_q;

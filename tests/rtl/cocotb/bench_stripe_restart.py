@@ -4,8 +4,8 @@ is not given after that, when it may be another drive, with blocks of another si
 
 import cocotb
 
-from bench_stripe import DRIVES, Bench, Request, response_to
-from stripe_member import ADDRESS, GONE, OK, READ, STREAMS, WRITE
+from bench_stripe import CHUNK_BYTES, DRIVES, Bench, Request, response_to
+from stripe_member import ADDRESS, BEAT_BYTES, GONE, OK, READ, STREAMS, WRITE
 
 
 async def give_up_and_restart(bench: Bench, member, block_bytes: int) -> None:
@@ -57,3 +57,40 @@ async def parts_with_addresses_are_not_given_in_blocks_of_another_size(dut):
     wrong = [command for command in lost.log[taken:] if command.blocks]
     assert not wrong, f"given to a drive with other blocks: {wrong[:2]}"
     del read
+
+
+@cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
+@cocotb.parametrize(block_bytes=[512, 4096], next_bytes=[512, 4096])
+async def all_members_that_go_leave_the_blocks_as_they_were(dut, block_bytes, next_bytes):
+    """Nobody is ready in the middle of a write and a read: they are counted as they were begun, also when the members that
+    come back have blocks of another size; what is asked then is in theirs."""
+    bench = Bench(dut, [0.0], block_bytes=block_bytes)
+    await bench.start()
+    bench.data.stall.share = 1.0
+    blocks = 3 * DRIVES * bench.chunk_blocks
+    bench.ask(Request(WRITE, 0, blocks, 1))
+    bench.ask(Request(READ, 0, blocks, 2))
+    await bench.cycles(500)
+    for member in bench.members:
+        member.gone = True
+        bench.comes_up(member)
+    await bench.cycles(100)
+    bench.data.stall.share = 0.0
+    await bench.cycles(200)
+    for member in bench.members:
+        bench.set("drive_gone_i", member.index, 0)
+    await bench.cycles(50)
+    for member in bench.members:
+        member.gone, member.block_bytes = False, next_bytes
+        bench.comes_up(member)
+    answers = await bench.answers(2)
+    assert [(answer["tag"], answer["status"]) for answer in answers] == [(1, GONE), (2, GONE)]
+    beats = await bench.beats_out(blocks * block_bytes // BEAT_BYTES)
+    assert [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
+    assert not bench.out.words and not bench.data.words, "beats too many, or too few"
+    bench.block_bytes, bench.chunk_blocks = next_bytes, CHUNK_BYTES // next_bytes
+    after = bench.ask(Request(WRITE, 3, 2 * bench.chunk_blocks, 3))
+    assert await bench.answers(1) == [response_to(after, OK, after.blocks)]
+    for block in range(after.blocks):
+        member, lba = bench.place(after.lba + block)
+        assert bench.members[member].medium[lba] == bench.contents(after, block)

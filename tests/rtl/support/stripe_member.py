@@ -32,6 +32,7 @@ class Taken:
     source: int
     address: int
     tag: int
+    block_bytes: int  # when it was taken: the next drive's are its own
 
 
 class Member:
@@ -74,7 +75,7 @@ class Member:
             taken = self.bit("member_command_valid_o") and self.bit("member_command_ready_o")
             if taken:
                 command = Taken(self.field("op", 4), self.field("lba", 64), self.field("blocks", 32), self.field("fua", 1),
-                                self.field("source", 2), self.field("address", 64), self.field("tag", 16))
+                                self.field("source", 2), self.field("address", 64), self.field("tag", 16), self.block_bytes)
             await RisingEdge(self.bench.dut.clk_i)
             if taken:
                 self.log.append(command)
@@ -87,7 +88,7 @@ class Member:
         return sum(size for _, size, _ in self.ring)
 
     def bytes_of(self, command: Taken) -> int:
-        return command.blocks * self.block_bytes
+        return command.blocks * command.block_bytes
 
     def beyond(self, command: Taken) -> bool:
         return command.lba + command.blocks > self.bench.drive_blocks
@@ -120,7 +121,7 @@ class Member:
                     self.ring.append((entry, size, [block, None, size]))
                 else:
                     self.ring.append((entry, size, [block, await self.fill(size, stall), size]))
-                block += size // self.block_bytes
+                block += size // command.block_bytes
             self.queue.popleft()
 
     async def fill(self, size: int, stall: Stall) -> bytes:
@@ -159,7 +160,7 @@ class Member:
                 self.responses.append((entry["command"].tag, entry["status"], entry["done"]))
 
     def carry_out(self, entry: dict, size: int, block: int, data: bytes) -> None:
-        block_bytes, command = self.block_bytes, entry["command"]
+        block_bytes, command = entry["command"].block_bytes, entry["command"]
         blocks = range(block, block + size // block_bytes) if size else ()
         failed = entry["status"] not in (OK,) or any(b in self.bad_blocks for b in blocks)
         bad_here = any(b in self.bad_blocks for b in blocks)
