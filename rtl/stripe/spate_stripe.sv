@@ -19,12 +19,13 @@
 //
 // The array is there when every member is ready or was given up; its block size is then that of those which are ready.
 // A member that is given up, or is on its way back from that, is dead: parts are not given to it but end here with
-// StatusGone, moving their beats, which are flagged when they are read. Nor are those that it had not taken by then: what
-// comes back may be another drive, with other blocks. Parts that were given to it before, and commands without data, it
-// answers itself. One that recovers is waited for. When all members were given up the block size stays what it was until
-// one of them is ready with another; then commands wait until the stripe is empty. If members that are ready have different
-// block sizes there is no array: every command ends with StatusInvalid, moves no beat and reaches nobody, until
-// `array_valid_i` falls. That falls, and a member is formatted, only while no command is in the stripe.
+// StatusGone, moving their beats, which are flagged when they are read. Nor is what it had not taken by then of a request
+// that the stripe had: what comes back may be another drive, with other blocks. Parts that were given to it before, and
+// commands without data, it answers itself. One that recovers is waited for. When all members were given up the block
+// size stays what it was until one of them is ready with another; then commands wait until the stripe is empty. If members
+// that are ready have different block sizes there is no array: every command ends with StatusInvalid, moves no beat and
+// reaches nobody, until `array_valid_i` falls. That falls, and a member is formatted, only while no command is in the
+// stripe.
 //
 // The members' responses and side commands do not wait for each other or for the user: a member is given a command only
 // when there is room for its response, and a flush that it does not take yet takes turns with its data commands, four
@@ -199,15 +200,18 @@ module spate_stripe
   // A part goes to its member's line, to the order of answers and to that of its data in one cycle. A request is refused
   // as a whole or not at all: what its first part found.
   logic begun_q, refuse_q, refuse;
+  logic [Drives-1:0] was_gone_q, ends_here;  // was_gone_q: since the request was taken
+  assign ends_here = dead_q | drive_gone_i | was_gone_q;
   assign refuse = begun_q ? refuse_q : differ_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begun_q <= 1'b0;
     else if (emit) begun_q <= !part_last;
     refuse_q <= refuse;
+    was_gone_q <= drive_gone_i | (cut_ready ? '0 : was_gone_q);
   end
   assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0 && !refuse;
   assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part.blocks != '0 && !refuse)) &&
-                     (dead_q[part_member] || drive_gone_i[part_member]);
+                     ends_here[part_member];
   assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
   assign emit = part_valid && part_ready;
 

@@ -94,3 +94,26 @@ async def all_members_that_go_leave_the_blocks_as_they_were(dut, block_bytes, ne
     for block in range(after.blocks):
         member, lba = bench.place(after.lba + block)
         assert bench.members[member].medium[lba] == bench.contents(after, block)
+
+
+@cocotb.test(timeout_time=250, timeout_unit="us")
+async def the_rest_of_a_request_is_not_given_to_the_next_drive(dut):
+    """A request so long that most of it is not cut when a member is given up: the next drive is given none of it, also when
+    its blocks are as large; the requests behind it are."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    lost = bench.members[1]
+    lost.data_blocked = True
+    blocks = 40 * DRIVES * bench.chunk_blocks
+    bench.member_blocks, bench.array_blocks = 2 * blocks // DRIVES, 2 * blocks
+    bench.dut.member_blocks_i.value = bench.member_blocks
+    await bench.cycles(5)
+    bench.ask(Request(READ, 0, blocks, 1))
+    await bench.cycles(700)
+    behind = bench.ask(Request(READ, blocks + bench.chunk_blocks, 1, 2))
+    taken = len(lost.log)
+    await give_up_and_restart(bench, lost, 512)
+    lost.data_blocked = False
+    answers = await bench.answers(2)
+    assert [(answer["tag"], answer["status"]) for answer in answers] == [(1, GONE), (2, OK)]
+    assert [command.lba for command in lost.log[taken:]] == [bench.place(behind.lba)[1]]
