@@ -20,12 +20,12 @@
 // The array is there when every member is ready or was given up; its block size is then that of those which are ready.
 // A member that is given up, or is on its way back from that, is dead: parts are not given to it but end here with
 // StatusGone, moving their beats, which are flagged when they are read. Nor is what it had not taken by then of a request
-// that the stripe had: what comes back may be another drive, with other blocks. Parts that were given to it before, and
-// commands without data, it answers itself. One that recovers is waited for. When all members were given up the block
-// size stays what it was until one of them is ready with another; then commands wait until the stripe is empty. If members
-// that are ready have different block sizes there is no array: every command ends with StatusInvalid, moves no beat and
-// reaches nobody, until `array_valid_i` falls. That falls, and a member is formatted, only while no command is in the
-// stripe.
+// that the stripe had: what comes back may be another drive, with other blocks. Flush and deallocate pass it by, and end
+// with StatusGone. Parts that were given to it before, and requests without blocks, it answers itself. One that recovers is
+// waited for. When all members were given up the block size stays what it was until one of them is ready with another; then
+// commands wait until the stripe is empty. If members that are ready have different block sizes there is no array: every
+// command ends with StatusInvalid, moves no beat and reaches nobody, until `array_valid_i` falls. That falls, and a member
+// is formatted, only while no command is in the stripe.
 //
 // The members' responses and side commands do not wait for each other or for the user: a member is given a command only
 // when there is room for its response, and a flush that it does not take yet takes turns with its data commands, four
@@ -438,6 +438,7 @@ module spate_stripe
       .rst_ni,
       .ready_i(ready_q),
       .refuse_i(differ_q),
+      .dead_i(dead_q | drive_gone_i),
       .block_4096_i(block_4096_q),
       .data_lba_i,
       .array_blocks_i(array_blocks_q),

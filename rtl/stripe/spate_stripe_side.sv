@@ -4,7 +4,9 @@
 // range covers on a member is contiguous there, so a deallocate is one command a member, whatever its size. Everything
 // else concerns one drive, and is given to that one, past the stripe: here it ends with StatusInvalid.
 //
-// Guarantee: one response for each command, with the first error that came back; its `done` is for a flush alone.
+// Guarantee: one response for each command, with the first error that came back; its `done` is for a flush alone. A member
+// that is dead, or was since the command was taken, is not asked, which is StatusGone: for the drive that comes back the
+// range would be another one, and its flush says nothing of what the one before had written.
 module spate_stripe_side
   import spate_pkg::*;
 #(
@@ -19,6 +21,7 @@ module spate_stripe_side
     input logic                                rst_ni,
     input logic                                ready_i,
     input logic                                refuse_i,         // every command ends with StatusInvalid
+    input logic [    Drives-1:0]               dead_i,           // given up, or on the way back from that
     input logic                                block_4096_i,
     input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
     input logic [ArrayWidth-1:0]               array_blocks_i,
@@ -61,9 +64,9 @@ module spate_stripe_side
   logic [ChunkWidth-1:0] first_row_q, end_row_q, place_row, chunk;
   logic [MemberBits-1:0] first_member_q, end_member_q, member_q, place_member;
   logic place_start_q, place_done;
-  logic [Drives-1:0] waiting_q;
+  logic [Drives-1:0] waiting_q, was_dead_q;
   logic [15:0] status_q;
-  logic sent;
+  logic dead, sent;
 
   localparam int unsigned MemberWidth = ChunkWidth + ChunkShift;
   logic [MemberWidth-1:0] member_from, member_to;
@@ -100,10 +103,11 @@ module spate_stripe_side
   assign member_from = blocks_before(member_q, first_row_q, first_member_q, first_q[ChunkShift-1:0]);
   assign member_to = blocks_before(member_q, end_row_q, end_member_q, end_q[ChunkShift-1:0]);
   assign member_op_o = op_q;
+  assign dead = dead_i[member_q] || was_dead_q[member_q];
   assign sent = (member_valid_o & member_ready_i) != '0;
   always_comb begin
     member_valid_o = '0;
-    member_valid_o[member_q] = state_q == StSend;
+    member_valid_o[member_q] = state_q == StSend && !dead;
   end
 
   logic [ArrayWidth:0] command_end;
@@ -164,7 +168,8 @@ module spate_stripe_side
         end
       end
       StSend: begin
-        if (sent) begin
+        if (dead && status_q == StatusOk) status_q <= StatusGone;
+        if (dead || sent) begin
           member_q <= member_q + 1'b1;
           state_q <= last_member ? StWait : StSize;
         end
@@ -174,6 +179,7 @@ module spate_stripe_side
       default: state_q <= StIdle;
     endcase
 
+    was_dead_q <= dead_i | (idle_o ? '0 : was_dead_q);
     waiting_q <= (waiting_q | (member_valid_o & member_ready_i)) & ~member_response_valid_i;
     for (int i = Drives - 1; i >= 0; i--) begin
       if (member_response_valid_i[i] && member_response_status_i[i] != StatusOk && status_q == StatusOk)

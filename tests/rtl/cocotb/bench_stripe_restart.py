@@ -5,7 +5,7 @@ is not given after that, when it may be another drive, with blocks of another si
 import cocotb
 
 from bench_stripe import CHUNK_BYTES, DRIVES, Bench, Request, response_to
-from stripe_member import ADDRESS, BEAT_BYTES, GONE, OK, READ, STREAMS, WRITE
+from stripe_member import ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, OK, READ, STREAMS, WRITE
 
 
 async def give_up_and_restart(bench: Bench, member, block_bytes: int) -> None:
@@ -117,3 +117,40 @@ async def the_rest_of_a_request_is_not_given_to_the_next_drive(dut):
     answers = await bench.answers(2)
     assert [(answer["tag"], answer["status"]) for answer in answers] == [(1, GONE), (2, OK)]
     assert [command.lba for command in lost.log[taken:]] == [bench.place(behind.lba)[1]]
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+@cocotb.parametrize(op=[FLUSH, DEALLOCATE], next_bytes=[512, 4096])
+async def a_side_command_is_not_given_to_the_next_drive(dut, op, next_bytes):
+    """It waits before a member that takes none, and that is given up and restarted: a range would be another one in the
+    next drive's blocks, and that drive's flush says nothing of what was written before."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    lost = bench.members[1]
+    lost.side_blocked = True
+    command = bench.ask(Request(op, 0, 2 * DRIVES * bench.chunk_blocks, 1))
+    await bench.cycles(100)
+    assert bench.members[0].log and not lost.log
+    await give_up_and_restart(bench, lost, next_bytes)
+    lost.side_blocked = False
+    assert await bench.answers(1) == [response_to(command, GONE, 0)]
+    assert not lost.log and all(len(member.log) == 1 for member in bench.members if member is not lost)
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+async def a_side_command_does_not_wait_for_a_drive_that_may_have_other_blocks(dut):
+    """Given while a member is on its way back."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    lost = bench.members[1]
+    lost.gone = True
+    bench.comes_up(lost)
+    await bench.cycles(20)
+    bench.set("drive_gone_i", lost.index, 0)
+    lost.side_blocked = True
+    command = bench.ask(Request(DEALLOCATE, 0, 2 * DRIVES * bench.chunk_blocks, 1))
+    await bench.cycles(100)
+    lost.gone, lost.block_bytes, lost.side_blocked = False, 4096, False
+    bench.comes_up(lost)
+    assert await bench.answers(1) == [response_to(command, GONE, 0)]
+    assert not lost.log and len(bench.members[0].log) == 1

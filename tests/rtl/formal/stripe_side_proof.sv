@@ -12,6 +12,7 @@ module stripe_side_proof
     input logic                        rst_ni,
     input logic                        ready_i,
     input logic                        refuse_i,
+    input logic [    Drives-1:0]       dead_i,
     input logic                        command_valid_i,
     input logic [           3:0]       op_i,
     input logic [          15:0]       tag_i,
@@ -39,7 +40,7 @@ module stripe_side_proof
   end
 
   logic command_ready, response_valid;
-  logic [Drives-1:0] member_valid, owed_q, asked_q, answered;
+  logic [Drives-1:0] member_valid, owed_q, asked_q, answered, dead_q;
   op_e member_op;
   logic [LbaWidth-1:0] member_lba;
   logic [31:0] member_blocks;
@@ -57,6 +58,7 @@ module stripe_side_proof
       .rst_ni,
       .ready_i,
       .refuse_i,
+      .dead_i,
       .block_4096_i(1'b0),
       .data_lba_i(data_lba),
       .array_blocks_i(array_blocks),
@@ -105,11 +107,13 @@ module stripe_side_proof
         refused_q <= refuse_i;
         written_q <= written_blocks_i;
         asked_q <= '0;
+        dead_q <= dead_i;
         failed_q <= 1'b0;
         covered_q <= '0;
       end else begin
         if (response_valid && response_ready_i) busy_q <= 1'b0;
         asked_q <= asked_q | (member_valid & member_ready_i);
+        dead_q <= dead_q | dead_i;
         if ((member_valid & member_ready_i) != '0) covered_q <= covered_q + member_blocks;
         for (int i = Drives - 1; i >= 0; i--) begin
           if (answered[i] && status_i[i] != StatusOk && !failed_q) begin
@@ -135,30 +139,38 @@ module stripe_side_proof
       assert ((member_valid & asked_q) == '0);
       if (member_valid != '0) begin
         assert (busy_q && member_op == given_q.op && (flush || deallocate));
+        assert ((member_valid & (dead_q | dead_i)) == '0);
         if (deallocate) assert (member_blocks != '0);
       end
-      // The answer comes when all that were asked have answered: those of a flush are all, those of a range cover it.
+      // The answer comes when all that were asked have answered: those of a flush are all, those of a range cover it, but
+      // for members that were dead. It says so.
       if (response_valid) begin
         assert (owed_q == '0 && response.tag == given_q.tag);
         if (flush) begin
-          assert (asked_q == '1);
+          assert ((asked_q | dead_q) == '1);
+          assert (asked_q == '1 || response.status != StatusOk);
           assert (response.done == 64'(written_q));
         end else begin
           assert (response.done == '0);
         end
-        if (deallocate) assert (asked_q != '0 && covered_q == given_q.blocks);
+        if (deallocate) begin
+          assert (covered_q == given_q.blocks || (covered_q < given_q.blocks && dead_q != '0));
+          assert (covered_q == given_q.blocks || response.status != StatusOk);
+        end
         if (flush || deallocate)
-          assert (response.status == (failed_q ? first_error_q : StatusOk));
+          assert (response.status == (failed_q ? first_error_q : StatusOk) ||
+                  (dead_q != '0 && asked_q != '1 && response.status == StatusGone));
           else begin
             assert (asked_q == '0);
             assert (response.status == (!refused_q && given_q.op == OpDeallocate && given_q.blocks != '0 ? StatusRange :
                                       StatusInvalid));
           end
       end
-      assert (idle_q <= (asked_q == '0 ? 6'd8 : 6'd3));
+      assert (idle_q <= (asked_q == '0 ? 6'd9 : 6'd4));
       cover (response_valid && flush && failed_q);
       cover (response_valid && deallocate && asked_q == '1 && !failed_q);
       cover (response_valid && deallocate && asked_q == 2'b10);
+      cover (response_valid && deallocate && asked_q == 2'b10 && response.status == StatusGone);
     end
   end
 
