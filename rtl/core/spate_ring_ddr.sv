@@ -498,7 +498,7 @@ module spate_ring_ddr
   // ---- to the stream; space back; responses ----
 
   logic [PieceBits+SectorBeatBits-1:0] beat_q;
-  logic beats_end, response_room, memory_error_q;
+  logic beats_end, response_room, memory_error_q, memory_error;
   logic [15:0] status_q, status, piece_status;
   logic [31:0] done_q, done, piece_done;
 
@@ -513,9 +513,9 @@ module spate_ring_ddr
   assign freed = current.sectors;
 
   // A piece that came back from the drive and not from the memory has no block that is known to be good.
-  assign piece_status = current.status != StatusOk ? current.status :
-                        memory_error_q || (current.read && beat_error) ? StatusMemory : StatusOk;
-  assign piece_done = piece_status == StatusMemory ? '0 : 32'(current.done);
+  assign memory_error = memory_error_q || (current.read && beat_error);
+  assign piece_status = current.status == StatusOk && memory_error ? StatusMemory : current.status;
+  assign piece_done = memory_error ? '0 : 32'(current.done);
   assign status = status_q != StatusOk ? status_q : piece_status;
   assign done = status_q != StatusOk ? done_q : done_q + piece_done;
   assign written_blocks_o = written_q;

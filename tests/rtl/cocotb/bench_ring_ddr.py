@@ -291,6 +291,19 @@ async def errors_of_drive_and_memory(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_read_that_drive_and_memory_fail_has_no_good_block(dut):
+    """The drive read three blocks and failed at the next one; the memory lost the burst that these are in."""
+    bench = Bench(dut, 0.2, ring_pages=64)
+    await bench.start()
+    bench.drive.bad_blocks.add(103)
+    bench.memory.bad_read.add(0)
+    read = bench.ask(Request(READ, 100, 8, 1))
+    assert await bench.answers(1) == [response_to(read, 0x0281, 0)]
+    await bench.cycles(20)
+    assert all(beat["error"] for beat in bench.beats_out(read.blocks)) and not bench.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
 async def requests_that_cannot_be(dut):
     bench = Bench(dut, 0.2, ready=False)
     await bench.start()
