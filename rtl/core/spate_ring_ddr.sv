@@ -8,9 +8,9 @@
 // the pieces, four cycles each.
 //
 // Guarantee: one response for each command, for streams with the first error of its pieces and the number of blocks
-// before it. Each stream request moves exactly its beats. The drive is never told of data that the memory has not
-// answered for, and space is not used again before the drive (writes) or the stream (reads) is done with it. A source or
-// a reader that stalls does not hold up the memory.
+// before it. Each stream request moves exactly its beats, none before it was taken. The drive is never told of data that
+// the memory has not answered for, and space is not used again before the drive (writes) or the stream (reads) is done
+// with it. A source or a reader that stalls does not hold up the memory.
 //
 // A request beyond the namespace moves its beats and ends with StatusRange. One with zero blocks or an address ends with
 // StatusInvalid. An error of the memory is StatusMemory: a piece whose data are not there is not given to the drive. When
@@ -550,8 +550,8 @@ module spate_ring_ddr
   end
 
 `ifdef FORMAL
-  // Any commands, a memory that does what it likes, and a drive that answers what it was asked and goes at any time.
-  // Beside the ring stands a list of the pieces that have space, oldest first, made from requests and `gone` alone.
+  // Any commands, a memory and a drive that answer what they were given, and a drive that goes at any time. Beside the ring
+  // stands a list of the pieces that have space, oldest first, made from requests and `gone` alone.
   localparam int unsigned Held = 2 * Pieces + 4;  // pieces that have space
   typedef logic [$clog2(Held+1)-1:0] index_t;
 
@@ -598,6 +598,7 @@ module spate_ring_ddr
         assume (drive_i.block_4096 == block_q);
     end
     if (is_data) assume (command_i.op inside {OpWrite, OpRead});
+    assume (!m_axi_bvalid_i || u_store.u_bursts.out_valid_o);
     assume (!drive_response_valid_i || (drive_response_i.tag[0] ? drive_owes_side_q : drive_owes_q != '0));
   end
 
@@ -709,9 +710,11 @@ module spate_ring_ddr
                     held_q[k].place + SectorBits'(held_q[k].sectors) <= piece.place);
         end
       end
-      // The contract of spate_ring_store: so many pieces, with data.
-      if (place && piece.write && !piece.invalid)
+      // The contract of spate_ring_store: so many pieces, with data, and all in the ring.
+      if (place && piece.write && !piece.invalid) begin
         assert (unstored_q < ($clog2(Pieces) + 1)'(Pieces) && piece.sectors != '0);
+        assert (32'(u_store.wanted_q) + 32'(piece.sectors) <= 32'(ring_sectors));
+      end
       // The drive is asked once for each piece at most, for its blocks, and not after it was gone.
       assert (data_taken == (issue_go && !issued.dead));
       if (data_taken) begin

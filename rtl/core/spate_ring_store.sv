@@ -2,11 +2,12 @@
 //
 // The way of a stream into the memory of a spate_ring_ddr: pieces of it, each to a place of its own, in order.
 //
-// Guarantee: for each piece one answer, in order, when the memory has answered for the last of its data, and whether it
-// took them all. A burst does not cross 4 KiB and is given out only when all of its data are here: a source that stalls
+// Guarantee: no beat is taken before its piece was given. For each piece one answer, in order, when the memory has answered
+// for the last of its data, and whether it took them all. A burst does not cross 4 KiB and is given out only when all of its data are here: a source that stalls
 // does not hold up the memory.
 //
-// Contract: of the pieces that were given, at most `Pieces` have an answer that was not taken.
+// Contract: of the pieces that were given, at most `Pieces` have an answer that was not taken, and those whose beats are
+// not all here have less than 2^SectorBits sectors together: all have a place in the ring.
 module spate_ring_store #(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
@@ -53,6 +54,24 @@ module spate_ring_store #(
   localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
   localparam int unsigned BurstsMax = 32;  // that the memory has not answered
 
+  // Beats that belong to no piece yet wait outside, where the user's reset reaches them.
+  logic [SectorBits-1:0] wanted_q;  // sectors of the pieces that were given, with the one whose beats come in
+  logic [SectorBeatBits-1:0] in_beat_q;
+  logic store_ready, in_move, in_sector_end;
+
+  assign data_ready_o = store_ready && wanted_q != '0;
+  assign in_move = data_valid_i && data_ready_o;
+  assign in_sector_end = in_move && in_beat_q == '1;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      wanted_q <= '0;
+      in_beat_q <= '0;
+    end else begin
+      wanted_q <= wanted_q + (piece_valid_i ? SectorBits'(piece_sectors_i) : '0) - SectorBits'(in_sector_end);
+      in_beat_q <= in_beat_q + SectorBeatBits'(in_move);
+    end
+  end
+
   logic store_valid, store_take;
   logic [StoreBits-1:0] store_count;
 
@@ -62,8 +81,8 @@ module spate_ring_store #(
   ) u_store (
       .clk_i,
       .rst_ni,
-      .in_valid_i(data_valid_i),
-      .in_ready_o(data_ready_o),
+      .in_valid_i(in_move),
+      .in_ready_o(store_ready),
       .in_data_i(data_i),
       .out_valid_o(store_valid),
       .out_ready_i(store_take),
@@ -190,6 +209,7 @@ module spate_ring_store #(
   logic [5:0] owed_q;  // answers
   logic aw_out_q, w_out_q, burst_out;  // of the burst that is under way
   logic [7:0] w_beats_q;
+  logic [15:0] missing_q;  // beats of the pieces that were given
   logic [SectorBits-1:0] first_q, end_q;  // of the piece whose bursts begin, in sectors
   logic [SectorBits-1:0] place_of;
   logic [PieceBits-1:0] sectors_of;
@@ -207,6 +227,7 @@ module spate_ring_store #(
       assume (given_q - taken_q < 8'(Pieces) && piece_sectors_i != '0);
       assume (32'(piece_place_i) + 32'(piece_sectors_i) < Sectors);
     end
+    assume (!piece_valid_i || 32'(wanted_q) + 32'(piece_sectors_i) < Sectors);
     assume (!m_axi_bvalid_i || owed_q != '0);
   end
 
@@ -220,9 +241,11 @@ module spate_ring_store #(
     w_past_q <= {m_axi_wdata_o, m_axi_wlast_o};
     stored_error_past_q <= stored_error_o;
     if (!rst_ni) begin
-      {given_q, started_q, ended_q, answered_q, taken_q, owed_q, aw_out_q, w_out_q, w_beats_q} <= '0;
+      {given_q, started_q, ended_q, answered_q, taken_q, owed_q, aw_out_q, w_out_q, w_beats_q, missing_q} <= '0;
     end else begin
       given_q <= given_q + 8'(piece_valid_i);
+      missing_q <= missing_q + (piece_valid_i ? 16'({piece_sectors_i, {SectorBeatBits{1'b0}}}) : 16'd0) -
+          16'(data_valid_i && data_ready_o);
       started_q <= started_q + 8'(waiting_valid && !busy_q);
       ended_q <= ended_q + 8'(piece_ends);
       answered_q <= answered_q + 8'(m_axi_bvalid_i && answered_ends);
@@ -259,6 +282,8 @@ module spate_ring_store #(
       // A burst's data are here, so the memory waits for them no longer than a cycle.
       if (w_pending_q) assert (store_count >= StoreBits'(w_left));
       assert (m_axi_bready_o);
+      // No beat before its piece.
+      if (data_ready_o) assert (missing_q != '0);
       // An answer for each piece, when the memory answered for its last burst.
       if (m_axi_bvalid_i) assert (piece_of[u_bursts.head_q[4:0]] == answered_q && u_bursts.out_valid_o);
       if (m_axi_bvalid_i && answered_ends) assert (u_stored.in_ready_o);
@@ -267,6 +292,8 @@ module spate_ring_store #(
       if (stored_waits_q) assert (stored_valid_o && stored_error_o == stored_error_past_q);
 
       // What helps the induction.
+      assert (missing_q == 16'({wanted_q, {SectorBeatBits{1'b0}}}) - 16'(in_beat_q));
+      assert (wanted_q != '0 || in_beat_q == '0);
       assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(busy_q));
       assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Pieces));
       assert (given_q - started_q <= given_q - taken_q && answered_q - taken_q <= given_q - taken_q);

@@ -304,6 +304,32 @@ async def a_read_that_drive_and_memory_fail_has_no_good_block(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
+async def beats_wait_for_their_request(dut):
+    """Those that no request has asked for are the user's, who may take them back with a reset: neither before the first
+    write nor behind one, nor for a read or for what moves none, is one taken."""
+    bench = Bench(dut, 0.2)
+    await bench.start()
+    for beat in range(1000, 3000):
+        bench.data.put(data=beat_data(beat))
+    await bench.cycles(100)
+    assert bench.data.taken == 0
+    for request in (Request(WRITE, 0, 0, 1), Request(WRITE, 0, 5, 2, source=ADDRESS), Request(READ, 0, 3, 3)):
+        bench.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source, fua=0,
+                          lba=request.lba, blocks=request.blocks)
+    await bench.answers(3)
+    await bench.cycles(100)
+    assert bench.data.taken == 0
+    for tag, blocks in ((4, 1), (5, 11), (6, 2)):
+        taken = bench.data.taken
+        write = Request(WRITE, 10 * tag, blocks, tag, first_beat=1000 + taken)
+        bench.command.put(from_registers=write.tag & 1, tag=tag, op=WRITE, source=STREAM, fua=0, lba=write.lba, blocks=blocks)
+        assert await bench.answers(1) == [response_to(write, OK, blocks)]
+        await bench.cycles(100)
+        assert bench.data.taken == taken + blocks * 512 // BEAT_BYTES
+        assert [bench.drive.medium[write.lba + i] for i in range(blocks)] == [bench.contents(write, i) for i in range(blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
 async def requests_that_cannot_be(dut):
     bench = Bench(dut, 0.2, ready=False)
     await bench.start()
