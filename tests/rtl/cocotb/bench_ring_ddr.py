@@ -96,6 +96,7 @@ class Drive:
     def __init__(self, bench: "Bench", stall: float):
         dut = bench.dut
         self.bench, self.medium, self.log, self.bad_blocks, self.stuck = bench, {}, [], set(), False
+        self.gone = False
         self.stall = stall
         self.data, self.side = deque(), deque()
         self.written, self.side_blocked = 0, False
@@ -141,6 +142,8 @@ class Drive:
 
     def carry_out(self, command: dict) -> dict:
         block_bytes, memory = self.bench.block_bytes, self.bench.memory.bytes
+        if self.gone:
+            return {"status": GONE, "done": 0}
         if command["lba"] + command["blocks"] > self.bench.namespace_blocks:
             return {"status": RANGE, "done": 0}
         for number in range(command["blocks"]):
@@ -498,3 +501,56 @@ async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, o
     assert [bench.drive.medium[7 + block] for block in range(5)] == [bench.contents(written, block) for block in range(5)]
     await bench.cycles(20)
     assert len(bench.beats_out(5)) == 5 * 4096 // BEAT_BYTES and not bench.out.words
+
+
+async def comes_and_goes(bench: Bench) -> None:
+    """Given up at any time, for as short as that can be, and back after a while."""
+    dut = bench.dut
+    while True:
+        await bench.cycles(random.randint(50, 1000))
+        dut.drive_ready_i.value, dut.drive_gone_i.value, bench.drive.gone = 0, 1, True
+        await bench.cycles(random.choice((1, 2, 3, random.randint(4, 200))))
+        dut.drive_gone_i.value = 0
+        await bench.cycles(random.choice((0, 1, random.randint(2, 200))))
+        dut.drive_ready_i.value, bench.drive.gone = 1, False
+
+
+@cocotb.test(timeout_time=400, timeout_unit="us")
+async def the_drive_comes_and_goes_at_any_time(dut):
+    """With a memory that fails now and then. What was written with StatusOk is there; of what was read the first `done`
+    blocks have no flag, the one that a drive was not there for has, and the beats without one are right; no beat is missing,
+    and none too many."""
+    bench = Bench(dut, 0.2)
+    await bench.start()
+    bench.memory.bad_write, bench.memory.bad_read = {4096}, {3 * 4096}
+    chaos = cocotb.start_soon(comes_and_goes(bench))
+    ring_blocks = bench.ring_bytes // 512
+    writes, lba = [], 0
+    for tag in range(20):
+        writes.append(bench.ask(Request(WRITE, lba, random.choice((1, 5, random.randint(1, 2 * ring_blocks))), tag)))
+        lba += writes[-1].blocks
+    written, statuses = {}, set()
+    for write, answer in zip(writes, await bench.answers(len(writes))):
+        assert answer["tag"] == write.tag and (answer["done"] == write.blocks) == (answer["status"] == OK)
+        statuses.add(answer["status"])
+        for block in range(answer["done"]):
+            assert bench.drive.medium[write.lba + block] == bench.contents(write, block)
+            written[write.lba + block] = bench.contents(write, block)
+    assert not bench.data.words
+    reads = [bench.ask(Request(READ, write.lba, write.blocks, 100 + write.tag)) for write in writes]
+    answers = await bench.answers(len(reads))
+    await bench.cycles(40)
+    for read, answer in zip(reads, answers):
+        assert answer["tag"] == read.tag and (answer["done"] == read.blocks) == (answer["status"] == OK)
+        statuses.add(answer["status"])
+        beats, block_beats = bench.beats_out(read.blocks), 512 // BEAT_BYTES
+        assert [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
+        for block in range(read.blocks):
+            of_block = beats[block * block_beats:(block + 1) * block_beats]
+            good = not any(beat["error"] for beat in of_block)
+            assert good or block >= answer["done"]
+            assert not good or block != answer["done"] or answer["status"] == MEMORY  # which may be of a later burst
+            if good and read.lba + block in written:
+                assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in of_block) == written[read.lba + block]
+    assert not bench.out.words and {OK, GONE} <= statuses <= {OK, GONE, MEMORY}
+    chaos.cancel()

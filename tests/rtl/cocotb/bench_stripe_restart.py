@@ -2,16 +2,18 @@
 """A member of the stripe that is given up and restarted in the middle of a request: what it had not been given by then it
 is not given after that, when it may be another drive, with blocks of another size."""
 
+import random
+
 import cocotb
 
 from bench_stripe import CHUNK_BYTES, DRIVES, Bench, Request, response_to
 from stripe_member import ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, OK, READ, STREAMS, WRITE
 
 
-async def give_up_and_restart(bench: Bench, member, block_bytes: int) -> None:
+async def give_up_and_restart(bench: Bench, member, block_bytes: int, gone_cycles: int = 20) -> None:
     member.gone = True
     bench.comes_up(member)
-    await bench.cycles(20)
+    await bench.cycles(gone_cycles)
     bench.set("drive_gone_i", member.index, 0)
     await bench.cycles(50)
     member.gone, member.block_bytes = False, block_bytes
@@ -20,7 +22,8 @@ async def give_up_and_restart(bench: Bench, member, block_bytes: int) -> None:
 
 
 @cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
-async def parts_that_wait_for_data_are_not_given_to_the_next_drive(dut):
+@cocotb.parametrize(gone_cycles=[1, 20])
+async def parts_that_wait_for_data_are_not_given_to_the_next_drive(dut, gone_cycles):
     """The source stands still: the member has taken two parts, others wait before it."""
     bench = Bench(dut, [0.0])
     await bench.start()
@@ -30,7 +33,7 @@ async def parts_that_wait_for_data_are_not_given_to_the_next_drive(dut):
     lost = bench.members[1]
     taken = len(lost.log)
     assert 0 < taken < 5
-    await give_up_and_restart(bench, lost, 512)
+    await give_up_and_restart(bench, lost, 512, gone_cycles)
     bench.data.stall.share = 0.0
     answer, = await bench.answers(1)
     await bench.cycles(50)
@@ -154,3 +157,58 @@ async def a_side_command_does_not_wait_for_a_drive_that_may_have_other_blocks(du
     bench.comes_up(lost)
     assert await bench.answers(1) == [response_to(command, GONE, 0)]
     assert not lost.log and len(bench.members[0].log) == 1
+
+
+async def comes_and_goes(bench: Bench, member) -> None:
+    """Given up at any time, for as short as that can be, and back after a while."""
+    while True:
+        await bench.cycles(random.randint(50, 1500))
+        member.gone = True
+        bench.comes_up(member)
+        await bench.cycles(random.choice((1, 2, 3, random.randint(4, 300))))
+        bench.set("drive_gone_i", member.index, 0)
+        await bench.cycles(random.choice((0, 1, random.randint(2, 300))))
+        member.gone = False
+        bench.comes_up(member)
+
+
+@cocotb.test(timeout_time=400, timeout_unit="us", skip=not STREAMS)
+async def members_come_and_go_at_any_time(dut):
+    """What was written with StatusOk is there; of what was read the first `done` blocks have no flag, the next one has, and
+    the beats without one are right; no beat is missing, and none too many."""
+    bench = Bench(dut, [0.0, 0.3])
+    await bench.start()
+    chaos = [cocotb.start_soon(comes_and_goes(bench, member)) for member in bench.members]
+    writes, lba = [], 0
+    for tag in range(24):
+        writes.append(bench.ask(Request(WRITE, lba, random.choice((1, 5, random.randint(1, 3 * bench.chunk_blocks))), tag)))
+        lba += writes[-1].blocks
+    assert lba <= bench.array_blocks
+    answers = await bench.answers(len(writes))
+    written = {}
+    for write, answer in zip(writes, answers):
+        assert answer["tag"] == write.tag and answer["status"] in (OK, GONE)
+        assert (answer["done"] == write.blocks) == (answer["status"] == OK)
+        for block in range(answer["done"]):
+            member, at = bench.place(write.lba + block)
+            assert bench.members[member].medium[at] == bench.contents(write, block)
+            written[write.lba + block] = bench.contents(write, block)
+    assert not bench.data.words and {answer["status"] for answer in answers} == {OK, GONE}
+    reads = [bench.ask(Request(READ, write.lba, write.blocks, 100 + write.tag)) for write in writes]
+    answers = await bench.answers(len(reads))
+    assert {answer["status"] for answer in answers} == {OK, GONE}
+    beats = await bench.beats_out(sum(read.blocks for read in reads) * 512 // BEAT_BYTES)
+    assert not bench.out.words
+    for read, answer in zip(reads, answers):
+        assert answer["tag"] == read.tag and answer["status"] in (OK, GONE)
+        for block in range(read.blocks):
+            of_block, beats = beats[:512 // BEAT_BYTES], beats[512 // BEAT_BYTES:]
+            flags = {beat["error"] for beat in of_block}
+            assert len(flags) == 1 and (flags == {1} if block == answer["done"] else flags == {0} or block > answer["done"])
+            if flags == {0} and read.lba + block in written:
+                data = b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in of_block)
+                assert data == written[read.lba + block]
+            assert [beat["last"] for beat in of_block[:-1]] == [0] * (len(of_block) - 1)
+            assert of_block[-1]["last"] == (block == read.blocks - 1)
+    for task in chaos:
+        task.cancel()
