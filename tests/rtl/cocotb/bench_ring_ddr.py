@@ -96,7 +96,7 @@ class Drive:
     def __init__(self, bench: "Bench", stall: float):
         dut = bench.dut
         self.bench, self.medium, self.log, self.bad_blocks, self.stuck = bench, {}, [], set(), False
-        self.gone = False
+        self.gone = self.side_stuck = False
         self.stall = stall
         self.data, self.side = deque(), deque()
         self.written, self.side_blocked = 0, False
@@ -128,7 +128,7 @@ class Drive:
     async def work(self) -> None:
         while True:
             await RisingEdge(self.bench.dut.clk_i)
-            if self.side:
+            if self.side and not self.side_stuck:
                 command = self.side.popleft()
                 self.response.put(tag=command["tag"], status=0x0001 if command["op"] == DEALLOCATE else OK,
                                   done=self.written if command["op"] == FLUSH else command["blocks"])
@@ -445,6 +445,55 @@ async def a_flush_says_what_is_good_of_each_request(dut):
     assert await bench.answers(1) == [response_to(flush, OK, sum(answer["done"] for answer in answers[:4]))]
     assert bench.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * piece_blocks, "the drive wrote the others"
     assert int(dut.written_blocks_o.value) == sum(answer["done"] for answer in answers[:4])
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_flush_says_what_was_done_when_the_drive_took_it(dut):
+    """What ends while the drive flushes may have come after what it flushes."""
+    bench = Bench(dut, 0.0)
+    await bench.start()
+    before = bench.ask(Request(WRITE, 0, 3, 1))
+    assert await bench.answers(1) == [response_to(before, OK, 3)]
+    bench.drive.side_stuck = True
+    flush = bench.ask(Request(FLUSH, 0, 0, 2))
+    await bench.cycles(20)
+    after = bench.ask(Request(WRITE, 8, 5, 3))
+    assert await bench.answers(1) == [response_to(after, OK, 5)]
+    bench.drive.side_stuck = False
+    assert await bench.answers(1) == [response_to(flush, OK, 3)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def responses_that_nobody_takes_are_not_lost(dut):
+    """The next request's last beat waits; and requests that the drive is not asked for wait behind one that it is stuck with,
+    more of them than there are places."""
+    bench = Bench(dut, 0.0)
+    await bench.start()
+    bench.response.stall.share = 1.0
+    bench.drive.stuck = True
+    reads = [bench.ask(Request(READ, tag, 2, tag)) for tag in range(3)]
+    none = [bench.ask(Request(READ, 0, 0, tag)) for tag in range(3, 80)]
+    await bench.cycles(700)
+    bench.drive.stuck = False
+    await bench.cycles(400)
+    bench.response.stall.share = 0.0
+    assert await bench.answers(80) == [response_to(r, OK, 2) for r in reads] + [response_to(r, INVALID, 0) for r in none]
+    await bench.cycles(20)
+    assert len(bench.out.words) == 3 * 2 * 512 // BEAT_BYTES
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_memory_that_answers_late_is_waited_for(dut):
+    """As long as it has not answered for 32 bursts there is no further one, and nothing is told to the drive."""
+    bench = Bench(dut, 0.0, ring_pages=64, delay_cycles=0)
+    await bench.start()
+    bench.memory.b.stall.share = 1.0
+    write = bench.ask(Request(WRITE, 0, 8 * 40, 1))
+    await bench.cycles(50 * 4096 // BEAT_BYTES)
+    assert len(bench.memory.b.words) == 32 and not bench.drive.log
+    bench.memory.b.stall.share = 0.0
+    assert await bench.answers(1) == [response_to(write, OK, write.blocks)]
+    assert all(bench.drive.medium[block] == bench.contents(write, block) for block in range(write.blocks))
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
