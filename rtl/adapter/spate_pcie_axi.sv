@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adapter for an AXI-PCIe bridge in root port mode (XDMA, QDMA, AXI PCIe, PolarFire, …): its master port reads and
+// Adapter for an AXI-PCIe bridge in root port mode (XDMA, AXI PCIe, PolarFire, …): its master port reads and
 // writes the windows, its slave port reaches the drive's BAR, its AXI4-Lite control port the configuration spaces.
 //
 // Guarantee: every access of the bridge's master is answered OKAY, in order, whatever the core does; all AXI handshake
@@ -150,7 +150,9 @@ module spate_pcie_axi
   if (WindowBase % (64'd1 << WindowBits) != 0) begin : gen_window_base
     $error("spate_pcie_axi: WindowBase must be a multiple of the aperture's size");
   end
-
+  if (IdWidth < 1) begin : gen_id_width
+    $error("spate_pcie_axi: IdWidth must be at least 1");
+  end
   if (AddressWidth < 64 && (WindowBase >> AddressWidth) != '0) begin : gen_window_reach
     $error("spate_pcie_axi: WindowBase must be below 2^AddressWidth");
   end

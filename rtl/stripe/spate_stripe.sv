@@ -12,10 +12,11 @@
 // blocks before it. Each stream request moves exactly its beats; a read's last few may come after its response.
 //
 // A flush goes to all members. Its response's `done` counts blocks of stream and address writes that were answered, in
-// the array's order, when the flush was given to the first member, since reset, until the first error. All members had
-// completed their parts of these before their own flush was submitted, so they are durable; what the members' own flush
-// responses say beyond that is not contiguous in the array, and is not used. Deallocate goes to the members that have
-// some of the range. Whatever else is not data ends with StatusInvalid: it concerns one drive, and goes past the stripe.
+// the array's order, when the flush was given to the first member, since reset: of each write those before its first
+// error. All members had completed their parts of these before their own flush was submitted, so they are durable; what
+// the members' own flush responses say beyond that is not contiguous in the array, and is not used. Deallocate goes to the
+// members that have some of the range. Whatever else is not data ends with StatusInvalid: it concerns one drive, and goes
+// past the stripe.
 //
 // The array is there when every member is ready or was given up; its block size is then that of those which are ready.
 // A member that is given up, or is on its way back from that, is dead: parts are not given to it but end here with
@@ -85,7 +86,7 @@ module spate_stripe
     input  logic      [Drives-1:0][DataWidth-1:0] member_data_i,
     input  logic      [Drives-1:0]                member_data_error_i,
 
-    // Blocks of writes that were answered, in order, until the first error.
+    // Blocks of writes that were answered, in order, of each those before its first error.
     output logic [ArrayWidth-1:0] written_blocks_o
 );
 
@@ -354,7 +355,6 @@ module spate_stripe
   logic [15:0] status_q, status, part_status;
   logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
-  logic written_ended_q;
   logic side_response_valid, side_response_take;
   response_t side_response;
 
@@ -407,17 +407,14 @@ module spate_stripe
       status_q <= StatusOk;
       done_q <= '0;
       written_blocks_o <= '0;
-      written_ended_q <= 1'b0;
       response_valid_o <= 1'b0;
     end else begin
       if (answered) begin
         status_q <= order.last ? StatusOk : status;
         done_q <= order.last ? '0 : done;
       end
-      if (answered && order.write && !written_ended_q) begin
+      if (answered && order.write && status_q == StatusOk)
         written_blocks_o <= written_blocks_o + ArrayWidth'(part_done);
-        written_ended_q <= part_status != StatusOk;
-      end
       if ((answered && order.last) || side_response_take) response_valid_o <= 1'b1;
       else if (response_ready_i) response_valid_o <= 1'b0;
     end

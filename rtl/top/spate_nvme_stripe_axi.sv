@@ -37,10 +37,10 @@ module spate_nvme_stripe_axi
 
     // What the array is, in clk_i: where each member's data area begins, and how long each is, in whole chunks. Stable
     // while `array_valid_i`; commands wait for that, and for all drives.
-    input  logic                              array_valid_i,
-    input  logic [  Drives-1:0][LbaWidth-1:0] array_data_lba_i,
-    input  logic [LbaWidth-1:0]               array_member_blocks_i,
-    output logic [LbaWidth+2:0]               array_written_blocks_o, // answered in order, until the first error
+    input logic array_valid_i,
+    input logic [Drives-1:0][LbaWidth-1:0] array_data_lba_i,
+    input logic [LbaWidth-1:0] array_member_blocks_i,
+    output logic [LbaWidth+2:0] array_written_blocks_o,  // answered; of each write those before its first error
 
     // The user's clock, that of cmd, rsp, s_axis and m_axis. Its reset empties the crossings.
     input logic user_clk_i,

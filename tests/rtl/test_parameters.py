@@ -18,6 +18,11 @@ REFUSED = {
     "more slots than lists": ("spate_nvme_axi", {"SlotBits": "9", "QueueShiftMax": "10"}, "SlotBits must be 2 to 8"),
     "the aperture where the bridge does not reach": (
         "spate_nvme_axi", {"WindowBase": "64'h100000000", "AddressWidth": "32"}, "WindowBase must be below 2^AddressWidth"),
+    "another width": ("spate_nvme_axi", {"DataWidth": "64"}, "DataWidth must be 128, 256 or 512"),
+    "a master without identifiers": ("spate_nvme_axi", {"IdWidth": "0"}, "IdWidth must be at least 1"),
+    "a drive alone in a stripe": ("spate_nvme_stripe_axi", {"Drives": "1"}, "Drives must be 2 ... 8"),
+    "a chunk that is no power of two": ("spate_nvme_stripe_axi", {"ChunkBytes": "98304"}, "ChunkBytes must be a power of two"),
+    "a deadline beyond the counter": ("spate_nvme_axi", {"CommandDeadlineMs": "20000"}, "DeadlineMs must be 2 to 16000"),
     "no milliseconds": ("spate_nvme_axi", {"UsPerMs": "0"}, "UsPerMs must be 2 to 1000"),
     "a ring that is too small": ("spate_nvme_axi", {"RamBytes": "12288"}, "RamBytes 8192, or 40960 and more"),
     "a ring in memory, and one on chip": ("spate_nvme_axi", RING | {"RamBytes": "262144"}, "needs RamBytes 8192"),
