@@ -159,6 +159,26 @@ async def a_side_command_does_not_wait_for_a_drive_that_may_have_other_blocks(du
     assert not lost.log and len(bench.members[0].log) == 1
 
 
+@cocotb.test(timeout_time=100, timeout_unit="us", skip=not STREAMS)
+async def a_lost_part_is_answered_after_its_beats(dut):
+    """Also behind one that had none: the source stands still, and the member takes neither."""
+    bench = Bench(dut, [0.0])
+    await bench.start()
+    lost = bench.members[1]
+    lost.data_blocked = True
+    bench.data.stall.share = 1.0
+    await bench.cycles(20)
+    for tag, blocks in ((1, 0), (2, 1)):
+        write = bench.ask(Request(WRITE, bench.chunk_blocks, blocks, tag))
+        await bench.cycles(100)
+        await give_up_and_restart(bench, lost, 512)
+        if blocks:
+            assert not bench.response.words
+            bench.data.stall.share = 0.0
+        assert await bench.answers(1) == [response_to(write, GONE, 0)]
+    assert not bench.data.words and not lost.log
+
+
 async def comes_and_goes(bench: Bench, member) -> None:
     """Given up at any time, for as short as that can be, and back after a while."""
     while True:
