@@ -42,10 +42,9 @@ def core_file() -> str:
     lines += ["    file_type: systemVerilogSource", "  lint:", "    files:", "      - rtl/lint/waivers.vlt:",
               "          file_type: vlt", "", "targets:", "  default:", "    filesets: [rtl]"]
     for top in TOPS:
-        lines += [f"  {top}:", "    description: Look for mistakes in this top", "    default_tool: verilator",
-                  "    filesets: [rtl, lint]", f"    toplevel: {top}",
-                  "    parameters: [DataWidth, RamBytes]", "    tools:", "      verilator:", "        mode: lint-only",
-                  "        verilator_options: [-Wall]"]
+        lines += [f"  {top}:", "    description: Look for mistakes in this top", "    flow: lint", "    flow_options:",
+                  "      tool: verilator", "      verilator_options: [-Wall]", "    filesets: [rtl, lint]",
+                  f"    toplevel: {top}", "    parameters: [DataWidth, RamBytes]"]
     lines += ["", "parameters:"]
     for name, what in (("DataWidth", "Bits of the data streams"), ("RamBytes", "Of the data buffer")):
         lines += [f"  {name}:", f"    description: {what}", "    datatype: int", "    paramtype: vlogparam"]
