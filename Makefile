@@ -107,7 +107,7 @@ bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on v
 	@cmake --build --preset gateware --target seeds
 	$(PYTHON) bench/rtl_seeds.py
 
-bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 s a design; KEEP=1)
+bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 minutes; ONLY=fifo, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),"$(ONLY)") $(if $(KEEP),--keep)
 
 C_FILES = $(shell find include src ports apps sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')

@@ -23,6 +23,9 @@ Written by `make bench-rtl-area KEEP=1`: Yosys for UltraScale+, not placed. Coun
 core, less so with a vendor's tool, which also packs two small LUTs into one. A LUT site that is memory counts as LUT. A
 level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are UltraRAM
 (URAM, 288 Kbit) where that is what the tool takes for them; a RAMB36 counts as two BRAM18.
+
+The host on the hard block is what `spate_nvme_usp` holds. The stock AXI-PCIe bridge alone takes 12960 LUTs, published; that
+may include the vendor's PCIe wrapper, which is not in ours (LiteNVMe's takes 2960).
 """
 GROWTH_MAX = 1.05
 JOBS = 2
