@@ -213,7 +213,7 @@ SLOTS = """
 Reads of 4 KiB at 80 µs: 128 slots hold 128 × 4096 bytes / 80 µs = 6.55 GB/s at the most, and less by what waits for the
 doorbell that commands share. That is enough for Gen3 x4; Gen4 x4 has 256 slots here (`SlotBits` 8, `QueueShiftMax` 9).
 By turns it can be a little above the bound: at each change reads and writes are under way at once, and the link has a
-direction for each.
+direction for each. A large ring holds more of both.
 """
 
 
