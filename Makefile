@@ -101,6 +101,7 @@ bench-rtl: setup-gateware ## What the gateware's core loses: throughput and late
 rtl-soak: build-gateware ## The core under random traffic, faults and recoveries: RUNS=100 of 10^8 cycles, from SEED=1 on
 	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} build/gateware/tests/rtl/bench/rtl_soak {} 100000000
 	@build/gateware/tests/rtl/sim/storm -s $(SEED) -c $$(($(RUNS) * 10000000))
+	@build/gateware/tests/rtl/sim/storm_ring -s $(SEED) -c $$(($(RUNS) * 10000000))
 
 bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on virtual drives, beside theirs (4 minutes)
 	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }

@@ -364,9 +364,13 @@ module spate_drive
 '{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q}
       && side_busy_q;
   assign side_ended = completion_taken && side_known;
-  assign slot_completion_valid = completion_valid && !completion.cid.side;
-  assign completion_ready = completion.cid.side || slot_completion_ready;
-  assign completion_taken = completion_valid && completion_ready;
+  // From the decision to reset the controller until its queues begin again nothing that ends is believed: a controller
+  // that is being stopped may say anything, and what it was about is sent again.
+  logic recovery, deaf_q;
+  always_ff @(posedge clk_i) deaf_q <= rst_ni && !queues_reset && (recovery || deaf_q);
+  assign slot_completion_valid = completion_valid && !completion.cid.side && !deaf_q;
+  assign completion_ready = completion.cid.side || slot_completion_ready || deaf_q;
+  assign completion_taken = completion_valid && completion_ready && !deaf_q;
   assign ended = slot_ended || side_ended;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
@@ -603,7 +607,7 @@ module spate_drive
   logic [31:0] admin_mmio_address, admin_mmio_data, admin_mmio_read;
   logic admin_response_valid, admin_response_ready;
   response_t admin_response;
-  logic deadline_recover, recovery, doorbell_error;
+  logic deadline_recover, doorbell_error;
 
   spate_admin #(
       .WindowBase(WindowBase),

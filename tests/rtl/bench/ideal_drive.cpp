@@ -9,6 +9,7 @@ namespace {
 constexpr uint32_t kBarBytes = 0x4000, kDoorbells = 0x1000;
 constexpr uint32_t kEnable = 1, kReady = 1, kFatal = 2;
 constexpr uint64_t kPsPerNs = 1000;
+constexpr uint64_t kUnheardPs = 10'000'000; // a host that has decided to reset takes this long at most to say so
 
 } // namespace
 
@@ -59,6 +60,8 @@ void IdealDrive::link_comes_up() {
 // The controller's state; what is under way belongs to another life from here on.
 void IdealDrive::forget() {
   life_++;
+  // From that decision on it believes no completion.
+  if (now_ps_ - oldest_ended_ps_ < kUnheardPs) oldest_ended_ = false;
   ready_ = fatal_ = false;
   for (Queue *queue : {&sq_[0], &sq_[1], &cq_[0], &cq_[1]})
     *queue = Queue();

@@ -203,7 +203,8 @@ private:
   unsigned in_flight_ = 0, fetching_ = 0;
   CommandPointer oldest_;     // the first read or write since the last enable: the host has waited longest for it
   bool oldest_ended_ = false; // with what the host takes for an end
-  bool was_in_vain_ = false;  // it had not, when the drive was enabled last
+  uint64_t oldest_ended_ps_ = 0;
+  bool was_in_vain_ = false;           // it had not, when the drive was enabled last
   std::deque<Completion> completions_; // that wait for room
   std::deque<CommandPointer> held_;
   uint64_t sanitized_ = 0;

@@ -56,7 +56,10 @@ void IdealDrive::complete(const CommandPointer &command, uint16_t status, uint32
   }
   in_flight_--;
   const bool ends = (status == 0 || (status & kDoNotRetry)) && !command->wrong_id && !command->wrong_phase;
-  oldest_ended_ = oldest_ended_ || (command == oldest_ && ends);
+  if (command == oldest_ && ends && !oldest_ended_) {
+    oldest_ended_ = true;
+    oldest_ended_ps_ = now_ps_;
+  }
   const uint16_t id = static_cast<uint16_t>(command->dwords[0] >> 16);
   Completion completion{command->admin, result, id, status, command->wrong_phase};
   if (command->wrong_id) completion.id ^= 0x80; // of no command: the other side of the slots

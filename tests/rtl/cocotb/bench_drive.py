@@ -522,3 +522,29 @@ async def a_late_double_of_a_flush_ends_no_other(dut):
         assert len(done) == number, "it was ended by the other one's completion"
     assert [answer["status"] for answer in drive.responses] == [0, 0]
     assert drive.events["cq_id"] == 1
+
+
+@case
+async def a_controller_that_is_being_stopped_ends_nothing(dut):
+    """It says that writes are done which it has not carried out, after the host has told it to stop: they are done again."""
+    bench = Bench(dut, stall=0.0)
+    drive = bench.drive
+    await bench.ready()
+    carry_out, enable, stuck, lies = drive.carry_out, drive.enable, drive.life, []
+
+    async def carries_out_nothing_at_first(life, cid, sqe):
+        if life != stuck:
+            await carry_out(life, cid, sqe)
+
+    def lies_when_it_is_stopped(on):
+        if not on and drive.cq:
+            for cid in drive.in_flight:
+                drive.post(drive.cq, CQ, drive.sq.head, 1, cid, 0)
+                lies.append(cid)
+        enable(on)
+
+    drive.carry_out, drive.enable = carries_out_nothing_at_first, lies_when_it_is_stopped
+    for _ in range(4):
+        bench.write(2)
+    await bench.finish(400000)  # and what is answered is on the medium
+    assert lies and drive.events["recovery"] == 1 and not bench.failed
