@@ -158,12 +158,12 @@ bool buffer_of(const std::string &name, Buffer *buffer) {
 int main(int argc, char **argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   Buffer buffer = Buffer::Chip;
-  if (arguments.size() < 3 || !buffer_of(arguments[0], &buffer)) {
+  if (arguments.size() < 3 || !buffer_of(arguments[0], &buffer) || arguments[1].size() != 1) {
     std::fprintf(stderr, "throughput stream|memory|ring GENERATION core|random|128|256|512 [quick]\n");
     return 2;
   }
   RigConfig config;
-  config.link.generation = static_cast<unsigned>(std::stoul(arguments[1]));
+  config.link.generation = static_cast<unsigned>(arguments[1][0] - '0');
   config.drive.link_generation = config.link.generation;
   config.bridge.window_bits = buffer == Buffer::Chip ? 0 : 22;
   try {

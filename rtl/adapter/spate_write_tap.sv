@@ -6,9 +6,9 @@
 //
 // Guarantee: `fence_answer_o` becomes equal to `fence_request_i` only after each write whose address had been accepted
 // when the question was put has its response. Those accepted while the ids are gone over for the first time, up to
-// 2^IdWidth + 4 cycles later, may be waited for too; at most 2 · 2^IdWidth + 3 cycles after the last response of all these
-// the answer is there. Responses of different ids may come in any order; AXI keeps those of one id in order. `idle_o` is
-// high only while no accepted write is without its response.
+// 2^IdWidth + 4 cycles later, may be waited for too. At most 2 · 2^IdWidth + 3 cycles after that, or after the last
+// response of all these if it is later, the answer is there. Responses of different ids may come in any order; AXI keeps
+// those of one id in order. `idle_o` is high only while no accepted write is without its response.
 //
 // Two positions are kept for each id, in LUTRAM: how many writes were accepted, and how many answered. A question walks
 // over the ids: the first time round it notes what was accepted, then it looks whether that many are answered, until all

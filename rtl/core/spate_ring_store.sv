@@ -2,9 +2,9 @@
 //
 // The way of a stream into the memory of a spate_ring_ddr: pieces of it, each to a place of its own, in order.
 //
-// Guarantee: no beat is taken before its piece was given. For each piece one answer, in order, when the memory has answered
-// for the last of its data, and whether it took them all. A burst does not cross 4 KiB and is given out only when all of its data are here: a source that stalls
-// does not hold up the memory.
+// Guarantee: no beat is taken before its piece was given. For each piece one answer, in order, when the memory has
+// answered for the last of its data, and whether it took them all. A burst does not cross 4 KiB and is given out only
+// when all of its data are here: a source that stalls does not hold up the memory.
 //
 // Contract: of the pieces that were given, at most `Pieces` have an answer that was not taken, and those whose beats are
 // not all here have less than 2^SectorBits sectors together: all have a place in the ring.
