@@ -45,18 +45,23 @@ module write_tap_proof #(
   logic past_reset_q = 1'b0;
   logic answer_past_q, lost_past_q, too_many_q;
   count_t open_q[Ids], open_d[Ids], asked_q[Ids];  // unanswered; of these, when the question was put
-  count_t open_all, asked_all;
+  count_t waited_q[Ids];  // likewise, with those that came until all ids had been gone over
+  count_t open_all, asked_all, waited_all;
+  logic noted;
+  logic [7:0] free_cycles_q;  // since then, and since all of these are answered
   logic [Ids-1:0] answered;
   logic [2:0] answers_q;
 
   always_comb begin
     open_all = '0;
     asked_all = '0;
+    waited_all = '0;
     for (int unsigned id = 0; id < Ids; id++) begin
       answered[id] = bvalid_i && bready_i && bid_i == IdWidth'(id);
       open_d[id] = open_q[id] + count_t'(awvalid_i && awready_i && awid_i == IdWidth'(id)) - count_t'(answered[id]);
       open_all += open_q[id];
       asked_all += asked_q[id];
+      waited_all += waited_q[id];
     end
     assume (rst_ni == past_reset_q);
     assume (!bvalid_i || open_q[bid_i] != '0);
@@ -86,6 +91,8 @@ module write_tap_proof #(
     end
   end
 
+  assign noted = u_tap.asking_q && !u_tap.noting_q;
+
   initial request_q = 1'b0;
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
@@ -95,7 +102,9 @@ module write_tap_proof #(
     for (int unsigned id = 0; id < Ids; id++) begin
       open_q[id] <= rst_ni ? open_d[id] : '0;
       asked_q[id] <= !rst_ni ? '0 : request_q == answer ? open_d[id] : asked_q[id] - count_t'(answered[id] && asked_q[id] != '0);
+      waited_q[id] <= !rst_ni ? '0 : !noted ? open_d[id] : waited_q[id] - count_t'(answered[id] && waited_q[id] != '0);
     end
+    free_cycles_q <= rst_ni && noted && waited_all == '0 && !lost ? free_cycles_q + 8'd1 : 8'd0;
     if (!rst_ni) too_many_q <= 1'b0;
     else if (open_all > count_t'(2 ** UnansweredBits)) too_many_q <= 1'b1;
     if (!rst_ni) answers_q <= '0;
@@ -104,8 +113,9 @@ module write_tap_proof #(
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // Not before the writes that the question is about are answered.
+      // Not before the writes that the question is about are answered, and then soon.
       if (answer != answer_past_q) assert (answer == request_q && asked_all == '0 && !lost_past_q);
+      assert (free_cycles_q <= 8'(2 * Ids + 1));
       assert (!idle || (open_all == '0 && !lost));
       if (lost_past_q) assert (lost);
       assert (lost || !too_many_q);
@@ -115,12 +125,13 @@ module write_tap_proof #(
       assert (count_t'(u_tap.unanswered_q) == positions || lost || u_tap.clearing_q);
       assert (open_all <= count_t'(2 ** UnansweredBits + 1));
       for (int unsigned id = 0; id < Ids; id++) begin
-        assert (asked_q[id] <= open_q[id] && open_q[id] <= count_t'(2 ** UnansweredBits + 1));
+        assert (asked_q[id] <= open_q[id] && waited_q[id] <= open_q[id] && open_q[id] <= count_t'(2 ** UnansweredBits + 1));
         if (!lost && !u_tap.clearing_q) begin
           assert (count_t'(position[id]) + count_t'(accepting[id]) == open_q[id] + count_t'(answering[id]));
           if (u_tap.asking_q && (!u_tap.noting_q || IdWidth'(id) < u_tap.walk_q)) begin
             assert (missing[id] >= -signed_t'(since[id]) && missing[id] <= signed_t'(2 ** UnansweredBits));
             assert (asked_q[id] == '0 || signed_t'(asked_q[id]) + signed_t'(answering[id]) <= missing[id]);
+            assert (missing[id] <= signed_t'(waited_q[id]) + signed_t'(answering[id]));
             if (!u_tap.noting_q && !u_tap.behind_q && IdWidth'(id) < u_tap.walk_q) assert (asked_q[id] == '0);
           end
         end
@@ -128,6 +139,8 @@ module write_tap_proof #(
         if (u_tap.clearing_q && IdWidth'(id) < u_tap.walk_q)
           assert (u_tap.accepted[id] == '0 && u_tap.answered[id] == '0);
       end
+      if (free_cycles_q != '0 && noted)
+        assert (free_cycles_q + 8'(Ids - 1) - 8'(u_tap.walk_q) + (u_tap.behind_q ? 8'(Ids) : 8'd0) <= 8'(2 * Ids));
       if (u_tap.clearing_q) assert (!u_tap.asking_q && (lost || (u_tap.unanswered_q == '0 && !u_tap.b_q)));
       if (u_tap.asking_q) assert (request_q != answer && u_tap.request == request_q);
       if (u_tap.request == answer) assert (!u_tap.asking_q);
