@@ -63,6 +63,7 @@ rtl/stripe/spate_stripe_beats.sv
 rtl/stripe/spate_stripe_cut.sv
 rtl/stripe/spate_stripe_side.sv
 rtl/stripe/spate_stripe.sv
+rtl/core/spate_ring_bursts.sv
 rtl/core/spate_ring_store.sv
 rtl/core/spate_ring_fetch.sv
 rtl/core/spate_ring_ddr.sv

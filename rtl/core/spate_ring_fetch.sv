@@ -42,46 +42,49 @@ module spate_ring_fetch #(
   localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two of the largest bursts
   localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
 
-  logic busy_q, burst_go, piece_ends, ar_pending_q;
-  logic [SectorBits-1:0] place_q;
-  logic [PieceBits-1:0] left_q;
-  logic [3:0] to_page_end, burst, burst_q;  // sectors
+  logic burst_valid, burst_go, ar_pending_q;
+  logic [AddressWidth-1:0] burst_address;
+  logic [3:0] burst_sectors, burst_sectors_q;
   logic [StoreBits-1:0] room_q, burst_beats;  // room for beats that were not asked for
 
-  assign piece_ready_o = !busy_q;
-  assign to_page_end = 4'd8 - {1'b0, place_q[2:0]};
-  assign burst = left_q < PieceBits'(to_page_end) ? 4'(left_q) : to_page_end;
-  assign burst_beats = StoreBits'({burst, {SectorBeatBits{1'b0}}});
-  assign burst_go = busy_q && (!ar_pending_q || m_axi_arready_i) && room_q >= burst_beats;
-  assign piece_ends = burst_go && PieceBits'(burst) == left_q;
+  spate_ring_bursts #(
+      .AddressWidth(AddressWidth),
+      .PieceBits(PieceBits)
+  ) u_cut (
+      .clk_i,
+      .rst_ni,
+      .ring_base_i,
+      .piece_valid_i,
+      .piece_ready_o,
+      .piece_place_i,
+      .piece_sectors_i,
+      .burst_valid_o(burst_valid),
+      .burst_ready_i(burst_go),
+      .burst_address_o(burst_address),
+      .burst_sectors_o(burst_sectors),
+      .burst_last_o()
+  );
+
+  assign burst_beats = StoreBits'({burst_sectors, {SectorBeatBits{1'b0}}});
+  assign burst_go = burst_valid && (!ar_pending_q || m_axi_arready_i) && room_q >= burst_beats;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      busy_q <= 1'b0;
       ar_pending_q <= 1'b0;
       room_q <= StoreBits'(StoreDepth);
     end else begin
-      if (piece_ends) busy_q <= 1'b0;
-      else if (piece_valid_i) busy_q <= 1'b1;
       if (burst_go) ar_pending_q <= 1'b1;
       else if (m_axi_arready_i) ar_pending_q <= 1'b0;
       room_q <= room_q - (burst_go ? burst_beats : '0) + StoreBits'(beat_valid_o && beat_ready_i);
     end
-    if (!busy_q) begin
-      place_q <= piece_place_i;
-      left_q <= piece_sectors_i;
-    end else if (burst_go) begin
-      place_q <= place_q + SectorBits'(burst);
-      left_q <= left_q - PieceBits'(burst);
-    end
     if (burst_go) begin
-      m_axi_araddr_o <= ring_base_i + {place_q, 9'd0};
-      burst_q <= burst;
+      m_axi_araddr_o <= burst_address;
+      burst_sectors_q <= burst_sectors;
     end
   end
 
   assign m_axi_arvalid_o = ar_pending_q;
-  assign m_axi_arlen_o = 8'({burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
+  assign m_axi_arlen_o = 8'({burst_sectors_q, {SectorBeatBits{1'b0}}} - 1'b1);
   assign m_axi_arsize_o = 3'($clog2(DataWidth / 8));
   assign m_axi_arburst_o = 2'b01;
 
@@ -104,8 +107,6 @@ module spate_ring_fetch #(
   // Any pieces, a memory that brings what it was asked for, late, and any reader.
   logic past_reset_q = 1'b0;
   logic [8:0] owed_q;  // beats that were asked for
-  logic [SectorBits-1:0] first_q, end_q;  // of the piece that is under way, in sectors
-  logic [SectorBits-1:0] next_q;  // that is to be asked for
   logic ar_waits_q, beat_waits_q;
   logic [AddressWidth+7:0] ar_past_q;
   logic [DataWidth:0] beat_past_q;
@@ -115,7 +116,6 @@ module spate_ring_fetch #(
     assume (rst_ni == past_reset_q);
     assume (ring_base_i[11:0] == '0 && (!past_reset_q || ring_base_i == base_q));
     assume (!piece_valid_i || piece_sectors_i != '0);
-    assume (32'(piece_place_i) + 32'(piece_sectors_i) < 2 ** SectorBits);
     assume (!m_axi_rvalid_i || owed_q != '0);
   end
 
@@ -130,11 +130,6 @@ module spate_ring_fetch #(
     else
       owed_q <= owed_q + (m_axi_arvalid_o && m_axi_arready_i ? 9'(m_axi_arlen_o) + 9'd1 : 9'd0) -
           9'(m_axi_rvalid_i && m_axi_rready_o);
-    if (!busy_q) begin
-      first_q <= piece_place_i;
-      next_q <= piece_place_i;
-      end_q <= piece_place_i + SectorBits'(piece_sectors_i);
-    end else if (burst_go) next_q <= next_q + SectorBits'(burst);
   end
 
   logic [12:0] burst_bytes;
@@ -149,10 +144,6 @@ module spate_ring_fetch #(
       if (m_axi_arvalid_o) assert (13'(m_axi_araddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_araddr_o[8:0] == '0);
       // There is room for all that the memory was asked for.
       if (owed_q != '0) assert (m_axi_rready_o);
-      // Within the piece, one burst after the other, until all is asked for.
-      if (burst_go)
-        assert (place_q == next_q && first_q <= place_q && burst != '0 && place_q + SectorBits'(burst) <= end_q);
-      if (piece_ends) assert (place_q + SectorBits'(burst) == end_q);
       if (beat_waits_q) assert (beat_valid_o && beat_past_q == {beat_error_o, beat_o});
 
       // What helps the induction.
@@ -160,14 +151,12 @@ module spate_ring_fetch #(
       assert (room_q <= StoreBits'(StoreDepth) && owed_q <= 9'(StoreDepth));
       assert (9'(u_beats.stored_q) + 9'(beat_valid_o) == 9'(u_beats.count_q));
       assert (u_beats.count_q <= StoreBits'(StoreDepth));
-      if (ar_pending_q)
-        assert (burst_q != '0 && 5'(m_axi_araddr_o[11:9]) + 5'(burst_q) <= 5'd8 && m_axi_araddr_o[8:0] == '0);
-      if (busy_q) begin
-        assert (left_q != '0 && next_q == place_q && first_q <= place_q && place_q < end_q);
-        assert (end_q - place_q == SectorBits'(left_q));
+      if (ar_pending_q) begin
+        assert (burst_sectors_q != '0 && 5'(m_axi_araddr_o[11:9]) + 5'(burst_sectors_q) <= 5'd8);
+        assert (m_axi_araddr_o[8:0] == '0);
       end
+      if (burst_valid) assert (u_cut.left_q != '0);
 
-      cover (piece_ends && place_q != first_q);
       cover (beat_valid_o && beat_error_o);
     end
   end

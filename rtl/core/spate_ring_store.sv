@@ -90,9 +90,9 @@ module spate_ring_store #(
       .count_o(store_count)
   );
 
-  logic waiting_valid, busy_q;
-  logic [SectorBits-1:0] waiting_place, place_q;
-  logic [PieceBits-1:0] waiting_sectors, left_q;
+  logic waiting_valid, waiting_take;
+  logic [SectorBits-1:0] waiting_place;
+  logic [PieceBits-1:0] waiting_sectors;
 
   spate_fifo #(
       .Width(SectorBits + PieceBits),
@@ -104,47 +104,53 @@ module spate_ring_store #(
       .in_ready_o(),
       .in_data_i({piece_place_i, piece_sectors_i}),
       .out_valid_o(waiting_valid),
-      .out_ready_i(!busy_q),
+      .out_ready_i(waiting_take),
       .out_data_o({waiting_place, waiting_sectors}),
       .count_o()
   );
 
   // ---- burst by burst: one begins when all of its data are here and the one before it is out ----
 
-  logic burst_go, piece_ends, bursts_ready, aw_pending_q, w_pending_q;
-  logic [3:0] to_page_end, burst, burst_q;  // sectors
+  logic burst_valid, burst_go, burst_last, bursts_ready, aw_pending_q, w_pending_q;
+  logic [AddressWidth-1:0] burst_address;
+  logic [3:0] burst_sectors, burst_sectors_q;
   logic [SectorBeatBits+2:0] beat_q;
 
-  assign to_page_end = 4'd8 - {1'b0, place_q[2:0]};
-  assign burst = left_q < PieceBits'(to_page_end) ? 4'(left_q) : to_page_end;
-  assign burst_go = busy_q && !aw_pending_q && !w_pending_q && bursts_ready &&
-                    store_count >= StoreBits'({burst, {SectorBeatBits{1'b0}}});
-  assign piece_ends = burst_go && PieceBits'(burst) == left_q;
+  spate_ring_bursts #(
+      .AddressWidth(AddressWidth),
+      .PieceBits(PieceBits)
+  ) u_cut (
+      .clk_i,
+      .rst_ni,
+      .ring_base_i,
+      .piece_valid_i(waiting_valid),
+      .piece_ready_o(waiting_take),
+      .piece_place_i(waiting_place),
+      .piece_sectors_i(waiting_sectors),
+      .burst_valid_o(burst_valid),
+      .burst_ready_i(burst_go),
+      .burst_address_o(burst_address),
+      .burst_sectors_o(burst_sectors),
+      .burst_last_o(burst_last)
+  );
+
+  assign burst_go = burst_valid && !aw_pending_q && !w_pending_q && bursts_ready &&
+                    store_count >= StoreBits'({burst_sectors, {SectorBeatBits{1'b0}}});
   assign store_take = m_axi_wvalid_o && m_axi_wready_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      busy_q <= 1'b0;
       aw_pending_q <= 1'b0;
       w_pending_q <= 1'b0;
     end else begin
-      if (piece_ends) busy_q <= 1'b0;
-      else if (waiting_valid) busy_q <= 1'b1;
       if (burst_go) aw_pending_q <= 1'b1;
       else if (m_axi_awready_i) aw_pending_q <= 1'b0;
       if (burst_go) w_pending_q <= 1'b1;
       else if (store_take && m_axi_wlast_o) w_pending_q <= 1'b0;
     end
-    if (!busy_q) begin
-      place_q <= waiting_place;
-      left_q <= waiting_sectors;
-    end else if (burst_go) begin
-      place_q <= place_q + SectorBits'(burst);
-      left_q <= left_q - PieceBits'(burst);
-    end
     if (burst_go) begin
-      m_axi_awaddr_o <= ring_base_i + {place_q, 9'd0};
-      burst_q <= burst;
+      m_axi_awaddr_o <= burst_address;
+      burst_sectors_q <= burst_sectors;
       beat_q <= '0;
     end else if (store_take) begin
       beat_q <= beat_q + 1'b1;
@@ -152,7 +158,7 @@ module spate_ring_store #(
   end
 
   assign m_axi_awvalid_o = aw_pending_q;
-  assign m_axi_awlen_o = 8'({burst_q, {SectorBeatBits{1'b0}}} - 1'b1);
+  assign m_axi_awlen_o = 8'({burst_sectors_q, {SectorBeatBits{1'b0}}} - 1'b1);
   assign m_axi_awsize_o = 3'($clog2(DataWidth / 8));
   assign m_axi_awburst_o = 2'b01;
   assign m_axi_wvalid_o = w_pending_q && store_valid;
@@ -174,7 +180,7 @@ module spate_ring_store #(
       .rst_ni,
       .in_valid_i(burst_go),
       .in_ready_o(bursts_ready),
-      .in_data_i(piece_ends),
+      .in_data_i(burst_last),
       .out_valid_o(),
       .out_ready_i(m_axi_bvalid_i),
       .out_data_o(answered_ends),
@@ -210,7 +216,8 @@ module spate_ring_store #(
   logic aw_out_q, w_out_q, burst_out;  // of the burst that is under way
   logic [7:0] w_beats_q;
   logic [15:0] missing_q;  // beats of the pieces that were given
-  logic [SectorBits-1:0] first_q, end_q;  // of the piece whose bursts begin, in sectors
+  logic [4:0] here;  // in u_bursts
+  logic [7:0] after;  // the piece of the burst behind that one
   logic [SectorBits-1:0] place_of;
   logic [PieceBits-1:0] sectors_of;
   logic aw_waits_q, w_waits_q, stored_waits_q, stored_error_past_q;
@@ -246,18 +253,14 @@ module spate_ring_store #(
       given_q <= given_q + 8'(piece_valid_i);
       missing_q <= missing_q + (piece_valid_i ? 16'({piece_sectors_i, {SectorBeatBits{1'b0}}}) : 16'd0) -
           16'(data_valid_i && data_ready_o);
-      started_q <= started_q + 8'(waiting_valid && !busy_q);
-      ended_q <= ended_q + 8'(piece_ends);
+      started_q <= started_q + 8'(waiting_valid && waiting_take);
+      ended_q <= ended_q + 8'(burst_go && burst_last);
       answered_q <= answered_q + 8'(m_axi_bvalid_i && answered_ends);
       taken_q <= taken_q + 8'(stored_valid_o && stored_ready_i);
       aw_out_q <= (aw_out_q || (m_axi_awvalid_o && m_axi_awready_i)) && !burst_out;
       w_out_q <= (w_out_q || (store_take && m_axi_wlast_o)) && !burst_out;
       if (store_take) w_beats_q <= m_axi_wlast_o ? '0 : w_beats_q + 8'd1;
       owed_q <= owed_q + 6'(burst_out) - 6'(m_axi_bvalid_i);
-    end
-    if (!busy_q) begin
-      first_q <= waiting_place;
-      end_q <= waiting_place + SectorBits'(waiting_sectors);
     end
     if (burst_go) piece_of[u_bursts.tail_q[4:0]] <= ended_q;
   end
@@ -269,7 +272,7 @@ module spate_ring_store #(
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // AXI: what is offered stays; whole beats within 4 KiB and within the piece; WLAST with the last one, and no data
+      // AXI: what is offered stays; whole beats within 4 KiB; WLAST with the last one, and no data
       // without an address.
       if (aw_waits_q) assert (m_axi_awvalid_o && aw_past_q == {m_axi_awaddr_o, m_axi_awlen_o});
       if (w_waits_q) assert (m_axi_wvalid_o && w_past_q == {m_axi_wdata_o, m_axi_wlast_o});
@@ -277,8 +280,6 @@ module spate_ring_store #(
         assert (13'(m_axi_awaddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_awaddr_o[8:0] == '0);
       end
       if (m_axi_wvalid_o) assert (!w_out_q && m_axi_wlast_o == (w_beats_q == m_axi_awlen_o));
-      if (burst_go) assert (first_q <= place_q && burst != '0 && place_q + SectorBits'(burst) <= end_q);
-      if (piece_ends) assert (place_q + SectorBits'(burst) == end_q);
       // A burst's data are here, so the memory waits for them no longer than a cycle.
       if (w_pending_q) assert (store_count >= StoreBits'(w_left));
       assert (m_axi_bready_o);
@@ -294,7 +295,7 @@ module spate_ring_store #(
       // What helps the induction.
       assert (missing_q == 16'({wanted_q, {SectorBeatBits{1'b0}}}) - 16'(in_beat_q));
       assert (wanted_q != '0 || in_beat_q == '0);
-      assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(busy_q));
+      assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(burst_valid));
       assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Pieces));
       assert (given_q - started_q <= given_q - taken_q && answered_q - taken_q <= given_q - taken_q);
       assert (ended_q - taken_q <= given_q - taken_q && answered_q - taken_q <= ended_q - taken_q);
@@ -305,10 +306,10 @@ module spate_ring_store #(
         assert (8'(beat_q) == w_beats_q && w_beats_q <= m_axi_awlen_o);
         else assert (w_beats_q == '0);
       if (aw_pending_q || w_pending_q) begin
-        assert (burst_q != '0 && 5'(m_axi_awaddr_o[11:9]) + 5'(burst_q) <= 5'd8 && m_axi_awaddr_o[8:0] == '0);
+        assert (burst_sectors_q != '0 && 5'(m_axi_awaddr_o[11:9]) + 5'(burst_sectors_q) <= 5'd8);
+        assert (m_axi_awaddr_o[8:0] == '0);
       end
-      if (busy_q)
-        assert (left_q != '0 && first_q <= place_q && end_q - place_q == SectorBits'(left_q) && place_q < end_q);
+      if (burst_valid) assert (u_cut.left_q != '0);
       assert (9'(u_store.stored_q) + 9'(store_valid) == 9'(store_count) && store_count <= StoreBits'(StoreDepth));
       for (int unsigned k = 0; k < Pieces; k++) begin
         {place_of, sectors_of} = u_waiting.words[$clog2(Pieces)'(u_waiting.head_q+($clog2(Pieces)+1)'(k))];
@@ -316,14 +317,11 @@ module spate_ring_store #(
       end
       // Bursts of one piece follow each other, up to the one that ends it.
       for (int unsigned k = 0; k < BurstsMax; k++) begin
-        if (k < 32'(u_bursts.count_o)) begin
-          if (k == 0) assert (piece_of[5'(u_bursts.head_q+6'(k))] == answered_q);
-          if (k + 1 == 32'(u_bursts.count_o))
-            assert (piece_of[5'(u_bursts.head_q+6'(k))] + 8'(u_bursts.words[5'(u_bursts.head_q+6'(k))]) == ended_q);
-            else
-              assert (piece_of[5'(u_bursts.head_q+6'(k+1))] ==
-                       piece_of[5'(u_bursts.head_q+6'(k))] + 8'(u_bursts.words[5'(u_bursts.head_q+6'(k))]));
-        end
+        here = 5'(u_bursts.head_q + 6'(k));
+        after = piece_of[here] + 8'(u_bursts.words[here]);
+        if (k == 0 && u_bursts.count_o != '0) assert (piece_of[here] == answered_q);
+        if (k + 1 == 32'(u_bursts.count_o)) assert (after == ended_q);
+        if (k + 1 < 32'(u_bursts.count_o)) assert (after == piece_of[here+5'd1]);
       end
       if (u_bursts.count_o == '0) assert (answered_q == ended_q);
 
