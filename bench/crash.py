@@ -4,8 +4,8 @@ every event, held against the same promises (tests/crash). build/bench/crash.jso
 
 import json
 import os
-import subprocess
 
+import program
 from figures import Bench, die
 from qemu import BUILD, ROOT
 
@@ -21,18 +21,19 @@ WAYS = {
 
 
 def run(name, *words, **settings):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env=os.environ | settings)
-    if done.returncode != 0:
-        die(name, done.stdout + done.stderr)
-    return json.loads(done.stdout.splitlines()[-1])
+    try:
+        return json.loads(program.run(*words, env=os.environ | settings).stdout.splitlines()[-1])
+    except program.Failed as failed:
+        die(name, str(failed))
 
 
 def main():
     bench = Bench("crash", "make bench-crash")
     host = BUILD / os.environ.get("SPATE_CRASH_BUILD", "host-release")
-    made = subprocess.run(["make", "-s", "-C", ROOT / "tests/foreign/fatfs", f"HOST={host}", BUILD / "fatfs/fatfs-crash"])
-    if made.returncode != 0:
-        die("build", "FatFs does not build")
+    try:
+        program.run("make", "-s", "-C", ROOT / "tests/foreign/fatfs", f"HOST={host.name}", "crash")
+    except program.Failed as failed:
+        die("build", str(failed))
     theirs = {
         name: run(name, BUILD / "fatfs/fatfs-crash", BYTES, PIECE, every, expand, STATES)
         for name, (every, expand) in WAYS.items()

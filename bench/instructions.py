@@ -23,7 +23,7 @@ def main() -> None:
     callback = CALLBACK.search(result.output)
     idle = IDLE.search(result.output)
     if result.status != 0 or len(rows) != 6 or callback is None or idle is None:
-        figures.die("counting", f"the board exited with status {result.status} after {len(rows)} of 6 rows")
+        figures.die("counting", f"{len(rows)} of 6 rows came\n{result.report()}")
     bench = figures.Bench("instructions", "make bench-instructions")
     for kind, size_text, submit, doorbell, complete, batch in rows:
         size, per_batch = int(size_text), int(batch)

@@ -8,11 +8,11 @@ and turns of reads and writes overlap.
 
 import argparse
 import json
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import figures
+import program
 import qemu
 
 PROGRAMS = qemu.BUILD / "gateware" / "bench" / "rtl"
@@ -57,15 +57,15 @@ MODELS = (
 
 def lines_of(command: list[str]) -> list[dict]:
     """The lines of JSON among what a program says."""
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    if result.returncode != 0:
-        figures.die(" ".join(command), result.stderr.strip() or f"status {result.returncode}")
-    return [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    try:
+        text = program.run(*command).stdout
+    except program.Failed as failed:
+        figures.die("measuring", str(failed))
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
 def run(model: Model, part: str, quick: bool) -> list[dict]:
-    program = str(PROGRAMS / f"throughput_{model.name}")
-    lines = lines_of([program, model.mode, str(model.generation), part] + ["quick"] * quick)
+    lines = lines_of([str(PROGRAMS / f"throughput_{model.name}"), model.mode, str(model.generation), part] + ["quick"] * quick)
     print(f"bench  {model.where}: {part}", flush=True)
     return lines
 

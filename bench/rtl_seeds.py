@@ -10,9 +10,9 @@ Rates are MB/s. Ours are of a simulation: the core cycle by cycle, the drive a p
 import argparse
 import json
 import pathlib
-import subprocess
 
 import figures
+import program
 import qemu
 
 PROGRAM = qemu.BUILD / "gateware" / "tests" / "rtl" / "sim" / "seeds"
@@ -28,11 +28,11 @@ PEERS = {
 CLOCK_TOLERANCE = 0.001
 
 
-def measure(program: pathlib.Path, profile: str) -> dict:
-    result = subprocess.run([str(program), profile], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        figures.die(f"seeds {profile}", result.stderr.strip())
-    return json.loads(result.stdout)
+def measure(seeds: pathlib.Path, profile: str) -> dict:
+    try:
+        return json.loads(program.run(seeds, profile).stdout)
+    except program.Failed as failed:
+        figures.die(f"seeds {profile}", str(failed))
 
 
 def row(ours: dict, peer: dict) -> str:

@@ -3,9 +3,9 @@
 
 import collections
 import re
-import subprocess
 
 import figures
+import program
 import qemu
 
 FOLDER = qemu.BUILD / "qemu-virt-size"
@@ -15,7 +15,7 @@ UPCASE_SYMBOL = re.compile(r"upcase", re.I)
 
 def sizes_of_objects(archive) -> dict[str, tuple[int, int, int]]:
     """text (with read-only data), data, bss by object file."""
-    answer = subprocess.run(["aarch64-linux-gnu-size", "-B", str(archive)], capture_output=True, text=True, check=True)
+    answer = program.run("aarch64-linux-gnu-size", "-B", archive)
     rows = {}
     for line in answer.stdout.splitlines()[1:]:
         text, data, bss, _, _, name = line.split(None, 5)

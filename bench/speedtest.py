@@ -29,7 +29,7 @@ def main() -> None:
                           {"total_mib": str(options.total_mib)}, timeout_s=3600, echo=True)
     rows = ROW.findall(result.output)
     if result.status != 0 or len(rows) != ROWS:
-        figures.die("the speed test", f"the board exited with status {result.status} after {len(rows)} of {ROWS} rows")
+        figures.die("the speed test", f"{len(rows)} of {ROWS} rows came\n{result.report()}")
 
     bench = figures.Bench("speedtest", f"make speedtest BOARD={options.board}")
     for kib, depth, raw_write, raw_read, file_write, file_read, _ in rows:

@@ -8,7 +8,7 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 string(JOIN " " CMAKE_C_FLAGS_INIT
   "${SPATE_CPU_FLAGS} -ffreestanding -fno-pic -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables"
-  "-ffunction-sections -fdata-sections -isystem ${CMAKE_CURRENT_LIST_DIR}/../ports/common/freestanding")
+  "-ffunction-sections -fdata-sections -isystem \"${CMAKE_CURRENT_LIST_DIR}/../ports/common/freestanding\"")
 set(CMAKE_ASM_FLAGS_INIT "${SPATE_CPU_FLAGS} -fno-pic")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
 set(CMAKE_C_FLAGS_MINSIZEREL "-Os -g")

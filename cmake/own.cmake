@@ -9,6 +9,11 @@ target_compile_options(spate_warnings INTERFACE
   -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wdouble-promotion -Wformat=2 -Werror)
 target_link_libraries(spate PRIVATE $<BUILD_INTERFACE:spate_warnings>)
 
+# A program as a test. ctest does not say with which command a test failed, nor how it ended; tools/run does.
+function(spate_test name program)
+  add_test(NAME ${name} COMMAND "${CMAKE_SOURCE_DIR}/tools/run" - $<TARGET_FILE:${program}> ${ARGN})
+endfunction()
+
 if(CMAKE_CROSSCOMPILING)
   # A port that boots defines the target spate_board: start-up code, console, linker script.
   add_subdirectory("${SPATE_PORT_DIR}" port)

@@ -22,6 +22,7 @@ function(spate_verilated name)
                   COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" sources "${sources}")
   list(TRANSFORM sources PREPEND "${CMAKE_SOURCE_DIR}/")
+  list(PREPEND sources "${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt")
   # A source that uses another module from now on changes the list.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/rtl/spate.f" ${sources})
   set(parameters "${arg_PARAMETERS}")
@@ -30,14 +31,21 @@ function(spate_verilated name)
   if(arg_TRACE)
     list(APPEND options --trace)
   endif()
+  # Verilator builds in its folder, with relative paths: see tools/rtl/verilator.
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}")
-  set(waivers "${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt")
+  file(MAKE_DIRECTORY "${folder}")
+  set(relative_sources "")
+  foreach(source IN LISTS sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${folder}")
+    list(APPEND relative_sources "${source}")
+  endforeach()
   add_custom_command(
     OUTPUT "${folder}/libV${name}.a" "${folder}/libverilated.a"
     BYPRODUCTS "${folder}/V${name}.h"
-    COMMAND "${spate_verilator}" --cc --build -j 2 --quiet --top-module ${arg_TOP} --prefix V${name} --Mdir "${folder}"
-            -O3 -MAKEFLAGS "OPT_FAST=-O3 OPT_GLOBAL=-O2 CFG_CXXFLAGS_PCH_I=-include" ${options} ${parameters} "${waivers}" ${sources}
-    DEPENDS ${sources} "${waivers}" "${spate_verilator}" "${CMAKE_SOURCE_DIR}/setup/gateware.txt"
+    COMMAND "${spate_verilator}" --cc --build -j 2 --quiet --top-module ${arg_TOP} --prefix V${name} --Mdir .
+            -O3 -MAKEFLAGS "OPT_FAST=-O3 OPT_GLOBAL=-O2" ${options} ${parameters} ${relative_sources}
+    WORKING_DIRECTORY "${folder}"
+    DEPENDS ${sources} "${spate_verilator}" "${CMAKE_SOURCE_DIR}/setup/gateware.txt"
     COMMENT "Verilating ${arg_TOP} ${arg_PARAMETERS}" VERBATIM)
   add_custom_target(${name}_verilated DEPENDS "${folder}/libV${name}.a")
   add_library(${name} INTERFACE)

@@ -4,23 +4,20 @@
 import os
 import pathlib
 import shutil
-import subprocess
 
+import program
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HOST_BUILD = ROOT / "build" / os.environ.get("SPATE_HOST_BUILD", "host-gcc-asan")
 
-# Disk tools live where an ordinary user's PATH does not lead.
-os.environ["PATH"] += ":/usr/sbin:/sbin"
 
-
-def run(*words, check=True, **options):
-    """Run a program with its output captured as text; a failure shows what it said."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, **options)
-    if check and done.returncode != 0:
-        pytest.fail(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}", pytrace=False)
-    return done
+def run(*words, statuses=(0,), **options):
+    """program.run, for 300 s at most; a failure fails the test without a stack of Python."""
+    try:
+        return program.run(*words, statuses=statuses, timeout_s=300, **options)
+    except program.Failed as failed:
+        pytest.fail(str(failed), pytrace=False)
 
 
 @pytest.fixture(scope="session")

@@ -104,10 +104,8 @@ def main() -> None:
         result = qemu.run(
             options.board, "demo", qemu.Drive.image(image), arguments, timeout_s=3600, echo=True, cwd=folder
         )
-        if result.timed_out:
-            fail("running the firmware", "it did not end within an hour")
-        if result.status != 0:
-            fail("running the firmware", f"the board exited with status {result.status}; its last line says why")
+        if result.timed_out or result.status != 0:
+            fail("running the firmware", result.report())
         try:
             judge(image, folder, expected, given_back)
         except volume.Refused as refused:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 
+import program
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 
@@ -77,7 +79,13 @@ def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str,
 class Result:
     status: int
     output: str
+    command: list[str]
     timed_out: bool = False
+
+    def report(self) -> str:
+        """For a run that failed."""
+        return program.report(self.command, "stopped: it took too long" if self.timed_out else program.ending(self.status),
+                              self.output)
 
 
 def run(
@@ -111,4 +119,4 @@ def run(
         timer.cancel()
         process.kill()
         process.wait()
-    return Result(status, b"".join(pieces).decode("utf-8", "replace"), timed_out)
+    return Result(status, b"".join(pieces).decode("utf-8", "replace"), words, timed_out)

@@ -8,6 +8,7 @@ Exit status 0: everything agreed. Otherwise the last line names the step that fa
 
 import argparse
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import time
 
 import demo
 import pattern
+import program
 import volume
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -52,7 +54,8 @@ def main() -> None:
         lengths = [str(length) for _, length in expected.values()]
         result = subprocess.run([str(options.program), str(image), *lengths], check=False)
         if result.returncode != 0:
-            demo.fail("recording through the core", f"rtl_demo exited with status {result.returncode}")
+            why = f"{shlex.join(result.args)}: {program.ending(result.returncode)}; the lines above say why"
+            demo.fail("recording through the core", why)
         try:
             demo.judge(image, pathlib.Path(name), expected, None)
         except volume.Refused as refused:

@@ -6,6 +6,9 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
+
+import program
 
 BASIC_DATA = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
 
@@ -14,20 +17,22 @@ class Refused(Exception):
     """A tool did not accept what it was shown; the message holds its own words."""
 
 
-def _run(words: list[str], **options) -> subprocess.CompletedProcess:
-    environment = dict(os.environ, PATH=f"{os.environ['PATH']}:/usr/sbin:/sbin", LC_ALL="C")
-    return subprocess.run(words, capture_output=True, env=environment, check=False, **options)
+def _run(*words) -> subprocess.CompletedProcess:
+    """The answer of a tool, in English."""
+    try:
+        return program.run(*words, env=os.environ | {"LC_ALL": "C"})
+    except program.Failed as failed:
+        raise Refused(str(failed)) from failed
 
 
 def partition_offset_bytes(image: pathlib.Path, sector_bytes: int = 512) -> tuple[int, int]:
     """Start and size of the one Basic Data partition, as fdisk sees it."""
-    answer = _run(["fdisk", f"--sector-size={sector_bytes}", "-l", "-o", "Start,Sectors,Type-UUID", str(image)])
-    text = answer.stdout.decode()
-    rows = re.findall(r"^ *(\d+) +(\d+) +(\S+)$", text, re.M)
-    if answer.returncode != 0 or "Disklabel type: gpt" not in text or len(rows) != 1 or rows[0][2] != BASIC_DATA:
-        raise Refused(f"fdisk sees no GPT with one Basic Data partition: {text}{answer.stderr.decode()}")
+    answer = _run("fdisk", f"--sector-size={sector_bytes}", "-l", "-o", "Start,Sectors,Type-UUID", image)
+    rows = re.findall(r"^ *(\d+) +(\d+) +(\S+)$", answer.stdout, re.M)
+    if "Disklabel type: gpt" not in answer.stdout or len(rows) != 1 or rows[0][2] != BASIC_DATA:
+        raise Refused(f"fdisk sees no GPT with one Basic Data partition: {answer.stdout}{answer.stderr}")
     if answer.stderr:
-        raise Refused(f"fdisk complains: {answer.stderr.decode()}")
+        raise Refused(f"fdisk complains: {answer.stderr}")
     return int(rows[0][0]) * sector_bytes, int(rows[0][1]) * sector_bytes
 
 
@@ -50,20 +55,17 @@ def copy_sparse(source: pathlib.Path, offset_bytes: int, length_bytes: int, targ
 
 def fsck(volume: pathlib.Path) -> str:
     """fsck.exfat's verdict; Refused unless it is clean."""
-    answer = _run(["fsck.exfat", "-n", str(volume)])
-    text = answer.stdout.decode() + answer.stderr.decode()
-    if answer.returncode != 0 or "clean" not in text:
-        raise Refused(f"fsck.exfat -n exited with {answer.returncode}: {text}")
+    answer = _run("fsck.exfat", "-n", volume)
+    text = answer.stdout + answer.stderr
+    if "clean" not in text:
+        raise Refused(f"fsck.exfat -n does not call the volume clean: {text}")
     return text.strip().splitlines()[-1].rpartition(f"{volume.name}: ")[2]
 
 
 def files(volume: pathlib.Path) -> dict[str, str]:
     """Every file on the volume with its address for icat, as The Sleuth Kit lists them."""
-    answer = _run(["fls", "-f", "exfat", "-r", "-p", "-u", str(volume)])
-    if answer.returncode != 0:
-        raise Refused(f"fls: {answer.stderr.decode()}")
     found = {}
-    for line in answer.stdout.decode().splitlines():
+    for line in _run("fls", "-f", "exfat", "-r", "-p", "-u", volume).stdout.splitlines():
         if match := re.fullmatch(r"r/r (\S+):\t(.*)", line):
             found[match[2]] = match[1]
     return found
@@ -71,13 +73,15 @@ def files(volume: pathlib.Path) -> dict[str, str]:
 
 def extract(volume: pathlib.Path, address: str, target: pathlib.Path | None = None) -> tuple[str, int]:
     """SHA-256 and length of a file read by icat, which also writes it to `target` if there is one."""
-    process = subprocess.Popen(["icat", "-f", "exfat", str(volume), address], stdout=subprocess.PIPE)
+    command = ["icat", "-f", "exfat", str(volume), address]
     digest, length_bytes = hashlib.sha256(), 0
-    with open(target or os.devnull, "wb") as writer:
+    with open(target or os.devnull, "wb") as writer, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
         while piece := process.stdout.read(1 << 20):
             digest.update(piece)
             writer.write(piece)
             length_bytes += len(piece)
-    if process.wait() != 0:
-        raise Refused(f"icat exited with {process.returncode}")
+        if process.wait() != 0:
+            errors.seek(0)
+            raise Refused(program.report(command, program.ending(process.returncode), errors.read()))
     return digest.hexdigest(), length_bytes

@@ -11,6 +11,8 @@ import tempfile
 import threading
 import time
 
+import program
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 OUT = BUILD / "lab"
@@ -62,7 +64,7 @@ class Lab:
             says_no = run.experiment == "plan" and process.returncode == 1  # an answer, not a failure
             if process.returncode != 0 and not says_no:
                 errors.seek(0)
-                raise Failed(f"{run.name}: {run.program} {' '.join(run.words())}\n{errors.read().strip()}")
+                raise Failed(f"{run.name}: {program.report(words, program.ending(process.returncode), errors.read())}")
             out.seek(0)
             return out.read(), usage.ru_utime + usage.ru_stime
 

@@ -2,25 +2,22 @@
 """The FuseSoC core file and the instantiation templates are those of the sources as they are, and the templates fit."""
 
 import pathlib
-import subprocess
 import sys
 
 import pytest
 
 import filelist
+import program
+import templates
 
 TEMPLATES = sorted((filelist.ROOT / "rtl" / "templates").glob("*.veo"))
 # Its wires lead nowhere until a user connects them.
 ALLOWED = ("-Wno-UNUSEDSIGNAL", "-Wno-UNUSEDPARAM", "-Wno-UNDRIVEN")
 
 
-def run(*command) -> subprocess.CompletedProcess:
-    return subprocess.run(command, cwd=filelist.ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def test_what_is_generated_is_up_to_date():
-    done = run(sys.executable, "tools/rtl/templates.py", "--check")
-    assert done.returncode == 0, done.stdout
+def test_what_is_generated_is_up_to_date(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["templates.py", "--check"])
+    assert templates.main() == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
@@ -28,17 +25,15 @@ def test_a_template_fits_its_top(template, tmp_path):
     bench = tmp_path / "template_bench.sv"
     bench.write_text(f"module template_bench;\n{template.read_text()}endmodule\n")
     top = next(line.split()[0] for line in template.read_text().splitlines() if line.endswith(" #("))
-    done = run("tools/rtl/verilator", "--lint-only", "-Wall", *ALLOWED, "--top-module", "template_bench",
-               "rtl/lint/waivers.vlt", *filelist.needed_by(top), bench)
-    assert done.returncode == 0, done.stdout
+    program.run("tools/rtl/verilator", "--lint-only", "-Wall", *ALLOWED, "--top-module", "template_bench",
+                "rtl/lint/waivers.vlt", *filelist.needed_by(top), bench, cwd=filelist.ROOT)
 
 
 @pytest.mark.parametrize("top", [top.stem for top in sorted((filelist.ROOT / "rtl" / "top").glob("spate_nvme_*.sv"))])
 def test_fusesoc_takes_each_top(top, tmp_path):
     """Its files in the order of the list, its version, its targets: set up for a tool that looks for mistakes in them."""
-    done = run(pathlib.Path(sys.executable).parent / "fusesoc", "--cores-root", ".", "run", f"--target={top}", "--setup",
-               f"--work-root={tmp_path}", "spate:storage:spate")
-    assert done.returncode == 0, done.stdout
+    program.run(pathlib.Path(sys.executable).parent / "fusesoc", "--cores-root", ".", "run", f"--target={top}", "--setup",
+                f"--work-root={tmp_path}", "spate:storage:spate", cwd=filelist.ROOT)
     listed = (next(tmp_path.glob("*.vc"))).read_text()
     assert f"--top-module {top}" in listed
     named = [line.split("/rtl/")[1] for line in listed.splitlines() if "/rtl/" in line and line.endswith(".sv")]

@@ -11,6 +11,9 @@ import re
 import subprocess
 import tarfile
 
+import program
+import qemu
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GUEST = ROOT / "build" / "linux-guest"
 PACKAGES = GUEST / "packages"
@@ -106,7 +109,8 @@ def package(name):
 
 def contents(path):
     """The files of a package one after the other: (name, link target or None, how to read it)."""
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", path], stdout=subprocess.PIPE) as unpack:
+    command = ["dpkg-deb", "--fsys-tarfile", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as unpack:
         with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
             for member in archive:
                 name = member.name.removeprefix("./")
@@ -114,6 +118,8 @@ def contents(path):
                     yield name, member.linkname, None
                 elif member.isfile():
                     yield name, None, archive.extractfile(member).read
+    if unpack.returncode != 0:
+        raise program.Failed(command, program.ending(unpack.returncode), None)
 
 
 def build():
@@ -168,10 +174,10 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240):
     command += ["-append", f"console=ttyAMA0 quiet panic=-1 drives={len(drives)}"]
     for name, image in drives.items():
         size = (block_bytes or {}).get(name, 512)
-        command += ["-drive", f"if=none,id={name},format=raw,cache=unsafe,discard=unmap,file={image}"]
+        command += ["-drive", f"if=none,id={name},format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}"]
         command += ["-device", f"nvme,serial={name},drive={name},logical_block_size={size},physical_block_size={size}"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s)
+    done = program.run(*command, stdin=subprocess.DEVNULL, text=False, timeout_s=timeout_s)
     text = done.stdout.decode("utf-8", "replace").replace("\r", "")
     match = re.search(r"guest: begin\n(.*)guest: exit (\d+)\n", text, re.DOTALL)
-    assert match, f"the guest did not come to its end (exit {done.returncode}):\n{text}{done.stderr.decode()}"
+    assert match, "the guest did not come to its end:\n" + program.report(command, program.ending(0), text)
     return Result(int(match[2]), match[1])

@@ -4,13 +4,13 @@
 import hashlib
 import pathlib
 import re
-import subprocess
 import sys
 import tarfile
 
 import pytest
 
 import pattern
+import program
 import qemu
 import volume
 
@@ -31,8 +31,8 @@ def run_demo(board: str, image: pathlib.Path, device: str = "mdts=7", **argument
 
 def failure(result: qemu.Result) -> str:
     """The sentence with which the firmware gave up; it must have said so in its exit status as well."""
-    assert not result.timed_out, result.output
-    assert result.status == 1, result.output
+    assert not result.timed_out, result.report()
+    assert result.status == 1, result.report()
     match = re.search(r"^FAILED at (.*)$", result.output, re.M)
     assert match, result.output
     return match[1]
@@ -43,8 +43,7 @@ def failure(result: qemu.Result) -> str:
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_demo_passes_its_own_and_the_hosts_checks(board):
-    answer = subprocess.run([*DEMO, "--board", board], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
+    answer = program.run(*DEMO, "--board", board, timeout_s=TIMEOUT_S)
     for words in ["fsck.exfat: ", "CLIP_A.RAW", "CLIP_B.RAW", "equals the generator's", "drive shut down"]:
         assert words in answer.stdout
 
@@ -54,7 +53,7 @@ def test_the_demo_passes_its_own_and_the_hosts_checks(board):
 def test_the_demo_records_on_drives_of_every_kind(board, device, tmp_path):
     image = sparse(tmp_path / "drive.img", 512)
     result = run_demo(board, image, device, clip_mib="16")
-    assert result.status == 0, result.output
+    assert result.status == 0, result.report()
     start, length = volume.partition_offset_bytes(image, 4096 if "4096" in device else 512)
     part = tmp_path / "part.img"
     volume.copy_sparse(image, start, length, part)
@@ -69,8 +68,7 @@ def test_a_real_file_of_some_hundred_megabytes_comes_back_bit_for_bit(tmp_path):
             if path.is_file() and not path.is_symlink() and real.stat().st_size < 350 << 20:
                 archive.add(path)
     assert real.stat().st_size > 100 << 20
-    answer = subprocess.run([*DEMO, "--input", str(real)], capture_output=True, text=True, timeout=900, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
+    program.run(*DEMO, "--input", real, timeout_s=900)
     given_back = qemu.BUILD / "demo" / "real-files.tar"
     try:
         with open(real, "rb") as sent, open(given_back, "rb") as got:
@@ -99,7 +97,7 @@ def streams_on(image: pathlib.Path, tmp_path: pathlib.Path) -> dict[str, bytes]:
 def test_eight_streams_at_once_roll_over_without_losing_a_byte(board, tmp_path):
     image = sparse(tmp_path / "drive.img", 512)
     result = qemu.run(board, "streams", qemu.Drive.image(image), {"stream_mib": "24"}, timeout_s=TIMEOUT_S)
-    assert result.status == 0, result.output
+    assert result.status == 0, result.report()
     contents = streams_on(image, tmp_path)
     assert len(contents) == 8
     for number in range(1, 9):
@@ -113,7 +111,7 @@ def test_a_full_volume_is_announced_and_keeps_what_it_has(tmp_path):
     result = qemu.run(
         "qemu-virt", "streams", qemu.Drive.image(image), {"streams": "3", "stream_mib": "80"}, timeout_s=TIMEOUT_S
     )
-    assert result.status == 2, result.output
+    assert result.status == 2, result.report()
     assert re.search(r"the volume ends in [1-9]\d* bytes", result.output)
     sent = {int(n): int(b) for n, b in re.findall(r"stream (\d): sent (\d+) bytes", result.output)}
     dropped = {int(n): int(b) for n, b in re.findall(r"stream (\d): OVERRUN by (\d+) bytes", result.output)}
@@ -128,7 +126,7 @@ def test_a_full_volume_is_announced_and_keeps_what_it_has(tmp_path):
 
 def test_a_drive_with_a_foreign_table_is_not_touched(tmp_path):
     image = sparse(tmp_path / "drive.img", 512)
-    subprocess.run(["/usr/sbin/sfdisk", "-q", str(image)], input=b"2048,+,83\n", check=True, capture_output=True)
+    program.run("sfdisk", "-q", image, input="2048,+,83\n")
     before = hashlib.sha256(image.read_bytes()).digest()
     assert "FOREIGN" in failure(run_demo("qemu-virt", image))
     assert hashlib.sha256(image.read_bytes()).digest() == before
@@ -141,7 +139,7 @@ def test_a_whole_disk_volume_on_a_trimmed_drive(tmp_path):
     assert run_demo("qemu-virt", image, clip_mib="4").status == 0
     used = image.stat().st_blocks
     result = run_demo("qemu-virt", image, clip_mib="1", erase="1", trim="1", table="none")
-    assert result.status == 0, result.output
+    assert result.status == 0, result.report()
     assert image.stat().st_blocks < used // 2  # the old clips are gone from the medium
     assert "clean" in volume.fsck(image)
     found = volume.files(image)
@@ -191,8 +189,7 @@ def test_a_bad_name(name, tmp_path):
 def test_an_input_that_is_not_there(tmp_path):
     result = run_demo("qemu-virt", sparse(tmp_path / "drive.img", 128), input="none", name="X")
     assert "not there" in failure(result)
-    answer = subprocess.run([*DEMO, "--input", "/none"], capture_output=True, text=True, check=False)
-    assert answer.returncode == 1
+    answer = program.run(*DEMO, "--input", "/none", statuses=(1,))
     assert "FAILED at opening the input" in answer.stdout
 
 
@@ -220,7 +217,7 @@ def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
         f"inject-error.0.sector={BAD},inject-error.0.once=on"
     )
     result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
-    assert result.status == 0, result.output
+    assert result.status == 0, result.report()
     assert re.search(r"mended: [1-9]\d* retries", result.output), result.output
 
 
@@ -236,7 +233,7 @@ FAULTS = {"stack": "stack overflow", "misaligned": "misaligned", "null": "."}
 def test_a_fault_is_reported_with_its_address(board, fault):
     result = qemu.run(board, "hello", None, {"fault": fault}, timeout_s=TIMEOUT_S)
     assert not result.timed_out
-    assert result.status not in (0, None), result.output
+    assert result.status not in (0, None), result.report()
     told = re.search(r"^fault: (.*) at 0x([0-9a-f]+)", result.output, re.M)
     assert told, result.output
     assert re.search(FAULTS[fault], told[1], re.I), result.output

@@ -4,9 +4,9 @@ gate keeps the images (tests/crash/keep.h), with what our own oracle reads in th
 
 import os
 import re
-import subprocess
 import zlib
 
+import program
 import pytest
 
 from conftest import ROOT
@@ -39,11 +39,10 @@ class Kept:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
     states = []
-    for program, (cuts, every) in PROGRAMS.items():
-        folder = tmp_path_factory.mktemp(program)
+    for gate, (cuts, every) in PROGRAMS.items():
+        folder = tmp_path_factory.mktemp(gate)
         environment = os.environ | {"SPATE_CUTS": str(cuts), "SPATE_KEEP": str(folder), "SPATE_KEEP_EVERY": str(every)}
-        done = subprocess.run([BUILD / "crash" / program], env=environment, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout + done.stderr
+        program.run(BUILD / "crash" / gate, env=environment, timeout_s=120)
         states += [Kept(image) for image in sorted(folder.glob("*.img"))]
     assert len(states) >= 60
     assert any(state.dirty and not state.recovered for state in states)
@@ -61,7 +60,7 @@ def test_fsck_finds_nothing(kept):
 
 
 def sleuth(*words):
-    return subprocess.run([str(word) for word in words], capture_output=True, check=True, timeout=60).stdout
+    return program.run(*words, text=False, timeout_s=60).stdout
 
 
 def test_the_sleuth_kit_reads_the_same(kept):

@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 
+import program
 from conftest import ROOT
 
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
@@ -144,10 +145,10 @@ MUTATIONS = {
 }
 
 
-def gate(program, **settings):
+def gate(binary, **settings):
     """Run a program of the gate up to the first promise that it finds broken, and return that; None: there was none."""
     environment = os.environ | {"SPATE_CUTS": "1000"} | settings
-    with subprocess.Popen([str(program)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    with subprocess.Popen([str(binary)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as running:
         said = ""
         for line in running.stderr:
@@ -155,7 +156,7 @@ def gate(program, **settings):
                 running.kill()
                 return said.removeprefix("[  ERROR   ] --- ").removeprefix("ERROR: ").strip()
             said = line
-    assert running.returncode == 0, said
+    assert running.returncode == 0, program.report([binary], program.ending(running.returncode), said)
     return None
 
 
@@ -170,17 +171,17 @@ def compile_mutated(folder, source, changes):
     where = [ROOT / "include", ROOT / "ports/host", ROOT / "src" / pathlib.Path(source).parent]
     command = ["gcc", "-std=c17", "-O1", "-c", copy, "-o", copy.with_suffix(".o")]
     # Its includes are found from where it was: "internal.h" beside it, "../core/fields.h" through that folder.
-    subprocess.run([*command, *[f"-I{folder}" for folder in where]], check=True)
+    program.run(*command, *[f"-I{folder}" for folder in where])
     return copy.with_suffix(".o")
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_the_gate_sees(name, tmp_path):
-    source, changes, program, said = MUTATIONS[name]
-    parts = (BUILD / "crash/link" / program).read_text().split(";")
+    source, changes, binary, said = MUTATIONS[name]
+    parts = (BUILD / "crash/link" / binary).read_text().split(";")
     mutated = compile_mutated(tmp_path, source, changes)
     libraries = ["-Wl,--start-group", *parts, "-Wl,--end-group"]
-    subprocess.run(["gcc", mutated, *libraries, "-o", tmp_path / "gate"], check=True)
+    program.run("gcc", mutated, *libraries, "-o", tmp_path / "gate")
     broken = gate(tmp_path / "gate")
     assert broken is not None, "nothing broke"
     assert re.search(said, broken), broken
@@ -193,6 +194,6 @@ def test_the_gate_sees_an_entry_set_across_two_blocks():
     assert broken is not None and re.search("torn set|stray", broken), broken
 
 
-@pytest.mark.parametrize("program", sorted({program for _, _, program, _ in MUTATIONS.values()}))
-def test_without_a_mutation_it_passes(program):
-    assert gate(BUILD / "crash" / program, SPATE_CUTS="200") is None
+@pytest.mark.parametrize("binary", sorted({binary for _, _, binary, _ in MUTATIONS.values()}))
+def test_without_a_mutation_it_passes(binary):
+    assert gate(BUILD / "crash" / binary, SPATE_CUTS="200") is None

@@ -6,8 +6,8 @@ import datetime
 import os
 import random
 import shutil
-import subprocess
 
+import program
 import pytest
 
 from conftest import ROOT
@@ -151,8 +151,7 @@ class Shared:
 @pytest.fixture(scope="session")
 def fatfs_tool():
     assert (ROOT / "build/fatfs-source/ff.c").exists(), "FatFs is not there: setup/install fetches it"
-    done = subprocess.run(["make", "-C", ROOT / "tests/foreign/fatfs"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    program.run("make", "-C", ROOT / "tests/foreign/fatfs")
     return ROOT / "build/fatfs/fatfs"
 
 
@@ -326,7 +325,7 @@ def test_in_a_partition(shared):
     volume = shared(512, 64 * MIB)
     with open(volume.path, "wb") as image:
         image.truncate(volume.size)
-    subprocess.run(["sfdisk", "--quiet", volume.path], input="start=2048, type=7\n", text=True, check=True)
+    program.run("sfdisk", "--quiet", volume.path, input="start=2048, type=7\n")
     volume.ours.options += ["-o", "2048"]
     volume.ours.run("format", "-c", MIB)
     volume.mkdir("in")

@@ -3,8 +3,8 @@
 
 import os
 import random
-import subprocess
 
+import program
 import pytest
 
 from exfat_tools import Volume, fsck
@@ -116,7 +116,7 @@ def make_volume(volume_tool, path, kind):
         return volume
     with open(path, "wb") as image:
         image.truncate(64 * MIB)
-    subprocess.run(["mkfs.exfat", "-c", kind, str(path)], check=True, capture_output=True)
+    program.run("mkfs.exfat", "-c", kind, path)
     return volume
 
 

@@ -4,9 +4,9 @@
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
+import program
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -95,9 +95,7 @@ def test_the_curves_have_their_shapes(lab):
 
 def test_the_report_shows_every_chapter(lab, tmp_path):
     script = runner.ROOT / "bench/lab.py"
-    done = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=False,
-                          env=os.environ | {"PYTHONPATH": str(ROOT / "tools")})
-    assert done.returncode == 0, done.stderr
+    program.run(sys.executable, script, "--help", env=os.environ | {"PYTHONPATH": str(ROOT / "tools")})
     from lab import chapters_drive
 
     chapters = [chapter(lab, tmp_path) for chapter in (
@@ -140,8 +138,7 @@ def test_the_same_seed_gives_the_same_text(run):
     ([], "usage"),
 ])
 def test_a_wrong_wish_is_answered_with_a_sentence(words, sentence):
-    done = subprocess.run([PROGRAMS / "spate-lab", *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = program.run(PROGRAMS / "spate-lab", *words, statuses=(2,))
     assert sentence in done.stderr
 
 

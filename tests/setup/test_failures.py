@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a program fails, whoever ran it says which command it was, how it ended and what it said last."""
+
+import os
+import re
+import subprocess
+
+import program
+import pytest
+
+from conftest import ROOT
+
+COUNT = "seq 1000; "
+
+
+def failure(*words, **options) -> str:
+    with pytest.raises(program.Failed) as caught:
+        program.run(*words, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("end,ending", [("exit 3", "exit 3;"), ("kill -SEGV $$", "killed by SIGSEGV;"),
+                                        ("kill -40 $$", "killed by signal 40;"),
+                                        ("exit 137", "exit 137 (a program in it was killed by SIGKILL);")])
+def test_program_run(end, ending):
+    said = failure("sh", "-c", COUNT + end)
+    assert said.startswith(f"sh -c '{COUNT}{end}'\n{ending}")
+    assert said.endswith("\n    999\n    1000") and "[960 lines before]" in said
+
+
+def test_program_run_shows_errors_and_bytes():
+    assert failure("sh", "-c", "echo out; echo error >&2; exit 1").endswith("    out\n    error")
+    assert failure("sh", "-c", "echo out; exit 1", text=False).endswith("    out")
+    assert failure("false").endswith("(no output)")
+    assert failure("printf", r"\377x", statuses=(1,)).endswith("    \\xffx")
+
+
+def test_program_run_takes_no_other_status():
+    assert program.run("sh", "-c", "exit 2", statuses=(0, 2)).returncode == 2
+    assert "exit 1;" in failure("false", statuses=(0, 2))
+
+
+def test_program_run_that_never_ends():
+    assert "stopped after 0.2 s; the end of its output:\n    begun" in failure("sh", "-c", "echo begun; sleep 60", timeout_s=0.2)
+
+
+def test_program_run_of_what_is_not_there():
+    assert "no-such-program\ncannot be started: No such file or directory" in failure("no-such-program")
+
+
+@pytest.mark.parametrize("end,status,ending", [("exit 3", 3, "exit 3;"), ("kill -BUS $$", 135, "killed by SIGBUS;")])
+def test_run(tmp_path, end, status, ending):
+    done = subprocess.run([ROOT / "tools/run", tmp_path / "log", "sh", "-c", COUNT + end], text=True,
+                          capture_output=True)
+    assert done.returncode == status and done.stdout == ""
+    assert f"sh -c {COUNT}{end}\n{ending}" in done.stderr and "\n    1000\n" in done.stderr and "\n    900\n" not in done.stderr
+    assert program.run(ROOT / "tools/run", tmp_path / "log", "echo", "fine").stderr == ""
+
+
+def test_run_that_shows_the_output():
+    done = subprocess.run([ROOT / "tools/run", "-", "sh", "-c", "echo said; exit 3"], text=True, capture_output=True)
+    assert (done.returncode, done.stdout) == (3, "said\n")
+    assert done.stderr == "sh -c echo said; exit 3\nexit 3; its output is above\n"
+
+
+def test_the_last_lines_of_a_failed_suite_say_how_to_run_its_step_alone(tmp_path):
+    (tmp_path / "Makefile").write_text("fine:\n\t@echo fine\nbroken:\n\t@exit 7\nlater:\n\t@echo never\n")
+    done = subprocess.run([ROOT / "tools/steps", "test", "fine", "broken", "later"], cwd=tmp_path, text=True,
+                          capture_output=True, env=os.environ | {"MAKE": "make"})
+    assert done.returncode != 0 and "never" not in done.stdout
+    assert re.search(r"== test 1/3, after 0:0\d min: fine\nfine\n== test 2/3, after 0:0\d min: broken\n", done.stdout)
+    assert done.stdout.endswith("make test: step 2 of 3 failed: broken (exit 2). The lines above say why.\n"
+                                "To run it alone: make broken\n")
