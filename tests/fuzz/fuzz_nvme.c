@@ -43,7 +43,8 @@ static unsigned request_count;
 static struct spate_region region;
 static uint8_t *ring, *buffer;
 static uint8_t options;
-/* By slot: the command that the drive called successful last, to count each once. */
+/* By slot: the command that the drive called successful last, to count each once. It is told by its order, plus one:
+ * the generation in its identifier comes round after 256 commands, which may be four resets. */
 static uint64_t claims[DEVICE_QUEUES][SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
 /* What it called successful before there was such a command: it may wait in the ring until there is. */
 static uint32_t early[64];
@@ -59,8 +60,9 @@ static bool count_success(unsigned queue, uint16_t id) {
   uint64_t *claim = &claims[queue][id & 0xffu];
   const uint64_t waiting = UINT64_C(1) << 62;
   if ((slot->sent & waiting) != 0 || (uint16_t)(slot->sent >> 16) != id) return false;
-  if (*claim == slot->sent || slot->io->done != done) return true; /* the latter: the driver's own flush */
-  *claim = slot->sent;
+  if (*claim == slot->order + UINT64_C(1) || slot->io->done != done)
+    return true; /* the latter: the driver's own flush */
+  *claim = slot->order + UINT64_C(1);
   struct request *request = slot->io->context;
   request->claimed++;
   return true;
