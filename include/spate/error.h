@@ -70,6 +70,7 @@ enum spate_error {
   SPATE_E_NOT_EMPTY,     /* a directory that still has entries */
   SPATE_E_IN_USE,        /* a clip is being recorded into it */
   SPATE_E_NO_SPACE,      /* not enough free clusters */
+  SPATE_E_READ_ONLY,     /* the volume was mounted for reading */
   SPATE_E_FRAGMENTED, /* enough free clusters, but no run that long; or a file in more pieces than there is room for */
 
   /* recorder */

@@ -65,6 +65,8 @@ struct spate_exfat_config {
   /* spate_exfat_salvage, where recordings are made of chunks that prove themselves (spate/chunk.h): mount then extends
    * a clip that a cut ended as far as its chunks go. NULL: it keeps its last published length. */
   enum spate_error (*salvage)(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+  /* Mount writes nothing, what a power cut left stays for a later mount, and every change answers READ_ONLY. */
+  bool read_only;
   /* The board's clock; NULL: 1980-01-01. */
   void (*now)(void *context, struct spate_exfat_time *time);
   void *now_context;
@@ -145,11 +147,11 @@ struct spate_exfat {
 SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
                                                      const struct spate_exfat_format *format);
 
-/* What spate_exfat_mount() found and mended. */
+/* What spate_exfat_mount() found and, unless the volume is read only, mended. */
 struct spate_exfat_mounted {
   bool backup_boot;      /* the main boot region was damaged: the backup was used */
   bool dirty;            /* the volume was not closed properly */
-  uint32_t reservations; /* left by a cut, now given back */
+  uint32_t reservations; /* left by a cut, now given back; on a read-only volume still there */
   uint64_t reclaimed_bytes;
   uint64_t salvaged_bytes; /* by which clips became longer than their last published length */
 };

@@ -77,6 +77,7 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_NOT_EMPTY] = {"NOT_EMPTY", "The directory still has entries: delete them first."},
     [SPATE_E_IN_USE] = {"IN_USE", "A clip is being recorded there: stop it first."},
     [SPATE_E_NO_SPACE] = {"NO_SPACE", "The volume has not enough free space: delete files or change the drive."},
+    [SPATE_E_READ_ONLY] = {"READ_ONLY", "The volume was mounted for reading: mount it for writing to change it."},
     [SPATE_E_FRAGMENTED] = {"FRAGMENTED",
                             "There is enough free space, but not in one piece: reserve less, or delete files."},
     [SPATE_E_STATE] = {"STATE", "The stream is not in a state that allows this: see recorder.h."},

@@ -14,6 +14,7 @@ enum spate_error exfat_begin(struct spate_exfat *volume) {
 void exfat_end(struct spate_exfat *volume) { volume->busy = false; }
 
 enum spate_error exfat_begin_change(struct spate_exfat *volume) {
+  if (volume->config.read_only) return SPATE_E_READ_ONLY;
   enum spate_error error = exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
@@ -117,7 +118,7 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   if (error == SPATE_OK) error = exfat_record_open(volume, found);
   if (error != SPATE_OK) return error;
   found->backup_boot = volume->from_backup;
-  if (volume->record_slots != 0 && !volume->corrupt) return exfat_recover(volume, found);
+  if (volume->record_slots != 0 && !volume->corrupt && !config->read_only) return exfat_recover(volume, found);
   volume->foreign_dirty = found->dirty;
   return SPATE_OK;
 }

@@ -3,8 +3,8 @@
  * JSON, written as it comes: one document, members in the order of the calls. Numbers are integers, or reals with six
  * significant digits, so that the same run gives the same text.
  */
-#ifndef SPATE_LAB_JSON_H
-#define SPATE_LAB_JSON_H
+#ifndef SPATE_HOSTED_JSON_H
+#define SPATE_HOSTED_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

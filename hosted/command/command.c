@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include "../text/units.h"
+
+#include <linux_port.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool command_json;
+
+void command_usage(const struct command *command, const char *format, ...) {
+  va_list arguments;
+
+  (void)fprintf(stderr, "spate %s: ", command->name);
+  va_start(arguments, format);
+  (void)vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  (void)fprintf(stderr, "\nspate %s --help explains.\n", command->name);
+  exit(EXIT_USAGE);
+}
+
+int command_option(const struct command *command, int count, char **words, const struct option *options) {
+  for (;;) {
+    const int got = getopt_long(count, words, "hv", options, NULL);
+    switch (got) {
+    case OPTION_HELP: (void)fputs(command->help, stdout); exit(EXIT_DONE);
+    case OPTION_VERBOSE: linux_port_verbose(true); break;
+    case OPTION_JSON:
+      if (strcmp(optarg, "json") != 0) command_usage(command, "--output-format %s: there is only json", optarg);
+      command_json = true;
+      break;
+    case '?': (void)fprintf(stderr, "spate %s --help explains.\n", command->name); exit(EXIT_USAGE);
+    default: return got;
+    }
+  }
+}
+
+char **command_words(const struct command *command, int count, char **words, int wanted, const char *what) {
+  if (count - optind != wanted) command_usage(command, "%s, and not %d words", what, count - optind);
+  return words + optind;
+}
+
+uint64_t command_bytes(const struct command *command, const char *option, const char *text, uint64_t least,
+                       uint64_t most) {
+  char least_text[UNITS_TEXT_BYTES], most_text[UNITS_TEXT_BYTES];
+  uint64_t bytes;
+
+  if (!units_bytes(text, &bytes))
+    command_usage(command, "%s \"%s\" is not a size; 500MB, 8GiB and 4096 are", option, text);
+  if (bytes < least || bytes > most)
+    command_usage(command, "%s %s is not between %s and %s", option, text, units_text(least, least_text),
+                  units_text(most, most_text));
+  return bytes;
+}

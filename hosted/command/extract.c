@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copy a file of a volume to this machine. Writes nothing to the target. */
+#include "../text/units.h"
+#include "command.h"
+#include "reading.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FORCE = 1000 };
+
+static const struct option options[] = {{"force", no_argument, NULL, FORCE}, OPTIONS_COMMON};
+
+struct copy {
+  const char *name;
+  int fd;
+};
+
+static void write_all(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes) {
+  struct copy *copy = context;
+
+  (void)offset_bytes;
+  while (bytes > 0) {
+    const ssize_t written = write(copy->fd, data, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
+    data += written;
+    bytes -= (uint32_t)written;
+  }
+}
+
+/* A file that this run made does not outlive its failure. */
+static const char *unfinished;
+
+static void remove_unfinished(void) {
+  if (unfinished != NULL) (void)unlink(unfinished);
+}
+
+/* The file to write, empty; never the target itself, nor anything but a file. */
+static int open_copy(const char *name, const char *target, bool force) {
+  struct stat status, target_status;
+  int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+  if (fd >= 0) {
+    unfinished = name;
+    if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
+    return fd;
+  }
+  if (errno == EEXIST && !force)
+    fail(EXIT_REFUSED, "%s is there already, and nothing was written. --force writes over it", name);
+  if (errno == EEXIST) fd = open(name, O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || fstat(fd, &status) != 0 || stat(target, &target_status) != 0)
+    fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail(EXIT_REFUSED, "%s is not a file; - writes to standard output", name);
+  if (status.st_dev == target_status.st_dev && status.st_ino == target_status.st_ino)
+    fail(EXIT_REFUSED, "%s is the target itself, and nothing was written", name);
+  if (ftruncate(fd, 0) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
+  return fd;
+}
+
+static enum exit_status run(int count, char **words) {
+  static struct volume volume;
+  struct spate_exfat_entry entry;
+  struct copy copy = {.fd = STDOUT_FILENO};
+  uint64_t size_bytes;
+  bool force = false;
+  char text[UNITS_TEXT_BYTES];
+
+  while (command_option(&command_extract, count, words, options) == FORCE)
+    force = true;
+  words = command_words(&command_extract, count, words, 3, "extract takes a TARGET, a path on it, and a file or -");
+  copy.name = words[2];
+  volume_open(&volume, words[0], TARGET_READ);
+  expect(spate_exfat_stat(&volume.exfat, words[1], &entry), words[1]);
+  if (entry.directory) expect(SPATE_E_IS_DIRECTORY, words[1]);
+  if (strcmp(copy.name, "-") != 0) copy.fd = open_copy(copy.name, words[0], force);
+  reading_file(&volume, words[1], write_all, &copy, &size_bytes);
+  if (copy.fd != STDOUT_FILENO &&
+      (ftruncate(copy.fd, (off_t)size_bytes) != 0 || fsync(copy.fd) != 0 || close(copy.fd) != 0))
+    fail(EXIT_FAILED, "%s: %s", copy.name, strerror(errno));
+  unfinished = NULL;
+  volume_close(&volume);
+  if (copy.fd != STDOUT_FILENO) (void)fprintf(stderr, "%s: %s\n", copy.name, units_text(size_bytes, text));
+  return EXIT_DONE;
+}
+
+const struct command command_extract = {"extract", "copy a file of a volume to this machine",
+                                        "Usage: spate extract TARGET PATH FILE [options]\n"
+                                        "\n"
+                                        "Copies PATH of the volume to FILE; - is standard output. Writes nothing to "
+                                        "TARGET.\n"
+                                        "\n"
+                                        "  --force                write over FILE if it is there\n" HELP_COMMON "\n"
+                                        "  spate extract /dev/nvme0n1 run1.raw - | ffmpeg -f rawvideo -i - ...\n",
+                                        run};

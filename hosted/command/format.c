@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Make a volume on a target: GPT with one partition, exFAT. */
+#include "../text/units.h"
+#include "../volume.h"
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define IMAGE_BYTES_MIN (UINT64_C(16) << 20)
+#define CLUSTER_MIN     (UINT32_C(1) << 20)
+#define CLUSTER_MAX     (UINT32_C(32) << 20)
+
+enum { SIZE = 1000, LABEL, CLUSTER, BLOCK, ERASE, YES };
+
+static const struct option options[] = {{"size", required_argument, NULL, SIZE},
+                                        {"label", required_argument, NULL, LABEL},
+                                        {"cluster", required_argument, NULL, CLUSTER},
+                                        {"block", required_argument, NULL, BLOCK},
+                                        {"erase", no_argument, NULL, ERASE},
+                                        {"yes", no_argument, NULL, YES},
+                                        OPTIONS_COMMON};
+
+struct request {
+  const char *name;
+  uint64_t size_bytes; /* of a new image; 0: not given */
+  uint32_t block_bytes;
+  bool erase, yes;
+  struct spate_exfat_format format;
+};
+
+/* In characters, which are UTF-16 units but for the rarest. */
+static unsigned characters(const char *text) {
+  unsigned count = 0;
+
+  for (; *text != '\0'; text++)
+    if (((unsigned char)*text & 0xc0u) != 0x80u) count++;
+  return count;
+}
+
+static struct request parse(int count, char **words) {
+  struct request request = {.block_bytes = 512, .format = {.label = "SPATE"}};
+
+  for (int got; (got = command_option(&command_format, count, words, options)) != -1;) {
+    switch (got) {
+    case SIZE:
+      request.size_bytes = command_bytes(&command_format, "--size", optarg, IMAGE_BYTES_MIN, UINT64_C(1) << 56);
+      break;
+    case LABEL:
+      request.format.label = optarg;
+      if (characters(optarg) > SPATE_EXFAT_LABEL_UNITS_MAX)
+        command_usage(&command_format, "--label \"%s\" has more than %u characters", optarg,
+                      SPATE_EXFAT_LABEL_UNITS_MAX);
+      break;
+    case CLUSTER:
+      request.format.cluster_bytes =
+          (uint32_t)command_bytes(&command_format, "--cluster", optarg, CLUSTER_MIN, CLUSTER_MAX);
+      if ((request.format.cluster_bytes & (request.format.cluster_bytes - 1u)) != 0)
+        command_usage(&command_format, "--cluster %s is not a power of two", optarg);
+      break;
+    case BLOCK:
+      request.block_bytes = (uint32_t)command_bytes(&command_format, "--block", optarg, 512, 4096);
+      if (request.block_bytes != 512 && request.block_bytes != 4096)
+        command_usage(&command_format, "--block %s is neither 512 nor 4096", optarg);
+      break;
+    case ERASE: request.erase = true; break;
+    default: request.yes = true;
+    }
+  }
+  request.name = *command_words(&command_format, count, words, 1, "format takes one TARGET");
+  return request;
+}
+
+/* True: there was no such file, and now there is, empty and sparse. */
+static bool make_image(const struct request *request) {
+  const int fd = open(request->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+  if (fd < 0 && errno == EEXIST) return false;
+  if (fd < 0) fail(EXIT_FAILED, "%s: %s", request->name, strerror(errno));
+  if (ftruncate(fd, (off_t)request->size_bytes) != 0 || close(fd) != 0) {
+    const int error = errno;
+    (void)unlink(request->name);
+    fail(EXIT_FAILED, "%s: a file of that size cannot be made: %s", request->name, strerror(error));
+  }
+  return true;
+}
+
+/* An image that this run made does not outlive its failure. */
+static const char *unfinished;
+
+static void remove_unfinished(void) {
+  if (unfinished != NULL) (void)unlink(unfinished);
+}
+
+static void prepare(const struct request *request, bool *made) {
+  struct stat status;
+  const bool there = stat(request->name, &status) == 0;
+
+  *made = false;
+  if (there && request->size_bytes > 0)
+    command_usage(&command_format, "%s is there already, and keeps its size: leave --size out", request->name);
+  if (there) return;
+  if (request->size_bytes == 0)
+    command_usage(&command_format, "there is no %s. --size 8GiB makes an image file of that size", request->name);
+  *made = make_image(request);
+  if (*made) unfinished = request->name;
+  if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
+}
+
+/* What is lost is said first. On a terminal the user may still say no. */
+static void confirm(const struct request *request, const struct volume *volume, bool foreign) {
+  char size[UNITS_TEXT_BYTES], answer[8] = "";
+
+  (void)units_text(volume->target.block->blocks << volume->target.block->block_shift, size);
+  (void)fprintf(stderr, "%s: %s, %s\n", request->name, size,
+                foreign ? "holds data, which will be lost" : "no partition and no file system was found on it");
+  if (request->yes) return;
+  if (!isatty(STDIN_FILENO))
+    fail(EXIT_REFUSED, "nothing was written: --yes formats %s without a question", request->name);
+  (void)fputs("Type yes to format it: ", stderr);
+  if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
+    fail(EXIT_REFUSED, "nothing was written");
+}
+
+/* check_blank() accepts a table as Spate makes it, whatever is in its partition: so any partition counts, too. */
+static void check_contents(const struct request *request, struct volume *volume) {
+  enum spate_error error = spate_partition_check_blank(volume->target.block, volume->scratch);
+
+  if (error == SPATE_OK && spate_partition_find(volume->target.block, volume->scratch, &volume->partition) == SPATE_OK)
+    error = SPATE_E_FOREIGN;
+  if (error != SPATE_OK && error != SPATE_E_FOREIGN) expect(error, request->name);
+  if (error == SPATE_E_FOREIGN && !request->erase)
+    fail(EXIT_REFUSED, "%s holds data, and nothing was written. spate format %s --erase formats it all the same",
+         request->name, request->name);
+  confirm(request, volume, error == SPATE_E_FOREIGN);
+}
+
+#define CLUSTERS_MIN 16u
+
+static void check_room(const struct request *request, const struct volume *volume) {
+  const uint64_t bytes = volume->target.block->blocks << volume->target.block->block_shift;
+
+  if (bytes < IMAGE_BYTES_MIN || bytes / CLUSTERS_MIN < request->format.cluster_bytes)
+    fail(EXIT_USAGE, "%s is too small: at least 16 MiB and %u clusters are needed; nothing was written", request->name,
+         CLUSTERS_MIN);
+}
+
+static void random_bytes(void *to, size_t bytes) {
+  if (getrandom(to, bytes, 0) != (ssize_t)bytes) fail(EXIT_FAILED, "getrandom: %s", strerror(errno));
+}
+
+static void write_volume(struct request *request, struct volume *volume) {
+  const uint32_t align_bytes =
+      request->format.cluster_bytes > CLUSTER_MIN ? request->format.cluster_bytes : CLUSTER_MIN;
+  struct spate_partition_ids ids;
+
+  random_bytes(&ids, sizeof ids);
+  random_bytes(&request->format.serial, sizeof request->format.serial);
+  expect(spate_partition_write(volume->target.block, volume->scratch, &ids, align_bytes, request->erase,
+                               &volume->partition),
+         request->name);
+  volume->config.first_lba = volume->partition.first_lba;
+  volume->config.blocks = volume->partition.blocks;
+  expect(spate_exfat_format(&volume->config, &request->format), request->name);
+  expect(spate_block_flush(volume->target.block), request->name);
+}
+
+/* Otherwise there is no node for the partition before the device is plugged in again. EINVAL: it is one that the kernel
+ * looks for no partitions on. */
+static void reread_partitions(const char *name) {
+  const int fd = open(name, O_RDONLY | O_CLOEXEC);
+
+  if (fd < 0 || (ioctl(fd, BLKRRPART) != 0 && errno != EINVAL))
+    (void)fprintf(stderr,
+                  "spate: the kernel has not read the new partition table: %s. blockdev --rereadpt %s does it\n",
+                  strerror(errno), name);
+  if (fd >= 0) (void)close(fd);
+}
+
+static enum exit_status run(int count, char **words) {
+  static struct volume volume;
+  struct request request = parse(count, words);
+  struct spate_exfat_info info;
+  char size[UNITS_TEXT_BYTES], cluster[UNITS_TEXT_BYTES];
+  bool made;
+
+  prepare(&request, &made);
+  target_open(&volume.target, request.name, TARGET_WRITE, request.block_bytes);
+  volume_memory(&volume);
+  check_room(&request, &volume);
+  if (!made) check_contents(&request, &volume);
+  write_volume(&request, &volume);
+  expect(spate_exfat_mount(&volume.exfat, &volume.config, NULL), request.name);
+  expect(spate_exfat_info(&volume.exfat, &info), request.name);
+  const bool device = volume.target.device;
+  volume_close(&volume);
+  unfinished = NULL;
+  if (device) reread_partitions(request.name);
+  (void)fprintf(stderr, "%s: exFAT volume %s, %s free in clusters of %s\n", request.name, info.label,
+                units_text(info.free_bytes, size), units_text(info.cluster_bytes, cluster));
+  return EXIT_DONE;
+}
+
+const struct command command_format = {
+    "format", "make a volume on an image file or a drive",
+    "Usage: spate format TARGET [options]\n"
+    "\n"
+    "Makes a GPT with one partition and an exFAT volume in it, which Linux, Windows and macOS mount by themselves.\n"
+    "What is on TARGET is lost. A target that holds anything is refused unless --erase insists.\n"
+    "\n"
+    "  --size SIZE            make an image file of this size: --size 8GiB. It is sparse: it takes room as it fills\n"
+    "  --label NAME           of the volume, up to 11 characters (SPATE)\n"
+    "  --cluster SIZE         1MiB to 32MiB; without it by the size of the volume\n"
+    "  --block 512|4096       logical blocks of an image file (512)\n"
+    "  --erase                format although there is something on it\n"
+    "  --yes                  do not ask\n" HELP_COMMON "\n"
+    "  spate format rec.img --size 8GiB\n"
+    "  spate format /dev/nvme0n1 --label FLIGHT12 --erase\n",
+    run};

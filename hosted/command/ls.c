@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of a volume. Writes nothing. */
+#include "../text/json.h"
+#include "../text/units.h"
+#include "../volume.h"
+#include "command.h"
+#include "walk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct option options[] = {OPTIONS_COMMON};
+
+struct listing {
+  struct json json;
+  uint64_t files, bytes;
+};
+
+static const char *time_text(const struct spate_exfat_time *time, char *text, size_t bytes) {
+  (void)snprintf(text, bytes, "%04u-%02u-%02u %02u:%02u:%02u", time->year, time->month, time->day, time->hour,
+                 time->minute, time->second);
+  return text;
+}
+
+static void print_entry(void *context, const char *path, const struct spate_exfat_entry *entry) {
+  struct listing *listing = context;
+  char when[32];
+
+  (void)time_text(&entry->modified, when, sizeof when);
+  if (!entry->directory) {
+    listing->files++;
+    listing->bytes += entry->bytes;
+  }
+  if (!command_json) {
+    if (entry->directory)
+      (void)printf("%15s  %s  %s/\n", "-", when, path);
+    else
+      (void)printf("%15" PRIu64 "  %s  %s\n", entry->bytes, when, path);
+    return;
+  }
+  json_open(&listing->json, NULL, '{');
+  json_string(&listing->json, "path", path);
+  json_string(&listing->json, "kind", entry->directory ? "directory" : "file");
+  json_integer(&listing->json, "bytes", entry->bytes);
+  json_integer(&listing->json, "valid_bytes", entry->valid_bytes);
+  json_bool(&listing->json, "contiguous", entry->contiguous);
+  json_string(&listing->json, "modified", when);
+  json_close(&listing->json, '}');
+}
+
+static enum exit_status run(int count, char **words) {
+  static struct volume volume;
+  struct listing listing = {.json = {.to = stdout}};
+  char text[UNITS_TEXT_BYTES];
+
+  while (command_option(&command_ls, count, words, options) != -1) {
+  }
+  volume_open(&volume, *command_words(&command_ls, count, words, 1, "ls takes one TARGET"), TARGET_READ);
+  if (command_json) {
+    json_open(&listing.json, NULL, '{');
+    json_open(&listing.json, "entries", '[');
+  }
+  walk(&volume.exfat, print_entry, &listing);
+  if (command_json) {
+    json_close(&listing.json, ']');
+    json_close(&listing.json, '}');
+  } else {
+    (void)printf("%" PRIu64 " %s, %s\n", listing.files, listing.files == 1 ? "file" : "files",
+                 units_text(listing.bytes, text));
+  }
+  volume_close(&volume);
+  return EXIT_DONE;
+}
+
+const struct command command_ls = {
+    "ls", "list the files of a volume",
+    "Usage: spate ls TARGET [options]\n"
+    "\n"
+    "Lists every file and directory: bytes, time of the last change, path. Writes nothing.\n"
+    "\n" HELP_COMMON,
+    run};

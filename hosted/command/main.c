@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef SPATE_VERSION
+#error "SPATE_VERSION comes from CMakeLists.txt"
+#endif
+
+static const struct command *const commands[] = {
+    &command_format, &command_record,  &command_ls,      &command_info,
+    &command_verify, &command_extract, &command_recover, &command_rm,
+};
+
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void help(FILE *to) {
+  (void)fputs("spate records streams onto drives as files that any PC opens.\n"
+              "\n"
+              "Usage: spate COMMAND TARGET ...\n"
+              "\n",
+              to);
+  for (size_t i = 0; i < COMMANDS; i++)
+    (void)fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+  (void)fputs("\n"
+              "TARGET is an image file (rec.img) or a block device (/dev/nvme0n1).\n"
+              "\n"
+              "A first recording, on an image file, without root:\n"
+              "\n"
+              "  spate format rec.img --size 8GiB\n"
+              "  spate record rec.img run1.raw --from synthetic --rate 500MB/s --for 10s\n"
+              "  spate ls rec.img\n"
+              "  spate verify rec.img run1.raw\n"
+              "  spate extract rec.img run1.raw out.raw\n"
+              "\n"
+              "spate COMMAND --help explains a command.\n"
+              "Exit status: 0 done, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost.\n",
+              to);
+}
+
+/* A file that is opened later must not become standard input, output or error. */
+static void fill_standard_files(void) {
+  int fd;
+
+  do
+    fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) (void)close(fd);
+}
+
+int main(int count, char **words) {
+  fill_standard_files();
+  if (count < 2) {
+    help(stderr);
+    return EXIT_USAGE;
+  }
+  if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0 || strcmp(words[1], "help") == 0) {
+    help(stdout);
+    return EXIT_DONE;
+  }
+  if (strcmp(words[1], "--version") == 0) {
+    (void)puts("spate " SPATE_VERSION);
+    return EXIT_DONE;
+  }
+  for (size_t i = 0; i < COMMANDS; i++)
+    if (strcmp(words[1], commands[i]->name) == 0) {
+      const enum exit_status status = commands[i]->run(count - 1, words + 1);
+      if (fflush(stdout) != 0 || ferror(stdout)) fail(EXIT_FAILED, "standard output cannot be written");
+      return (int)status;
+    }
+  (void)fprintf(stderr, "spate: there is no command \"%s\". spate --help lists them.\n", words[1]);
+  return EXIT_USAGE;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reading.h"
+
+#include "../text/fail.h"
+#include "../text/progress.h"
+
+#include <inttypes.h>
+#include <spate/player.h>
+#include <spate/port.h>
+#include <stdlib.h>
+
+#define SLOT_BYTES (UINT32_C(1) << 20)
+#define SLOTS      16u
+
+static void play(struct spate_player *player, const uint8_t *ring, const char *path, uint64_t size_bytes,
+                 void (*take)(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes),
+                 void *context) {
+  struct progress progress;
+  uint64_t at_bytes = 0, offset_bytes;
+  uint32_t bytes;
+
+  progress_begin(&progress, path, size_bytes);
+  while (!spate_player_ended(player)) {
+    expect(spate_player_work(player), path);
+    if (!spate_player_take(player, &offset_bytes, &bytes)) {
+      spate_port_relax();
+      continue;
+    }
+    take(context, ring + offset_bytes, bytes, at_bytes);
+    spate_player_give_back(player);
+    at_bytes += bytes;
+    progress_show(&progress, at_bytes, "");
+  }
+  progress_end(&progress);
+  if (player->error != SPATE_OK)
+    fail(EXIT_FAILED, "%s: byte %" PRIu64 ": %s. %s", path, at_bytes, spate_error_name(player->error),
+         spate_error_help(player->error));
+}
+
+void reading_file(struct volume *volume, const char *path,
+                  void (*take)(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes),
+                  void *context, uint64_t *size_bytes) {
+  static struct spate_slot slots[SLOTS];
+  static struct spate_player player;
+  const size_t table_bytes = SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES);
+  uint8_t *ring = hosted_memory(SLOTS * SLOT_BYTES);
+  uint8_t *table = hosted_memory(table_bytes);
+  struct spate_arena arena = {.start = table, .bytes = table_bytes};
+  struct spate_exfat_file file;
+  struct spate_region region;
+
+  expect(spate_exfat_open(&volume->exfat, path, &file), path);
+  expect(spate_region_init(&region, ring, SLOTS * SLOT_BYTES, &arena), path);
+  const struct spate_player_config config = {
+      .region = &region, .slot_bytes = SLOT_BYTES, .slots = slots, .slot_count = SLOTS, .cpu_consumed = true};
+  expect(spate_player_open(&player, &file, 0, &config), path);
+  *size_bytes = file.bytes;
+  play(&player, ring, path, file.valid_bytes, take, context);
+  free(ring);
+  free(table);
+}

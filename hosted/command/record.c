@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Record streams into files of a volume: the command line. */
+#include "../recording/recording.h"
+#include "../text/progress.h"
+#include "../text/units.h"
+#include "command.h"
+
+#include <string.h>
+
+#define RING_BYTES     (UINT64_C(64) << 20)
+#define RING_BYTES_MIN (UINT64_C(4) << 20)
+#define RING_BYTES_MAX (UINT64_C(1) << (sizeof(size_t) > 4 ? 36 : 30))
+#define RATE_MAX       1e12
+#define SECONDS_MAX    1e6 /* with RATE_MAX below 2^63 bytes */
+
+enum { FROM = 1000, RATE, FOR, SIZE, RING, CHECKPOINT };
+
+static const struct option options[] = {{"from", required_argument, NULL, FROM},
+                                        {"rate", required_argument, NULL, RATE},
+                                        {"for", required_argument, NULL, FOR},
+                                        {"size", required_argument, NULL, SIZE},
+                                        {"ring", required_argument, NULL, RING},
+                                        {"checkpoint", required_argument, NULL, CHECKPOINT},
+                                        OPTIONS_COMMON};
+
+static void parse_option(struct recording_request *request, int option) {
+  double value;
+
+  switch (option) {
+  case FROM:
+    if (request->source_count == SPATE_STREAMS_MAX)
+      command_usage(&command_record, "at most %u sources", SPATE_STREAMS_MAX);
+    request->sources[request->source_count++] = optarg;
+    break;
+  case RATE:
+    if (!units_rate(optarg, &request->rate) || request->rate < 1 || request->rate > RATE_MAX)
+      command_usage(&command_record, "--rate \"%s\" is not a rate; 500MB/s and 1.2GiB/s are", optarg);
+    break;
+  case FOR:
+    if (!units_seconds(optarg, &request->seconds) || request->seconds <= 0 || request->seconds > SECONDS_MAX)
+      command_usage(&command_record, "--for \"%s\" is not a time; 10s, 500ms and 2h are", optarg);
+    break;
+  case SIZE: request->size_bytes = command_bytes(&command_record, "--size", optarg, 1, UINT64_C(1) << 56); break;
+  case RING:
+    request->ring_bytes = command_bytes(&command_record, "--ring", optarg, RING_BYTES_MIN, RING_BYTES_MAX);
+    break;
+  default:
+    if (!units_seconds(optarg, &value) || value < 0.001 || value > 60)
+      command_usage(&command_record, "--checkpoint \"%s\" is not between 1ms and 60s", optarg);
+    request->checkpoint_ms = (uint32_t)(value * 1000);
+  }
+}
+
+/* Two sensors are two; anything else can be read once, and a file can be made once. */
+static void check_twice(const struct recording_request *request) {
+  for (unsigned i = 0; i < request->count; i++)
+    for (unsigned j = 0; j < i; j++) {
+      if (strcmp(request->paths[i], request->paths[j]) == 0)
+        command_usage(&command_record, "%s is named twice", request->paths[i]);
+      if (strcmp(request->sources[i], request->sources[j]) == 0 && !recording_is_synthetic(request->sources[i]))
+        command_usage(&command_record, "--from %s is named twice", request->sources[i]);
+    }
+}
+
+static struct recording_request parse(int count, char **words) {
+  struct recording_request request = {.ring_bytes = RING_BYTES};
+
+  for (int option; (option = command_option(&command_record, count, words, options)) != -1;)
+    parse_option(&request, option);
+  if (count - optind < 2) command_usage(&command_record, "record takes a TARGET and the PATH of the file to make");
+  request.target = words[optind];
+  for (int i = optind + 1; i < count; i++) {
+    if (request.count == SPATE_STREAMS_MAX)
+      command_usage(&command_record, "at most %u files at once", SPATE_STREAMS_MAX);
+    request.paths[request.count++] = words[i];
+  }
+  if (request.source_count == 0 && request.count == 1) request.sources[request.source_count++] = "-";
+  if (request.source_count != request.count)
+    command_usage(&command_record, "%u files and %u sources: name a source with --from for each file", request.count,
+                  request.source_count);
+  check_twice(&request);
+  return request;
+}
+
+static enum exit_status run(int count, char **words) {
+  static struct session session;
+  const struct recording_request request = parse(count, words);
+  struct progress clock;
+
+  recording_begin(&session, &request);
+  progress_begin(&clock, "", 0);
+  recording_work(&session, &request);
+  return recording_end(&session, progress_seconds(&clock), command_json);
+}
+
+const struct command command_record = {
+    "record", "record streams into files",
+    "Usage: spate record TARGET PATH [options]\n"
+    "       spate record TARGET PATH PATH... --from SOURCE --from SOURCE... [options]\n"
+    "\n"
+    "Records standard input, or the source that --from names, into a new file PATH of the volume. Every half second\n"
+    "the file grows on the drive by what has arrived, so that a power cut costs about a second. Ctrl-C closes the\n"
+    "file properly.\n"
+    "\n"
+    "  --from SOURCE          - (standard input), a file, a FIFO, or synthetic: a sensor whose recordings prove\n"
+    "                         themselves (spate verify). Files, FIFOs and pipes wait while there is no room; the\n"
+    "                         sensor does not, and what it loses is counted\n"
+    "  --rate RATE            of the sensor: 500MB/s. Without it, as fast as the target takes it\n"
+    "  --for TIME             stop after 10s, 500ms, 2h\n"
+    "  --size SIZE            stop after so many bytes\n"
+    "  --ring SIZE            memory between source and target, for each source (64MiB)\n"
+    "  --checkpoint TIME      make durable this often (500ms)\n" HELP_COMMON "\n"
+    "  spate record rec.img run1.raw --from synthetic --rate 500MB/s --for 10s\n"
+    "  ffmpeg -i rtsp://camera -f rawvideo - | spate record /dev/nvme0n1 flight/camera.raw\n"
+    "  spate record /dev/nvme0n1 left.raw right.raw --from /tmp/left.fifo --from /tmp/right.fifo\n"
+    "\n"
+    "Exit status: 0 recorded, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost.\n",
+    run};

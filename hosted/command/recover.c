@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Put right what a power cut or a kill left: mounting does it. */
+#include "../text/json.h"
+#include "../text/units.h"
+#include "../volume.h"
+#include "command.h"
+
+#include <stdio.h>
+
+static const struct option options[] = {OPTIONS_COMMON};
+
+static void print_json(const struct spate_exfat_mounted *found) {
+  struct json json = {.to = stdout};
+
+  json_open(&json, NULL, '{');
+  json_bool(&json, "dirty", found->dirty);
+  json_bool(&json, "backup_boot", found->backup_boot);
+  json_integer(&json, "reservations", found->reservations);
+  json_integer(&json, "reclaimed_bytes", found->reclaimed_bytes);
+  json_integer(&json, "salvaged_bytes", found->salvaged_bytes);
+  json_close(&json, '}');
+}
+
+static void print_text(const char *name, const struct spate_exfat_mounted *found) {
+  char text[UNITS_TEXT_BYTES];
+
+  if (found->reservations == 0) {
+    (void)printf("%s: nothing to recover%s\n", name,
+                 found->dirty ? "; it was not closed properly by another system: check it with fsck.exfat" : "");
+    return;
+  }
+  (void)printf("%s: %u recordings had not been closed\n", name, found->reservations);
+  (void)printf("%s of reserved space given back\n", units_text(found->reclaimed_bytes, text));
+  (void)printf("%s of recordings salvaged beyond their last checkpoint\n", units_text(found->salvaged_bytes, text));
+}
+
+static enum exit_status run(int count, char **words) {
+  static struct volume volume;
+  struct spate_exfat_mounted found;
+
+  while (command_option(&command_recover, count, words, options) != -1) {
+  }
+  volume_open(&volume, *command_words(&command_recover, count, words, 1, "recover takes one TARGET"), TARGET_WRITE);
+  found = volume.found;
+  volume_close(&volume);
+  if (command_json)
+    print_json(&found);
+  else
+    print_text(volume.target.name, &found);
+  return EXIT_DONE;
+}
+
+const struct command command_recover = {
+    "recover", "put right what a power cut or a kill left",
+    "Usage: spate recover TARGET [options]\n"
+    "\n"
+    "Gives back the space that recordings had reserved when they were cut off, and "
+    "extends\n"
+    "recordings of chunks to the last chunk that proves itself. spate record does the "
+    "same first.\n"
+    "\n" HELP_COMMON,
+    run};

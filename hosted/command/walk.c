@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "walk.h"
+
+#include "../text/fail.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_BYTES  4096u
+#define DEPTH_MAX   32u
+#define RECORD_FILE ".spate"
+
+struct walking {
+  struct spate_exfat *volume;
+  void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry);
+  void *context;
+  struct spate_exfat_directory directories[DEPTH_MAX];
+  size_t lengths[DEPTH_MAX]; /* of the path to each */
+  char path[PATH_BYTES];
+};
+
+static void enter(struct walking *walking, unsigned depth) {
+  if (depth == DEPTH_MAX) fail(EXIT_FAILED, "%s: directories nest deeper than %u", walking->path, DEPTH_MAX);
+  expect(spate_exfat_list(walking->volume, walking->path, &walking->directories[depth]),
+         walking->path[0] != '\0' ? walking->path : "the root directory");
+  walking->lengths[depth] = strlen(walking->path);
+}
+
+/* Appends a name to the path of the directory at this depth. */
+static void join(struct walking *walking, unsigned depth, const char *name) {
+  const size_t length = walking->lengths[depth];
+  const int added = snprintf(walking->path + length, PATH_BYTES - length, "%s%s", length > 0 ? "/" : "", name);
+
+  if (added < 0 || (size_t)added >= PATH_BYTES - length) fail(EXIT_FAILED, "%s: the path is too long", walking->path);
+}
+
+void walk(struct spate_exfat *volume,
+          void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry), void *context) {
+  static struct walking walking;
+  unsigned depth = 0;
+
+  walking = (struct walking){.volume = volume, .visit = visit, .context = context};
+  enter(&walking, 0);
+  for (;;) {
+    struct spate_exfat_entry entry;
+    bool more;
+    walking.path[walking.lengths[depth]] = '\0';
+    expect(spate_exfat_list_next(&walking.directories[depth], &entry, &more), "the directory");
+    if (!more) {
+      if (depth-- == 0) return;
+      continue;
+    }
+    if (depth == 0 && strcmp(entry.name, RECORD_FILE) == 0) continue;
+    join(&walking, depth, entry.name);
+    visit(context, walking.path, &entry);
+    if (entry.directory) enter(&walking, ++depth);
+  }
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#define SLOT_BYTES (UINT32_C(1) << 20)
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+/* The end of a terminal ends a recording as Ctrl-C does. A pipe or a limit that ends is an error of the call. */
+static void catch_signals(void) {
+  const struct sigaction end = {.sa_handler = interrupt}, ignore = {.sa_handler = SIG_IGN};
+
+  if (sigaction(SIGINT, &end, NULL) != 0 || sigaction(SIGTERM, &end, NULL) != 0 || sigaction(SIGHUP, &end, NULL) != 0 ||
+      sigaction(SIGPIPE, &ignore, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0)
+    fail(EXIT_FAILED, "signals: %s", strerror(errno));
+}
+
+bool recording_interrupted(void) { return interrupted != 0; }
+
+bool recording_is_synthetic(const char *source) { return strcmp(source, "synthetic") == 0; }
+
+/* A power of two of slots, not more memory than asked for. */
+static uint32_t slots_of(uint64_t ring_bytes) {
+  uint32_t slots = 2;
+
+  while ((uint64_t)slots * 2u * SLOT_BYTES <= ring_bytes)
+    slots *= 2;
+  return slots;
+}
+
+static struct source_config source_config(const struct recording_request *request, const char *source) {
+  static const char kind[8] = "SYNTHETC";
+  struct source_config config = {
+      .slot_bytes = SLOT_BYTES, .slots = slots_of(request->ring_bytes), .bytes = request->size_bytes};
+
+  if (recording_is_synthetic(source)) config.rate = request->rate;
+  if (config.rate > 0 && request->seconds > 0) {
+    const uint64_t bytes = (uint64_t)(config.rate * request->seconds);
+    if (config.bytes == 0 || bytes < config.bytes) config.bytes = bytes;
+  }
+  memcpy(config.stream, kind, sizeof kind);
+  if (getrandom(config.stream + sizeof kind, sizeof config.stream - sizeof kind, 0) < 0)
+    fail(EXIT_FAILED, "getrandom: %s", strerror(errno));
+  return config;
+}
+
+static enum spate_error make_directories(struct spate_exfat *volume, const char *path) {
+  char parent[SPATE_RECORDER_PATH_BYTES_MAX];
+
+  for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    const size_t length = (size_t)(slash - path);
+    if (length == 0 || length >= sizeof parent) continue;
+    memcpy(parent, path, length);
+    parent[length] = '\0';
+    const enum spate_error error = spate_exfat_mkdir(volume, parent);
+    if (error != SPATE_OK && error != SPATE_E_EXISTS) return error;
+  }
+  return SPATE_OK;
+}
+
+static void open_recording(struct session *session, struct recording *recording) {
+  const struct source_config *config = &recording->source.config;
+  const uint64_t ring_bytes = (uint64_t)config->slots * config->slot_bytes;
+  const size_t table_bytes = SPATE_REGION_TABLE_BYTES(ring_bytes);
+  struct spate_arena arena = {.start = hosted_memory(table_bytes), .bytes = table_bytes};
+
+  recording->table = arena.start;
+  recording->pieces = calloc(config->slots, sizeof *recording->pieces);
+  if (recording->pieces == NULL) fail(EXIT_FAILED, "no memory");
+  expect(spate_region_init(&recording->region, recording->source.memory, ring_bytes, &arena), recording->path);
+
+  struct spate_stream_config stream = {
+      .region = &recording->region, .pieces = recording->pieces, .piece_count = config->slots, .cpu_filled = true};
+  if (recording_is_synthetic(recording->source.name)) {
+    stream.chunk_bytes = config->slot_bytes;
+    memcpy(stream.chunk_stream, config->stream, sizeof stream.chunk_stream);
+  }
+  expect(spate_stream_open(&session->recorder, &recording->stream, &stream), recording->path);
+}
+
+/* Before anything is made: no path is taken. */
+static void check_paths(struct session *session) {
+  struct spate_exfat_entry entry;
+
+  for (unsigned i = 0; i < session->count; i++) {
+    const char *path = session->recordings[i].path;
+    const enum spate_error error = spate_exfat_stat(&session->volume.exfat, path, &entry);
+    if (error == SPATE_OK)
+      fail(EXIT_REFUSED,
+           "%s is on the volume already, and nothing was changed. Choose another name, or: spate rm %s %s", path,
+           session->volume.target.name, path);
+    if (error != SPATE_E_NOT_FOUND) expect(error, path);
+  }
+}
+
+/* What was made so far is taken back: the files are empty yet, and go. Then the program ends. */
+__attribute__((noreturn)) static void give_up(struct session *session, const char *path, enum spate_error error) {
+  const enum spate_error finished = spate_recorder_finish(&session->recorder);
+  const enum spate_error closed = spate_recorder_close(&session->recorder);
+  const enum spate_error unmounted = volume_unmount(&session->volume);
+
+  if (finished != SPATE_OK || closed != SPATE_OK || unmounted != SPATE_OK)
+    (void)fprintf(stderr, "spate: the volume is not closed properly; spate recover puts it right\n");
+  fail(EXIT_FAILED, "%s: %s. %s", path, spate_error_name(error), spate_error_help(error));
+}
+
+static void arm(struct session *session, struct recording *recording) {
+  enum spate_error error = make_directories(&session->volume.exfat, recording->path);
+
+  if (error == SPATE_OK) error = spate_stream_arm(&recording->stream, recording->path, source_size(&recording->source));
+  if (error != SPATE_OK) give_up(session, recording->path, error);
+}
+
+/* Reading what is being written would never end. */
+static void check_source(const struct source *source, const char *target) {
+  struct stat from, to;
+
+  if (source->fd >= 0 && fstat(source->fd, &from) == 0 && stat(target, &to) == 0 && from.st_dev == to.st_dev &&
+      from.st_ino == to.st_ino)
+    fail(EXIT_USAGE, "%s cannot be recorded onto itself", target);
+}
+
+void recording_begin(struct session *session, const struct recording_request *request) {
+  const struct spate_recorder_config recorder = {.checkpoint_ms = request->checkpoint_ms};
+
+  session->count = request->count;
+  for (unsigned i = 0; i < request->count; i++) {
+    const struct source_config config = source_config(request, request->sources[i]);
+    session->recordings[i].path = request->paths[i];
+    source_open(&session->recordings[i].source, request->sources[i], &config);
+    check_source(&session->recordings[i].source, request->target);
+  }
+  catch_signals();
+  volume_open(&session->volume, request->target, TARGET_WRITE);
+  if (session->volume.found.reservations > 0)
+    (void)fprintf(stderr, "%s: put right after a cut: %u\n", request->target, session->volume.found.reservations);
+  check_paths(session);
+  expect(spate_recorder_open(&session->recorder, &session->volume.exfat, &recorder), request->target);
+  for (unsigned i = 0; i < session->count; i++)
+    open_recording(session, &session->recordings[i]);
+  for (unsigned i = 0; i < session->count; i++)
+    arm(session, &session->recordings[i]);
+  for (unsigned i = 0; i < session->count; i++) {
+    const int error = source_start(&session->recordings[i].source);
+    if (error == 0) continue;
+    (void)fprintf(stderr, "spate: no thread for %s: %s\n", session->recordings[i].source.name, strerror(error));
+    give_up(session, session->recordings[i].path, SPATE_E_MEMORY);
+  }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording.h"
+
+#include "../text/json.h"
+#include "../text/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What it came to: of one file, and of the worst of all. */
+struct outcome {
+  uint64_t bytes;      /* in the file */
+  uint64_t lost_bytes; /* that came and are not in it */
+  bool nothing;        /* no file was made, as nothing came */
+};
+
+static struct outcome outcome_of(struct session *session, const struct recording *recording) {
+  const struct spate_stream_counters *counters = &recording->stream.counters;
+  const struct source *source = &recording->source;
+  struct outcome outcome = {.lost_bytes = counters->lost_bytes + counters->overrun_bytes};
+  struct spate_exfat_entry entry;
+
+  for (uint64_t slot = recording->taken; slot < atomic_load(&source->filled); slot++)
+    outcome.lost_bytes += source->bytes[slot & (source->config.slots - 1u)];
+  outcome.nothing = counters->pushed_bytes == 0 && outcome.lost_bytes == 0;
+  if (spate_exfat_stat(&session->volume.exfat, recording->path, &entry) == SPATE_OK) outcome.bytes = entry.bytes;
+  return outcome;
+}
+
+static enum exit_status status_of(const struct recording *recording, const struct outcome *outcome) {
+  if (outcome->lost_bytes > 0) return EXIT_LOST;
+  return recording->source.error != 0 || recording->refused != SPATE_OK || recording->stream.error != SPATE_OK ||
+                 outcome->nothing
+             ? EXIT_FAILED
+             : EXIT_DONE;
+}
+
+/* Why a file ended before its source did. */
+static enum spate_error error_of(const struct recording *recording) {
+  return recording->stream.error != SPATE_OK ? recording->stream.error : recording->refused;
+}
+
+static void tell(const struct recording *recording, const struct outcome *outcome, double seconds) {
+  const enum spate_error error = error_of(recording);
+  char size[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES];
+
+  if (outcome->nothing)
+    (void)fprintf(stderr, "spate: %s: nothing came from %s, and no file was made\n", recording->path,
+                  recording->source.name);
+  else
+    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_text(outcome->bytes, size), seconds,
+                  units_text((uint64_t)((double)outcome->bytes / seconds), rate));
+  if (error != SPATE_OK)
+    (void)fprintf(stderr, "spate: %s: the recording ended before its source: %s. %s\n", recording->path,
+                  spate_error_name(error), spate_error_help(error));
+  if (recording->source.error != 0)
+    (void)fprintf(stderr, "spate: %s: reading %s: %s\n", recording->path, recording->source.name,
+                  strerror(recording->source.error));
+  if (outcome->lost_bytes > 0)
+    (void)fprintf(stderr, "spate: %s: %s were LOST%s\n", recording->path, units_text(outcome->lost_bytes, size),
+                  error == SPATE_OK ? ": the target is slower than the source. A larger --ring bridges more" : "");
+}
+
+static void write_json(struct json *json, const struct recording *recording, const struct outcome *outcome,
+                       double seconds) {
+  json_open(json, NULL, '{');
+  json_string(json, "path", recording->path);
+  json_integer(json, "bytes", outcome->bytes);
+  json_integer(json, "lost_bytes", outcome->lost_bytes);
+  json_real(json, "seconds", seconds);
+  json_string(json, "error", spate_error_name(error_of(recording)));
+  json_close(json, '}');
+}
+
+static enum exit_status worst(enum exit_status a, enum exit_status b) { return a > b ? a : b; }
+
+static enum exit_status report(struct session *session, double seconds, bool as_json) {
+  enum exit_status status = EXIT_DONE;
+  struct json json = {.to = stdout};
+
+  if (as_json) json_open(&json, NULL, '{');
+  if (as_json) json_open(&json, "files", '[');
+  for (unsigned i = 0; i < session->count; i++) {
+    const struct recording *recording = &session->recordings[i];
+    const struct outcome outcome = outcome_of(session, recording);
+    tell(recording, &outcome, seconds);
+    if (as_json) write_json(&json, recording, &outcome, seconds);
+    status = worst(status, status_of(recording, &outcome));
+  }
+  if (as_json) json_close(&json, ']');
+  if (as_json) json_close(&json, '}');
+  return status;
+}
+
+static void close_recording(struct recording *recording) {
+  source_close(&recording->source);
+  free(recording->pieces);
+  free(recording->table);
+}
+
+/* Clips, then the recorder, then the volume. What a failure leaves is put right by the next mount. */
+enum exit_status recording_end(struct session *session, double seconds, bool json) {
+  const enum spate_error finished = spate_recorder_finish(&session->recorder);
+  enum exit_status status = report(session, seconds, json);
+  const enum spate_error closed = spate_recorder_close(&session->recorder);
+  const enum spate_error unmounted = volume_unmount(&session->volume);
+
+  for (unsigned i = 0; i < session->count; i++)
+    close_recording(&session->recordings[i]);
+  if (closed == SPATE_OK && unmounted == SPATE_OK && finished == SPATE_OK) return status;
+  const enum spate_error error = finished != SPATE_OK ? finished : unmounted;
+  (void)fprintf(stderr, "spate: %s: closing: %s. spate recover puts the volume right\n", session->volume.target.name,
+                spate_error_name(error != SPATE_OK ? error : closed));
+  return worst(status, EXIT_FAILED);
+}

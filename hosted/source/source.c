@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source.h"
+
+#include "../text/fail.h"
+#include "../volume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROOM_LIMIT_MS 100
+
+static bool is_synthetic(const char *name) { return strcmp(name, "synthetic") == 0; }
+
+static int event_open(void) {
+  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+  if (fd < 0) fail(EXIT_FAILED, "eventfd: %s", strerror(errno));
+  return fd;
+}
+
+/* An eventfd takes a number unless it holds 2^64 − 2 already, and then its reader is awake. */
+static void event_raise(int fd) {
+  const uint64_t one = 1;
+  const ssize_t written = write(fd, &one, sizeof one);
+  (void)written;
+}
+
+static void event_clear(int fd) {
+  uint64_t count;
+  const ssize_t got = read(fd, &count, sizeof count); /* EAGAIN: it was clear */
+  (void)got;
+}
+
+/* A file that grows is recorded as far as it is there now: that much will be reserved. */
+static void limit_to_file(struct source *source) {
+  struct stat status;
+
+  if (source->fd < 0 || fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const off_t at = lseek(source->fd, 0, SEEK_CUR);
+  const uint64_t left = at >= 0 && status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
+  if (left > 0 && (source->config.bytes == 0 || left < source->config.bytes)) source->config.bytes = left;
+}
+
+void source_open(struct source *source, const char *name, const struct source_config *config) {
+  *source = (struct source){.config = *config, .name = name, .fd = -1};
+  if (strcmp(name, "-") == 0) {
+    source->fd = STDIN_FILENO;
+    if (isatty(source->fd))
+      fail(EXIT_USAGE, "nothing is piped in: producer | spate record ..., or name a source with --from");
+  } else if (!is_synthetic(name)) {
+    /* A FIFO whose writer has not come yet would block here, and its writer may wait for another FIFO's reader. */
+    source->fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (source->fd < 0 || fcntl(source->fd, F_SETFL, 0) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
+  }
+  limit_to_file(source);
+  source->memory = hosted_memory((size_t)config->slots * config->slot_bytes);
+  source->bytes = calloc(config->slots, sizeof *source->bytes);
+  if (source->bytes == NULL) fail(EXIT_FAILED, "no memory");
+  source->filled_event = event_open();
+  source->room_event = event_open();
+}
+
+/* Signals are the main thread's. */
+int source_start(struct source *source) {
+  sigset_t all, before;
+
+  (void)sigfillset(&all);
+  int error = pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (error == 0)
+    error = pthread_create(&source->thread, NULL, is_synthetic(source->name) ? source_synthetic_run : source_stream_run,
+                           source);
+  source->started = error == 0;
+  const int restored = pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return error != 0 ? error : restored;
+}
+
+uint64_t source_size(const struct source *source) { return source->config.bytes; }
+
+void source_wait(struct source *source, int other_fd, int limit_ms) {
+  struct pollfd events[] = {{.fd = source->filled_event, .events = POLLIN}, {.fd = other_fd, .events = POLLIN}};
+
+  (void)poll(events, 2, limit_ms); /* a signal ends it, so that the caller sees it at once */
+  event_clear(source->filled_event);
+}
+
+void source_release(struct source *source, uint64_t released) {
+  if (atomic_load(&source->released) == released) return;
+  atomic_store(&source->released, released);
+  event_raise(source->room_event);
+}
+
+void source_join(struct source *source) {
+  atomic_store(&source->stop, true);
+  atomic_store(&source->abandoned, true);
+  event_raise(source->room_event);
+  if (source->started) (void)pthread_join(source->thread, NULL);
+  source->started = false;
+}
+
+void source_close(struct source *source) {
+  source_join(source);
+  (void)close(source->filled_event);
+  (void)close(source->room_event);
+  if (source->fd > STDIN_FILENO) (void)close(source->fd);
+  free(source->memory);
+  free(source->bytes);
+}
+
+uint8_t *source_claim(struct source *source, bool wait) {
+  struct pollfd room = {.fd = source->room_event, .events = POLLIN};
+
+  for (;;) {
+    const uint64_t filled = atomic_load(&source->filled);
+    if (filled - atomic_load(&source->released) < source->config.slots)
+      return source->memory + (size_t)(filled & (source->config.slots - 1u)) * source->config.slot_bytes;
+    if (!wait || atomic_load(&source->abandoned)) return NULL;
+    (void)poll(&room, 1, ROOM_LIMIT_MS);
+    event_clear(source->room_event);
+  }
+}
+
+void source_publish(struct source *source, uint32_t bytes) {
+  const uint64_t filled = atomic_load(&source->filled);
+
+  source->bytes[filled & (source->config.slots - 1u)] = bytes;
+  atomic_store(&source->filled, filled + 1u);
+  event_raise(source->filled_event);
+}

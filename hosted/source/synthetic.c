@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sensor that cannot be stopped: chunks that prove themselves (spate/chunk.h), one a slot, at a rate of its own. A
+ * chunk without room is lost and counted. Behind a chunk's header stands the sensor's own count of chunks, of which the
+ * lost ones are missing; the number in the header counts the chunks of the recording, as salvage wants it. Without a
+ * rate it makes what there is room for.
+ */
+#include "source.h"
+
+#include <spate/chunk.h>
+#include <string.h>
+#include <time.h>
+
+#define STOP_LOOK_NS        100000000L
+#define SYNTHETIC_BYTES_MIN (SPATE_CHUNK_HEADER_BYTES + sizeof(uint64_t)) /* of a recording's last chunk */
+
+/* Once in each slot: what the header's CRC proves is this, with a word of its own in each slot. */
+static void paint(struct source *source) {
+  uint64_t *words = (uint64_t *)(void *)source->memory;
+  const size_t count = (size_t)source->config.slots * source->config.slot_bytes / sizeof *words;
+  uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
+
+  for (size_t i = 0; i < count; i++) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    words[i] = state;
+  }
+}
+
+static void make(struct source *source, uint8_t *slot, uint64_t count, uint32_t bytes) {
+  memcpy(slot + SPATE_CHUNK_HEADER_BYTES, &count, sizeof count);
+  spate_chunk_seal(slot, source->config.stream, atomic_load(&source->filled), bytes);
+  source_publish(source, bytes);
+}
+
+/* Sleeps until the chunk is due, in steps, so that a stop is seen. */
+static bool wait_until(struct source *source, const struct timespec *begin, double seconds) {
+  struct timespec due = *begin;
+
+  due.tv_sec += (time_t)seconds;
+  due.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+  if (due.tv_nsec >= 1000000000L) {
+    due.tv_sec++;
+    due.tv_nsec -= 1000000000L;
+  }
+  while (!atomic_load(&source->stop)) {
+    struct timespec now, step;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t left_ns = (due.tv_sec - now.tv_sec) * INT64_C(1000000000) + (due.tv_nsec - now.tv_nsec);
+    if (left_ns <= 0) return true;
+    step = (struct timespec){.tv_nsec = left_ns < STOP_LOOK_NS ? (long)left_ns : STOP_LOOK_NS};
+    (void)nanosleep(&step, NULL);
+  }
+  return false;
+}
+
+void *source_synthetic_run(void *opaque) {
+  struct source *source = opaque;
+  const struct source_config *config = &source->config;
+  const uint64_t bytes = config->bytes > 0 ? config->bytes : UINT64_MAX;
+  struct timespec begin;
+
+  paint(source);
+  (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (uint64_t count = 0, made = 0; made + SYNTHETIC_BYTES_MIN <= bytes && !atomic_load(&source->stop); count++) {
+    const uint32_t now_bytes = bytes - made < config->slot_bytes ? (uint32_t)(bytes - made) : config->slot_bytes;
+    made += now_bytes;
+    if (config->rate > 0 && !wait_until(source, &begin, (double)made / config->rate)) break;
+    uint8_t *slot = source_claim(source, config->rate <= 0); /* it waits only where there is no rate to keep */
+    if (slot != NULL)
+      make(source, slot, count, now_bytes);
+    else if (config->rate > 0)
+      atomic_fetch_add(&source->lost_bytes, now_bytes);
+  }
+  atomic_store(&source->ended, true);
+  return NULL;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "in_use.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+/* The name of an entry of a folder that is accepted, in `name`; false: there is none. */
+static bool first_entry(const char *folder, bool (*accept)(const char *folder, const char *name, void *context),
+                        void *context, char *name, size_t name_bytes) {
+  DIR *entries = opendir(folder);
+  bool found = false;
+
+  if (entries == NULL) return false;
+  for (struct dirent *entry; !found && (entry = readdir(entries)) != NULL;)
+    if (entry->d_name[0] != '.' && accept(folder, entry->d_name, context)) {
+      (void)snprintf(name, name_bytes, "%s", entry->d_name);
+      found = true;
+    }
+  (void)closedir(entries);
+  return found;
+}
+
+static bool any(const char *folder, const char *name, void *context) {
+  (void)folder;
+  (void)name;
+  (void)context;
+  return true;
+}
+
+/* The mount point of this device, from a line of mountinfo: "36 35 98:0 / /mnt rw ...". */
+static bool is_mounted(dev_t device, char *where, size_t where_bytes) {
+  FILE *mounts = fopen("/proc/self/mountinfo", "re");
+  char line[2 * PATH_MAX];
+  bool found = false;
+
+  if (mounts == NULL) return false;
+  while (!found && fgets(line, sizeof line, mounts) != NULL) {
+    unsigned major_number, minor_number;
+    char point[PATH_MAX];
+    found = sscanf(line, "%*d %*d %u:%u %*s %4095s", &major_number, &minor_number, point) == 3 &&
+            makedev(major_number, minor_number) == device;
+    if (found) (void)snprintf(where, where_bytes, "%s", point);
+  }
+  (void)fclose(mounts);
+  return found;
+}
+
+static bool is_swap(dev_t device) {
+  FILE *swaps = fopen("/proc/swaps", "re");
+  char line[2 * PATH_MAX];
+  bool found = false;
+
+  if (swaps == NULL) return false;
+  while (!found && fgets(line, sizeof line, swaps) != NULL) {
+    struct stat status;
+    char path[PATH_MAX];
+    found = sscanf(line, "%4095s", path) == 1 && stat(path, &status) == 0 && S_ISBLK(status.st_mode) &&
+            status.st_rdev == device;
+  }
+  (void)fclose(swaps);
+  return found;
+}
+
+struct search {
+  char *why;
+  size_t why_bytes;
+};
+
+static bool device_held(const char *folder, dev_t device, const char *what, const struct search *search) {
+  char path[PATH_MAX], name[NAME_MAX + 1];
+
+  if (is_mounted(device, path, sizeof path)) {
+    (void)snprintf(search->why, search->why_bytes, "%s mounted on %s", what, path);
+    return true;
+  }
+  if (is_swap(device)) {
+    (void)snprintf(search->why, search->why_bytes, "%s used for swap", what);
+    return true;
+  }
+  (void)snprintf(path, sizeof path, "%s/holders", folder);
+  if (!first_entry(path, any, NULL, name, sizeof name)) return false;
+  (void)snprintf(search->why, search->why_bytes, "%s part of /dev/%s (md, LVM or dm)", what, name);
+  return true;
+}
+
+/* A partition is a folder of the disk's with a file "partition". */
+static bool partition_held(const char *folder, const char *name, void *context) {
+  char path[PATH_MAX], what[NAME_MAX + 32];
+  unsigned major_number, minor_number;
+  bool held = false;
+
+  (void)snprintf(path, sizeof path, "%s/%s/dev", folder, name);
+  FILE *number = fopen(path, "re");
+  if (number == NULL) return false;
+  if (fscanf(number, "%u:%u", &major_number, &minor_number) == 2) {
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    (void)snprintf(what, sizeof what, "has a partition /dev/%s that is", name);
+    held = device_held(path, makedev(major_number, minor_number), what, context);
+  }
+  (void)fclose(number);
+  return held;
+}
+
+bool in_use_device(dev_t device, char *why, size_t why_bytes) {
+  struct search search = {why, why_bytes};
+  char folder[64], name[NAME_MAX + 1];
+
+  (void)snprintf(folder, sizeof folder, "/sys/dev/block/%u:%u", major(device), minor(device));
+  return device_held(folder, device, "is", &search) || first_entry(folder, partition_held, &search, name, sizeof name);
+}
+
+static bool loop_has(const char *folder, const char *name, void *context) {
+  char path[PATH_MAX], backing[PATH_MAX];
+  bool has = false;
+
+  (void)snprintf(path, sizeof path, "%s/%s/loop/backing_file", folder, name);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  if (fgets(backing, sizeof backing, file) != NULL) {
+    backing[strcspn(backing, "\n")] = '\0';
+    has = strcmp(backing, context) == 0;
+  }
+  (void)fclose(file);
+  return has;
+}
+
+bool in_use_file(const char *path, char *why, size_t why_bytes) {
+  char whole[PATH_MAX], name[NAME_MAX + 1];
+
+  if (realpath(path, whole) == NULL || !first_entry("/sys/block", loop_has, whole, name, sizeof name)) return false;
+  (void)snprintf(why, why_bytes, "is in use by /dev/%s; losetup --detach /dev/%s frees it", name, name);
+  return true;
+}

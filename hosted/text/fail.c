@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void fail(enum exit_status status, const char *format, ...) {
+  va_list arguments;
+
+  (void)fflush(stdout);
+  (void)fputs("spate: ", stderr);
+  va_start(arguments, format);
+  (void)vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  (void)fputc('\n', stderr);
+  exit((int)status);
+}
+
+void expect(enum spate_error error, const char *tried) {
+  if (error != SPATE_OK) fail(EXIT_FAILED, "%s: %s. %s", tried, spate_error_name(error), spate_error_help(error));
+}

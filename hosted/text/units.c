@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "units.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct unit {
+  const char *name;
+  double worth;
+};
+
+static const struct unit bytes_units[] = {
+    {"", 1},        {"B", 1},        {"k", 1e3},     {"kB", 1e3},     {"M", 1e6},    {"MB", 1e6},     {"G", 1e9},
+    {"GB", 1e9},    {"T", 1e12},     {"TB", 1e12},   {"Ki", 1024},    {"KiB", 1024}, {"Mi", 1048576}, {"MiB", 1048576},
+    {"Gi", 0x1p30}, {"GiB", 0x1p30}, {"Ti", 0x1p40}, {"TiB", 0x1p40}, {NULL, 0}};
+static const struct unit time_units[] = {{"", 1},     {"s", 1},  {"ms", 1e-3}, {"us", 1e-6},
+                                         {"min", 60}, {"m", 60}, {"h", 3600},  {NULL, 0}};
+
+/* A number that is not negative, blanks, a unit of the list, `after` if it is there, and nothing else. */
+static bool number(const char *text, const struct unit *units, const char *after, double *value) {
+  char name[8];
+  char *end;
+
+  if (!isdigit((unsigned char)text[0]) && text[0] != '.') return false; /* strtod would take "inf" and "-1" */
+  *value = strtod(text, &end);
+  if (end == text || !isfinite(*value)) return false;
+  while (*end == ' ')
+    end++;
+  size_t length = strlen(end);
+  const size_t after_length = strlen(after);
+  if (after_length > 0 && length >= after_length && strcasecmp(end + length - after_length, after) == 0)
+    length -= after_length;
+  if (length >= sizeof name) return false;
+  memcpy(name, end, length);
+  name[length] = '\0';
+  for (; units->name != NULL; units++) {
+    if (strcasecmp(units->name, name) != 0) continue;
+    *value *= units->worth;
+    return true;
+  }
+  return false;
+}
+
+bool units_bytes(const char *text, uint64_t *bytes) {
+  double value;
+
+  if (!number(text, bytes_units, "", &value) || value > 0x1p63) return false;
+  *bytes = (uint64_t)(value + 0.5);
+  return true;
+}
+
+bool units_rate(const char *text, double *bytes_per_s) { return number(text, bytes_units, "/s", bytes_per_s); }
+
+bool units_seconds(const char *text, double *seconds) { return number(text, time_units, "", seconds); }
+
+#define EXACT_MAX 9999u
+
+/* The largest binary unit of which `bytes` is a whole number with few digits. */
+static bool exact_text(uint64_t bytes, char *text) {
+  static const char *const names[] = {"KiB", "MiB", "GiB", "TiB"};
+
+  for (unsigned unit = 4; unit >= 1; unit--) {
+    const uint64_t count = bytes >> (10u * unit);
+    if (count == 0 || count > EXACT_MAX || count << (10u * unit) != bytes) continue;
+    (void)snprintf(text, UNITS_TEXT_BYTES, "%u %s", (unsigned)count, names[unit - 1u]);
+    return true;
+  }
+  return false;
+}
+
+const char *units_text(uint64_t bytes, char *text) {
+  static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  double value = (double)bytes;
+  unsigned unit = 0;
+
+  if (exact_text(bytes, text)) return text;
+  while (value >= 999.5 && unit + 1u < sizeof names / sizeof names[0]) {
+    value /= 1000;
+    unit++;
+  }
+  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  (void)snprintf(text, UNITS_TEXT_BYTES, "%.*f %s", decimals, value, names[unit]);
+  return text;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers with units, as people write and read them. */
+#ifndef SPATE_HOSTED_UNITS_H
+#define SPATE_HOSTED_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * "8GiB", "8g", "500 MB", "4096", "1.5T": decimal with B, k, M, G, T (and kB ...), binary with Ki, Mi, Gi, Ti (and KiB
+ * ...); capitals do not matter, but a plain number is bytes. False: not such a number, or beyond 2^63.
+ */
+bool units_bytes(const char *text, uint64_t *bytes);
+
+/* The same with an optional "/s". */
+bool units_rate(const char *text, double *bytes_per_s);
+
+/* "10s", "500ms", "2min", "1h", "90": seconds. */
+bool units_seconds(const char *text, double *seconds);
+
+#define UNITS_TEXT_BYTES 24u
+/* "8 GiB" and "4 KiB" where that is exact, otherwise three digits that matter: "1.50 GB". Returns `text`, of
+ * UNITS_TEXT_BYTES. */
+const char *units_text(uint64_t bytes, char *text);
+
+#endif

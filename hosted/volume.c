@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "volume.h"
+
+#include "text/fail.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CACHE_BYTES  (SPATE_EXFAT_CACHE_BLOCKS_MAX * 4096u)
+#define BITMAP_BYTES (UINT32_C(1) << 20) /* eight million clusters at once: 8 TiB of 1 MiB each */
+
+void *hosted_memory(size_t bytes) {
+  void *memory = aligned_alloc(SPATE_PAGE_BYTES, bytes);
+
+  if (memory == NULL) fail(EXIT_FAILED, "no memory for %zu bytes", bytes);
+  return memset(memory, 0, bytes);
+}
+
+void volume_now(void *context, struct spate_exfat_time *now) {
+  struct timespec clock;
+  struct tm local;
+
+  (void)context;
+  if (clock_gettime(CLOCK_REALTIME, &clock) != 0 || localtime_r(&clock.tv_sec, &local) == NULL) return;
+  *now = (struct spate_exfat_time){.year = (uint16_t)(local.tm_year + 1900),
+                                   .month = (uint8_t)(local.tm_mon + 1),
+                                   .day = (uint8_t)local.tm_mday,
+                                   .hour = (uint8_t)local.tm_hour,
+                                   .minute = (uint8_t)local.tm_min,
+                                   .second = (uint8_t)(local.tm_sec < 60 ? local.tm_sec : 59),
+                                   .centisecond = (uint8_t)(clock.tv_nsec / 10000000),
+                                   .utc_quarters = (int8_t)(local.tm_gmtoff / 900),
+                                   .utc_known = true};
+}
+
+void volume_memory(struct volume *volume) {
+  volume->scratch = hosted_memory(SPATE_PARTITION_SCRATCH_BYTES);
+  volume->config = (struct spate_exfat_config){.block = volume->target.block,
+                                               .cache = hosted_memory(CACHE_BYTES),
+                                               .cache_bytes = CACHE_BYTES,
+                                               .bitmap = hosted_memory(BITMAP_BYTES),
+                                               .bitmap_bytes = BITMAP_BYTES,
+                                               .salvage = spate_exfat_salvage,
+                                               .now = volume_now};
+}
+
+static void free_memory(struct volume *volume) {
+  free(volume->scratch);
+  free(volume->config.cache);
+  free(volume->config.bitmap);
+}
+
+void volume_open(struct volume *volume, const char *name, enum target_access access) {
+  target_open(&volume->target, name, access, 0);
+  volume_memory(volume);
+  volume->config.read_only = access == TARGET_READ;
+
+  enum spate_error error = spate_partition_find(volume->target.block, volume->scratch, &volume->partition);
+  if (error == SPATE_E_NO_TABLE || error == SPATE_E_NOT_FOUND)
+    fail(EXIT_FAILED, "%s holds no volume that Spate can use. spate format %s makes one; what is on it is lost then",
+         name, name);
+  expect(error, name);
+  volume->config.first_lba = volume->partition.first_lba;
+  volume->config.blocks = volume->partition.blocks;
+  expect(spate_exfat_mount(&volume->exfat, &volume->config, &volume->found), name);
+}
+
+enum spate_error volume_unmount(struct volume *volume) {
+  const enum spate_error error = spate_exfat_unmount(&volume->exfat);
+
+  target_close(&volume->target);
+  free_memory(volume);
+  /* A volume that was dirty before, and was only looked at, stays as it was. */
+  return volume->config.read_only ? SPATE_OK : error;
+}
+
+void volume_close(struct volume *volume) { expect(volume_unmount(volume), volume->target.name); }

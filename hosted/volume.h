@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The exFAT volume on a target, mounted for a command. */
+#ifndef SPATE_HOSTED_VOLUME_H
+#define SPATE_HOSTED_VOLUME_H
+
+#include "target/target.h"
+
+#include <spate/exfat.h>
+#include <spate/partition.h>
+
+struct volume {
+  struct target target;
+  struct spate_partition partition;
+  struct spate_exfat_config config;
+  struct spate_exfat exfat;
+  struct spate_exfat_mounted found;
+  void *scratch; /* SPATE_PARTITION_SCRATCH_BYTES */
+};
+
+/* Opens the target, finds the volume and mounts it. Ends the program if that is impossible. */
+void volume_open(struct volume *volume, const char *name, enum target_access access);
+/* Unmounts and closes. Ends the program if the volume cannot be left clean. */
+void volume_close(struct volume *volume);
+/* The same, but answers what unmounting came to. */
+enum spate_error volume_unmount(struct volume *volume);
+
+/* Memory for a volume that is about to be made: config without the place of the partition. */
+void volume_memory(struct volume *volume);
+
+/* Memory at a multiple of 4096, zeroed. Ends the program if there is none. */
+void *hosted_memory(size_t bytes);
+
+/* spate_exfat_config.now: the local time, and its distance from UTC. */
+void volume_now(void *context, struct spate_exfat_time *now);
+
+#endif
