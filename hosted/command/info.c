@@ -24,7 +24,7 @@ static void print_text(const struct volume *volume, const struct spate_exfat_inf
   (void)printf("              %s", units_text(info->bytes, text));
   (void)printf(" in clusters of %s\n", units_text(info->cluster_bytes, text));
   (void)printf("free          %s", units_text(info->free_bytes, text));
-  (void)printf(", of it in one piece %s\n", units_text(info->longest_free_bytes, text));
+  (void)printf(", largest piece %s\n", units_text(info->longest_free_bytes, text));
   if (volume->found.reservations > 0)
     (void)printf(
         "recordings    %u that a power cut or a kill ended; spate recover puts them right, and so does the next "
