@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
+#include "units.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -42,20 +43,13 @@ static const struct lab_host *host_find(const char *name) {
 
 /* ---- values ---- */
 
+/* A share or a temperature has no unit, a size and a rate may have one. */
 static double number(const char *name, const char *word) {
-  static const struct {
-    const char *unit;
-    double factor;
-  } units[] = {{"", 1},         {"k", 1e3},         {"M", 1e6},
-               {"G", 1e9},      {"T", 1e12},        {"Ki", 1024},
-               {"Mi", 1048576}, {"Gi", 1073741824}, {"Ti", 1099511627776.0}};
-  char *end;
-  double value = strtod(word, &end);
+  double value;
 
-  if (end != word && value >= 0 && isfinite(value))
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-      if (strcmp(end, units[i].unit) == 0) return value * units[i].factor;
-  lab_fail("--%s \"%s\": not a number, with a unit or without (k M G T, Ki Mi Gi Ti)", name, word);
+  if (!units_rate(word, &value))
+    lab_fail("--%s \"%s\": not a number, with a unit (500MB, 8GiB, 1.8GB/s) or without", name, word);
+  return value;
 }
 
 static uint64_t whole(const char *name, const char *word) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every experiment can be told. Sizes are numbers with an optional unit: k, M, G, T (1000) or Ki, Mi, Gi, Ti. */
+/* What every experiment can be told. Sizes and rates are numbers with an optional unit: units.h. */
 #ifndef SPATE_LAB_OPTIONS_H
 #define SPATE_LAB_OPTIONS_H
 

@@ -7,8 +7,8 @@
 #include "json.h"
 #include "link.h"
 #include "media.h"
+#include "units.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -17,8 +17,11 @@
 
 enum { FITS = 0, OVERRUNS = 1, WRONG = 2 };
 
-#define PIECE_BYTES_MIN 4096.0
-#define PIECE_BYTES_MAX (64.0 * 1024 * 1024)
+#define PIECE_BYTES_MIN UINT64_C(4096)
+#define PIECE_BYTES_MAX (UINT64_C(64) << 20)
+#define BYTES_MAX       UINT64_C(100000000000000000)
+#define RATE_MIN        1e6
+#define RATE_MAX        1e12
 
 struct plan {
   const struct sim_profile *profile;
@@ -77,28 +80,34 @@ static _Noreturn void fail(const char *format, ...) {
 
 /* ---- the question ---- */
 
-struct unit {
-  const char *name;
-  double worth;
-};
+static double rate(const char *option, const char *word) {
+  double bytes_per_s;
 
-static const struct unit sizes[] = {{"B", 1},      {"kB", 1e3},      {"MB", 1e6},         {"GB", 1e9},     {"TB", 1e12},
-                                    {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 0x1p40}, {NULL, 0}};
-static const struct unit rates[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"MiB/s", 1048576}, {"GiB/s", 1073741824}, {NULL, 0}};
-static const struct unit plain[] = {{"", 1}, {NULL, 0}};
+  if (!units_rate(word, &bytes_per_s)) fail("--%s: \"%s\" is not a rate; 2.0GB/s and 900MB/s are", option, word);
+  if (bytes_per_s < RATE_MIN || bytes_per_s > RATE_MAX)
+    fail("--%s: \"%s\" is not between 1 MB/s and 1 TB/s", option, word);
+  return bytes_per_s;
+}
 
-/* A number with its unit, in the limits. */
-static double number(const char *option, const char *word, const struct unit *units, double least, double most) {
+static uint64_t size(const char *option, const char *word, uint64_t least, uint64_t most) {
+  char least_text[UNITS_TEXT_BYTES], most_text[UNITS_TEXT_BYTES];
+  uint64_t bytes;
+
+  if (!units_bytes(word, &bytes)) fail("--%s: \"%s\" is not a size; 500GB and 512MiB are", option, word);
+  if (bytes < least || bytes > most)
+    fail("--%s: \"%s\" is not between %s and %s", option, word, units_text(least, least_text),
+         units_text(most, most_text));
+  return bytes;
+}
+
+/* Without a unit. */
+static double number(const char *option, const char *word, double least, double most) {
   char *end;
   const double value = strtod(word, &end);
 
-  if (end == word || isspace((unsigned char)*word)) fail("--%s: \"%s\" is not a number", option, word);
-  while (units->name && strcmp(end, units->name) != 0)
-    units++;
-  if (!units->name) fail("--%s: \"%s\" needs a unit, as in the examples", option, word);
-  if (!(value * units->worth >= least && value * units->worth <= most))
-    fail("--%s: \"%s\" is not between %g and %g", option, word, least, most);
-  return value * units->worth;
+  if (end == word || *end != '\0') fail("--%s: \"%s\" is not a number", option, word);
+  if (!(value >= least && value <= most)) fail("--%s: \"%s\" is not between %g and %g", option, word, least, most);
+  return value;
 }
 
 static void list_profiles(FILE *to) {
@@ -153,21 +162,21 @@ static const struct option options[] = {
 };
 
 static uint16_t payload_of(const char *word) {
-  const double bytes = number("payload", word, plain, 128, 512);
+  const double bytes = number("payload", word, 128, 512);
 
   if (bytes != 128 && bytes != 256 && bytes != 512) fail("--payload: 128, 256 or 512");
   return (uint16_t)bytes;
 }
 
 static uint8_t lanes_of(const char *word) {
-  const double lanes = number("lanes", word, plain, 1, 16);
+  const double lanes = number("lanes", word, 1, 16);
 
   if (lanes != 1 && lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16) fail("--lanes: 1, 2, 4, 8 or 16");
   return (uint8_t)lanes;
 }
 
 static uint64_t whole(const char *option, const char *word, double least, double most) {
-  const double value = number(option, word, plain, least, most);
+  const double value = number(option, word, least, most);
 
   if (value != floor(value)) fail("--%s: \"%s\" is not a whole number", option, word);
   return (uint64_t)value;
@@ -178,19 +187,19 @@ static void take_option(struct plan *plan, int option) {
 
   switch (option) {
   case PROFILE: plan->profile = profile_named(optarg); break;
-  case RATE: stream->rate = number("rate", optarg, rates, 1e6, 1e12); break;
-  case BYTES: stream->bytes = (uint64_t)number("bytes", optarg, sizes, PIECE_BYTES_MIN, 1e17); break;
-  case FILLED: stream->filled = number("filled", optarg, plain, 0, 1); break;
+  case RATE: stream->rate = rate("rate", optarg); break;
+  case BYTES: stream->bytes = size("bytes", optarg, PIECE_BYTES_MIN, BYTES_MAX); break;
+  case FILLED: stream->filled = number("filled", optarg, 0, 1); break;
   case RETAIN: plan->retain = true; break;
   case CHECKPOINT: stream->checkpoint_ms = (uint32_t)whole("checkpoint-ms", optarg, 0, 3600000); break;
-  case PIECE: stream->piece_bytes = (uint32_t)number("piece", optarg, sizes, PIECE_BYTES_MIN, PIECE_BYTES_MAX); break;
+  case PIECE: stream->piece_bytes = (uint32_t)size("piece", optarg, PIECE_BYTES_MIN, PIECE_BYTES_MAX); break;
   case GENERATION: plan->link.generation = (uint8_t)whole("generation", optarg, 1, 5); break;
   case LANES: plan->link.lanes = lanes_of(optarg); break;
   case PAYLOAD: plan->link.payload_bytes = payload_of(optarg); break;
-  case FETCH: plan->link.fetch_mb_per_s = (uint32_t)(number("fetch", optarg, rates, 1e6, 1e12) / 1e6); break;
+  case FETCH: plan->link.fetch_mb_per_s = (uint32_t)(rate("fetch", optarg) / 1e6); break;
   case JSON: plan->json = true; break;
   case RING:
-    stream->ring_bytes = (uint64_t)number("ring", optarg, sizes, 1, 1e15);
+    stream->ring_bytes = size("ring", optarg, 1, BYTES_MAX);
     plan->ring_given = true;
     break;
   case LIST: list_profiles(stdout); exit(FITS);
@@ -269,7 +278,10 @@ static const char *reason(const struct sim_media_outlook *outlook) {
 /* ---- telling ---- */
 
 static void say_bytes(const char *what, double bytes) {
-  static const struct unit binary[] = {{"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"B", 1}};
+  static const struct {
+    const char *name;
+    double worth;
+  } binary[] = {{"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"B", 1}};
   unsigned i = 0;
 
   while (i < 3 && bytes < binary[i].worth)

@@ -27,6 +27,11 @@ def answer(*words, status=0):
 # ---- spate-plan ----
 
 
+@pytest.mark.parametrize("rate", ["2GB/s", "2gb/s", "2000MB", "2e9", "2 GB/s"])
+def test_rates_as_people_write_them(rate):
+    assert answer("--profile", "970evoplus", "--rate", rate, "--bytes", "1GB")["rate_bytes_per_s"] == 2e9
+
+
 def test_a_stream_that_fits():
     said = answer("--profile", "970evoplus", "--rate", "1.6GB/s", "--bytes", "200GB")
     assert said["sustained"] and not said["falls_behind"]
@@ -81,11 +86,12 @@ def test_it_says_it_in_words_too():
         ([], "which drive?"),
         (["--profile", "980pro"], "how fast is the stream?"),
         (["--profile", "860evo", "--rate", "1GB/s"], "970evoplus"),
-        (["--profile", "980pro", "--rate", "fast"], "is not a number"),
-        (["--profile", "980pro", "--rate", "2"], "needs a unit"),
-        (["--profile", "980pro", "--rate", "2GB"], "needs a unit"),
-        (["--profile", "980pro", "--rate", "-2GB/s"], "is not between"),
-        (["--profile", "980pro", "--rate", "nanGB/s"], "is not between"),
+        (["--profile", "980pro", "--rate", "fast"], "is not a rate"),
+        (["--profile", "980pro", "--rate", "2"], "is not between 1 MB/s and"),
+        (["--profile", "980pro", "--rate", "2GB/h"], "is not a rate"),
+        (["--profile", "980pro", "--rate", "-2GB/s"], "is not a rate"),
+        (["--profile", "980pro", "--rate", "nanGB/s"], "is not a rate"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--ring", "much"], "is not a size"),
         (["--profile", "980pro", "--rate", "4GB/s", "--generation", "3"], "do not go over this link"),
         (["--profile", "980pro", "--rate", "1GB/s", "--bytes", "3TB"], "do not fit"),
         (["--profile", "980pro", "--rate", "1GB/s", "--filled", "1.1"], "is not between"),
