@@ -49,8 +49,8 @@ static void tell(const struct recording *recording, const struct outcome *outcom
     (void)fprintf(stderr, "spate: %s: nothing came from %s, and no file was made\n", recording->path,
                   recording->source.name);
   else
-    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_text(outcome->bytes, size), seconds,
-                  units_text((uint64_t)((double)outcome->bytes / seconds), rate));
+    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
+                  units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));
   if (error != SPATE_OK)
     (void)fprintf(stderr, "spate: %s: the recording ended before its source: %s. %s\n", recording->path,
                   spate_error_name(error), spate_error_help(error));

@@ -41,8 +41,8 @@ void progress_show(struct progress *progress, uint64_t bytes, const char *more) 
   if (seconds < (progress->terminal ? TERMINAL_S : PLAIN_S)) return;
   if (progress->total_bytes > 0)
     (void)snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)bytes / (double)progress->total_bytes);
-  (void)units_text((uint64_t)((double)(bytes - progress->shown_bytes) / seconds), rate);
-  (void)snprintf(line, sizeof line, "%s%s  %s  %s/s%s%s", progress->what, share, units_text(bytes, done), rate,
+  (void)units_decimal((uint64_t)((double)(bytes - progress->shown_bytes) / seconds), rate);
+  (void)snprintf(line, sizeof line, "%s%s  %s  %s/s%s%s", progress->what, share, units_decimal(bytes, done), rate,
                  more[0] != '\0' ? "  " : "", more);
   if (progress->terminal)
     (void)fprintf(stderr, "\r\033[K%.*s", COLUMNS, line);

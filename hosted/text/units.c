@@ -72,12 +72,11 @@ static bool exact_text(uint64_t bytes, char *text) {
   return false;
 }
 
-const char *units_text(uint64_t bytes, char *text) {
+const char *units_decimal(uint64_t bytes, char *text) {
   static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   double value = (double)bytes;
   unsigned unit = 0;
 
-  if (exact_text(bytes, text)) return text;
   while (value >= 999.5 && unit + 1u < sizeof names / sizeof names[0]) {
     value /= 1000;
     unit++;
@@ -85,4 +84,8 @@ const char *units_text(uint64_t bytes, char *text) {
   const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   (void)snprintf(text, UNITS_TEXT_BYTES, "%.*f %s", decimals, value, names[unit]);
   return text;
+}
+
+const char *units_text(uint64_t bytes, char *text) {
+  return exact_text(bytes, text) ? text : units_decimal(bytes, text);
 }

@@ -23,5 +23,7 @@ bool units_seconds(const char *text, double *seconds);
 /* "8 GiB" and "4 KiB" where that is exact, otherwise three digits that matter: "1.50 GB". Returns `text`, of
  * UNITS_TEXT_BYTES. */
 const char *units_text(uint64_t bytes, char *text);
+/* Always the latter, for amounts that change while they are read. */
+const char *units_decimal(uint64_t bytes, char *text);
 
 #endif
