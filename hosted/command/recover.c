@@ -29,7 +29,7 @@ static void print_text(const char *name, const struct spate_exfat_mounted *found
                  found->dirty ? "; it was not closed properly by another system: check it with fsck.exfat" : "");
     return;
   }
-  (void)printf("%s: %u recordings had not been closed\n", name, found->reservations);
+  (void)printf("%s: recordings that had not been closed: %u\n", name, found->reservations);
   (void)printf("%s of reserved space given back\n", units_text(found->reclaimed_bytes, text));
   (void)printf("%s of recordings salvaged beyond their last checkpoint\n", units_text(found->salvaged_bytes, text));
 }

@@ -18,7 +18,8 @@ static void interrupt(int number) {
   interrupted = 1;
 }
 
-/* The end of a terminal ends a recording as Ctrl-C does. A pipe or a limit that ends is an error of the call. */
+/* A terminal that closes ends the recording as Ctrl-C does. SIGPIPE and SIGXFSZ are ignored: the write fails then, and
+ * the error is handled where it was made. */
 static void catch_signals(void) {
   const struct sigaction end = {.sa_handler = interrupt}, ignore = {.sa_handler = SIG_IGN};
 
@@ -145,7 +146,8 @@ void recording_begin(struct session *session, const struct recording_request *re
   catch_signals();
   volume_open(&session->volume, request->target, TARGET_WRITE);
   if (session->volume.found.reservations > 0)
-    (void)fprintf(stderr, "%s: put right after a cut: %u\n", request->target, session->volume.found.reservations);
+    (void)fprintf(stderr, "%s: recordings that had not been closed, now recovered: %u\n", request->target,
+                  session->volume.found.reservations);
   check_paths(session);
   expect(spate_recorder_open(&session->recorder, &session->volume.exfat, &recorder), request->target);
   for (unsigned i = 0; i < session->count; i++)

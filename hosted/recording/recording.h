@@ -48,7 +48,8 @@ struct session {
 bool recording_is_synthetic(const char *source);
 
 /* Opens the sources and the target, checks every path, and makes the files. Ends the program if that is impossible;
- * what it had made by then is gone again. Signals that end a program end the recording from here on. */
+ * the files that it had made by then are gone again, new directories stay. Signals that end a program end the recording
+ * from here on. */
 void recording_begin(struct session *session, const struct recording_request *request);
 
 /* Until the sources have ended, the time is over, a signal came, or no file takes any more. */

@@ -56,8 +56,7 @@ static int try_open(const char *name, int flags) {
   return fd;
 }
 
-/* The least step of a transfer past the page cache. A kernel or file system that does not tell is trusted with pages.
- */
+/* The least step of a transfer past the page cache. Where the kernel does not tell, it is taken to be a page. */
 static uint32_t direct_step_bytes(int fd) {
   struct statx status;
 
@@ -79,10 +78,8 @@ static int open_direct(const char *name, int flags, uint32_t block_bytes) {
   return fd;
 }
 
-/*
- * Whether somebody else has the file is asked again for a second: of a process that was killed the kernel lets go its
- * io_uring, and with it the file, a little later.
- */
+/* The kernel releases the io_uring of a killed process a little later than the process, and the file with it. So a file
+ * that is in use is tried again for a second. */
 #define TRIES      20
 #define TRY_NAP_NS 50000000L
 
