@@ -3,19 +3,10 @@
 
 #include "text/fail.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define CACHE_BYTES  (SPATE_EXFAT_CACHE_BLOCKS_MAX * 4096u)
-#define BITMAP_BYTES (UINT32_C(1) << 20) /* eight million clusters at once: 8 TiB of 1 MiB each */
-
-void *hosted_memory(size_t bytes) {
-  void *memory = aligned_alloc(SPATE_PAGE_BYTES, bytes);
-
-  if (memory == NULL) fail(EXIT_FAILED, "no memory for %zu bytes", bytes);
-  return memset(memory, 0, bytes);
-}
+#define BITMAP_BYTES (UINT32_C(1) << 19) /* four million clusters at once: 4 TiB of 1 MiB each */
 
 void volume_now(void *context, struct spate_exfat_time *now) {
   struct timespec clock;
@@ -35,20 +26,20 @@ void volume_now(void *context, struct spate_exfat_time *now) {
 }
 
 void volume_memory(struct volume *volume) {
-  volume->scratch = hosted_memory(SPATE_PARTITION_SCRATCH_BYTES);
+  volume->scratch = memory_take(SPATE_PARTITION_SCRATCH_BYTES);
   volume->config = (struct spate_exfat_config){.block = volume->target.block,
-                                               .cache = hosted_memory(CACHE_BYTES),
+                                               .cache = memory_take(CACHE_BYTES),
                                                .cache_bytes = CACHE_BYTES,
-                                               .bitmap = hosted_memory(BITMAP_BYTES),
+                                               .bitmap = memory_take(BITMAP_BYTES),
                                                .bitmap_bytes = BITMAP_BYTES,
                                                .salvage = spate_exfat_salvage,
                                                .now = volume_now};
 }
 
 static void free_memory(struct volume *volume) {
-  free(volume->scratch);
-  free(volume->config.cache);
-  free(volume->config.bitmap);
+  memory_give(volume->scratch);
+  memory_give(volume->config.cache);
+  memory_give(volume->config.bitmap);
 }
 
 void volume_open(struct volume *volume, const char *name, enum target_access access) {
@@ -69,8 +60,8 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
 enum spate_error volume_unmount(struct volume *volume) {
   const enum spate_error error = spate_exfat_unmount(&volume->exfat);
 
-  target_close(&volume->target);
   free_memory(volume);
+  target_close(&volume->target);
   /* A volume that was dirty before, and was only looked at, stays as it was. */
   return volume->config.read_only ? SPATE_OK : error;
 }

@@ -3,6 +3,7 @@
 #ifndef SPATE_HOSTED_VOLUME_H
 #define SPATE_HOSTED_VOLUME_H
 
+#include "memory.h"
 #include "target/target.h"
 
 #include <spate/exfat.h>
@@ -26,9 +27,6 @@ enum spate_error volume_unmount(struct volume *volume);
 
 /* Memory for a volume that is about to be made: config without the place of the partition. */
 void volume_memory(struct volume *volume);
-
-/* Memory at a multiple of 4096, zeroed. Ends the program if there is none. */
-void *hosted_memory(size_t bytes);
 
 /* spate_exfat_config.now: the local time, and its distance from UTC. */
 void volume_now(void *context, struct spate_exfat_time *now);

@@ -386,6 +386,21 @@ uint64_t sim_store_discard(struct sim_store *store, uint64_t at, uint64_t bytes)
   return held;
 }
 
+bool sim_store_next(const struct sim_store *store, uint64_t *at) {
+  unsigned page = page_at(*at);
+
+  assert(*at % SIM_PAGE == 0);
+  for (uint64_t i = *at / CHUNK_BYTES; i < store->chunk_count; i++, page = 0) {
+    const struct chunk *chunk = &store->chunks[i];
+    const unsigned found = find(chunk, page);
+    if (found == chunk->count) continue;
+    const unsigned first = extents_of(chunk)[found].first;
+    *at = i * CHUNK_BYTES + (uint64_t)(first > page ? first : page) * SIM_PAGE;
+    return true;
+  }
+  return false;
+}
+
 bool sim_store_stamp(const struct sim_store *store, uint64_t at, struct sim_stamp *stamp) {
   const struct extent *extent;
 

@@ -45,6 +45,9 @@ uint64_t sim_store_discard(struct sim_store *store, uint64_t at, uint64_t bytes)
 /* If the page at `at` is a stamped one, its stamp: lets a checker walk terabytes without making pages. */
 bool sim_store_stamp(const struct sim_store *store, uint64_t at, struct sim_stamp *stamp);
 
+/* The first page at `*at` (a multiple of 4096) or behind it that holds something. False: there is none. */
+bool sim_store_next(const struct sim_store *store, uint64_t *at);
+
 /* Memory used, for the limits in the README. */
 size_t sim_store_memory(const struct sim_store *store);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include "../target/target.h"
 #include "../text/units.h"
 
 #include <linux_port.h>
@@ -32,6 +33,7 @@ int command_option(const struct command *command, int count, char **words, const
       if (strcmp(optarg, "json") != 0) command_usage(command, "--output-format %s: there is only json", optarg);
       command_json = true;
       break;
+    case OPTION_BIND: target_bind = true; break;
     case '?': (void)fprintf(stderr, "spate %s --help explains.\n", command->name); exit(EXIT_USAGE);
     default: return got;
     }

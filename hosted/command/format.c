@@ -102,11 +102,11 @@ static void remove_unfinished(void) {
 
 static void prepare(const struct request *request, bool *made) {
   struct stat status;
-  const bool there = stat(request->name, &status) == 0;
+  const bool there = !target_is_path(request->name) || stat(request->name, &status) == 0;
 
   *made = false;
   if (there && request->size_bytes > 0)
-    command_usage(&command_format, "%s is there already, and keeps its size: leave --size out", request->name);
+    command_usage(&command_format, "%s has its size already: leave --size out", request->name);
   if (there) return;
   if (request->size_bytes == 0)
     command_usage(&command_format, "there is no %s. --size 8GiB makes an image file of that size", request->name);
@@ -115,13 +115,27 @@ static void prepare(const struct request *request, bool *made) {
   if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
 }
 
-/* What is lost is said first. On a terminal the user may still say no. */
-static void confirm(const struct request *request, const struct volume *volume, bool foreign) {
-  char size[UNITS_TEXT_BYTES], answer[8] = "";
+/* Which drive it is, so that the wrong one is known before it is too late. */
+static void describe(const struct target *target) {
+  char size[UNITS_TEXT_BYTES];
 
-  (void)units_text(volume->target.block->blocks << volume->target.block->block_shift, size);
-  (void)fprintf(stderr, "%s: %s, %s\n", request->name, size,
-                foreign ? "holds data, which will be lost" : "no partition and no file system was found on it");
+  for (unsigned i = 0; i < target->member_count; i++)
+    describe(&target->members[i]);
+  if (target->block == NULL) return;
+  (void)fprintf(stderr, "%s: %s of %s", target->name, target_kind_name(target),
+                units_text(target->block->blocks << target->block->block_shift, size));
+  if (target->nvme != NULL)
+    (void)fprintf(stderr, ", %s, serial %s", spate_nvme_identity(target->nvme)->model,
+                  spate_nvme_identity(target->nvme)->serial);
+  (void)fputc('\n', stderr);
+}
+
+/* What is lost is said first. On a terminal the user may still say no. */
+static void confirm(const struct request *request, const struct target *target, const char *contents) {
+  char answer[8] = "";
+
+  describe(target);
+  (void)fprintf(stderr, "%s: %s\n", request->name, contents);
   if (request->yes) return;
   if (!isatty(STDIN_FILENO))
     fail(EXIT_REFUSED, "nothing was written: --yes formats %s without a question", request->name);
@@ -131,16 +145,31 @@ static void confirm(const struct request *request, const struct volume *volume, 
 }
 
 /* check_blank() accepts a table as Spate makes it, whatever is in its partition: so any partition counts, too. */
+__attribute__((noreturn)) static void refuse_contents(const struct request *request) {
+  fail(EXIT_REFUSED, "%s holds data, and nothing was written. spate format %s --erase formats it all the same",
+       request->name, request->name);
+}
+
 static void check_contents(const struct request *request, struct volume *volume) {
   enum spate_error error = spate_partition_check_blank(volume->target.block, volume->scratch);
 
   if (error == SPATE_OK && spate_partition_find(volume->target.block, volume->scratch, &volume->partition) == SPATE_OK)
     error = SPATE_E_FOREIGN;
   if (error != SPATE_OK && error != SPATE_E_FOREIGN) expect(error, request->name);
-  if (error == SPATE_E_FOREIGN && !request->erase)
-    fail(EXIT_REFUSED, "%s holds data, and nothing was written. spate format %s --erase formats it all the same",
-         request->name, request->name);
-  confirm(request, volume, error == SPATE_E_FOREIGN);
+  if (error == SPATE_E_FOREIGN && !request->erase) refuse_contents(request);
+  confirm(request, &volume->target,
+          error == SPATE_E_FOREIGN ? "it holds data, which will be lost"
+                                   : "no partition and no file system was found on it");
+}
+
+/* Members that are no array yet become one. */
+static void make_stripe(const struct request *request, struct target *target) {
+  confirm(request, target,
+          request->erase ? "its members become an array, and what is on them will be lost"
+                         : "its members become an array, if nothing is found on them");
+  const enum spate_error error = target_make_stripe(target, request->erase);
+  if (error == SPATE_E_FOREIGN) refuse_contents(request);
+  expect(error, request->name);
 }
 
 #define CLUSTERS_MIN 16u
@@ -193,14 +222,16 @@ static enum exit_status run(int count, char **words) {
   bool made;
 
   prepare(&request, &made);
-  target_open(&volume.target, request.name, TARGET_WRITE, request.block_bytes);
+  target_open(&volume.target, request.name, TARGET_MAKE, request.block_bytes);
+  const bool new_stripe = volume.target.block == NULL;
+  if (new_stripe) make_stripe(&request, &volume.target);
   volume_memory(&volume);
   check_room(&request, &volume);
-  if (!made) check_contents(&request, &volume);
+  if (!made && !new_stripe) check_contents(&request, &volume);
   write_volume(&request, &volume);
   expect(spate_exfat_mount(&volume.exfat, &volume.config, NULL), request.name);
   expect(spate_exfat_info(&volume.exfat, &info), request.name);
-  const bool device = volume.target.device;
+  const bool device = volume.target.kind == TARGET_DEVICE;
   volume_close(&volume);
   unfinished = NULL;
   if (device) reread_partitions(request.name);

@@ -14,7 +14,7 @@ static void print_text(const struct volume *volume, const struct spate_exfat_inf
   const struct spate_block *block = volume->target.block;
   char text[UNITS_TEXT_BYTES];
 
-  (void)printf("target        %s, %s\n", volume->target.name, volume->target.device ? "block device" : "image file");
+  (void)printf("target        %s, %s\n", volume->target.name, target_kind_name(&volume->target));
   (void)printf("size          %s in %u-byte blocks\n", units_text(block->blocks << block->block_shift, text),
                spate_block_bytes(block));
   (void)printf("partitions    %s%s\n", tables[volume->partition.table],

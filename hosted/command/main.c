@@ -26,7 +26,14 @@ static void help(FILE *to) {
   for (size_t i = 0; i < COMMANDS; i++)
     (void)fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
   (void)fputs("\n"
-              "TARGET is an image file (rec.img) or a block device (/dev/nvme0n1).\n"
+              "TARGET is one of these:\n"
+              "\n"
+              "  rec.img            an image file\n"
+              "  /dev/nvme0n1       a block device\n"
+              "  vfio:0000:01:00.0  an NVMe drive under the library's own driver, behind an IOMMU\n"
+              "  pci:0000:01:00.0   the same on a machine without an IOMMU\n"
+              "  sim:990pro:FILE    a virtual drive; FILE keeps what is on it\n"
+              "  stripe:A,B         several of these as one\n"
               "\n"
               "A first recording, on an image file, without root:\n"
               "\n"

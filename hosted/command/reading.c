@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <spate/player.h>
 #include <spate/port.h>
-#include <stdlib.h>
 
 #define SLOT_BYTES (UINT32_C(1) << 20)
 #define SLOTS      16u
@@ -43,19 +42,18 @@ void reading_file(struct volume *volume, const char *path,
   static struct spate_slot slots[SLOTS];
   static struct spate_player player;
   const size_t table_bytes = SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES);
-  uint8_t *ring = hosted_memory(SLOTS * SLOT_BYTES);
-  uint8_t *table = hosted_memory(table_bytes);
-  struct spate_arena arena = {.start = table, .bytes = table_bytes};
+  uint8_t *ring = memory_take_ring(SLOTS * SLOT_BYTES);
+  uint8_t *table = memory_take(table_bytes);
   struct spate_exfat_file file;
   struct spate_region region;
 
   expect(spate_exfat_open(&volume->exfat, path, &file), path);
-  expect(spate_region_init(&region, ring, SLOTS * SLOT_BYTES, &arena), path);
+  memory_region(&region, ring, SLOTS * SLOT_BYTES, table);
   const struct spate_player_config config = {
       .region = &region, .slot_bytes = SLOT_BYTES, .slots = slots, .slot_count = SLOTS, .cpu_consumed = true};
   expect(spate_player_open(&player, &file, 0, &config), path);
   *size_bytes = file.bytes;
   play(&player, ring, path, file.valid_bytes, take, context);
-  free(ring);
-  free(table);
+  memory_give(ring);
+  memory_give(table);
 }

@@ -75,12 +75,12 @@ static void open_recording(struct session *session, struct recording *recording)
   const struct source_config *config = &recording->source.config;
   const uint64_t ring_bytes = (uint64_t)config->slots * config->slot_bytes;
   const size_t table_bytes = SPATE_REGION_TABLE_BYTES(ring_bytes);
-  struct spate_arena arena = {.start = hosted_memory(table_bytes), .bytes = table_bytes};
 
-  recording->table = arena.start;
+  source_memory(&recording->source);
+  recording->table = memory_take(table_bytes);
   recording->pieces = calloc(config->slots, sizeof *recording->pieces);
   if (recording->pieces == NULL) fail(EXIT_FAILED, "no memory");
-  expect(spate_region_init(&recording->region, recording->source.memory, ring_bytes, &arena), recording->path);
+  memory_region(&recording->region, recording->source.memory, ring_bytes, recording->table);
 
   struct spate_stream_config stream = {
       .region = &recording->region, .pieces = recording->pieces, .piece_count = config->slots, .cpu_filled = true};

@@ -95,8 +95,9 @@ static enum exit_status report(struct session *session, double seconds, bool as_
 
 static void close_recording(struct recording *recording) {
   source_close(&recording->source);
+  memory_give(recording->source.memory);
+  memory_give(recording->table);
   free(recording->pieces);
-  free(recording->table);
 }
 
 /* Clips, then the recorder, then the volume. What a failure leaves is put right by the next mount. */
@@ -104,10 +105,16 @@ enum exit_status recording_end(struct session *session, double seconds, bool jso
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
   enum exit_status status = report(session, seconds, json);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
-  const enum spate_error unmounted = volume_unmount(&session->volume);
 
+  /* Memory may be the target's: it is given back first. */
   for (unsigned i = 0; i < session->count; i++)
     close_recording(&session->recordings[i]);
+  const enum spate_error unmounted = volume_unmount(&session->volume);
+  if (session->removed) {
+    (void)fprintf(stderr, "spate: %s: the kernel asked for the drive back, and the recording ended before its source\n",
+                  session->volume.target.name);
+    status = worst(status, EXIT_FAILED);
+  }
   if (closed == SPATE_OK && unmounted == SPATE_OK && finished == SPATE_OK) return status;
   const enum spate_error error = finished != SPATE_OK ? finished : unmounted;
   (void)fprintf(stderr, "spate: %s: closing: %s. spate recover puts the volume right\n", session->volume.target.name,

@@ -63,6 +63,14 @@ static bool work(struct session *session) {
   return going_on;
 }
 
+/* A system call, so not in every turn. */
+#define REMOVAL_TURNS 64u
+
+static bool removed(struct session *session) {
+  if (session->turns++ % REMOVAL_TURNS == 0) session->removed = target_removal_asked(&session->volume.target);
+  return session->removed;
+}
+
 static uint64_t pushed_bytes(const struct session *session) {
   uint64_t bytes = 0;
 
@@ -99,7 +107,7 @@ void recording_work(struct session *session, const struct recording_request *req
   for (unsigned i = 0; i < session->count; i++)
     total_bytes += source_size(&session->recordings[i].source);
   progress_begin(&progress, session->count == 1 ? session->recordings[0].path : "all", total_bytes);
-  while (work(session) && !recording_interrupted()) {
+  while (work(session) && !recording_interrupted() && !removed(session)) {
     if (seconds_left(session, request, &progress) <= 0) break;
     show(session, &progress);
     source_wait(&session->recordings[0].source, session->volume.target.wait_fd, WAIT_MS);

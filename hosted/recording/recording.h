@@ -42,6 +42,8 @@ struct session {
   struct recording recordings[SPATE_STREAMS_MAX];
   unsigned count;
   bool warned;
+  bool removed; /* the kernel wants the drive back */
+  unsigned turns;
 };
 
 /* Is it the sensor, and not a path? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
+#include "../memory.h"
 #include "../text/fail.h"
-#include "../volume.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,11 +60,14 @@ void source_open(struct source *source, const char *name, const struct source_co
     if (source->fd < 0 || fcntl(source->fd, F_SETFL, 0) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
   }
   limit_to_file(source);
-  source->memory = hosted_memory((size_t)config->slots * config->slot_bytes);
   source->bytes = calloc(config->slots, sizeof *source->bytes);
   if (source->bytes == NULL) fail(EXIT_FAILED, "no memory");
   source->filled_event = event_open();
   source->room_event = event_open();
+}
+
+void source_memory(struct source *source) {
+  source->memory = memory_take_ring((size_t)source->config.slots * source->config.slot_bytes);
 }
 
 /* Signals are the main thread's. */
@@ -109,7 +112,6 @@ void source_close(struct source *source) {
   (void)close(source->filled_event);
   (void)close(source->room_event);
   if (source->fd > STDIN_FILENO) (void)close(source->fd);
-  free(source->memory);
   free(source->bytes);
 }
 

@@ -43,6 +43,8 @@ struct source {
 /* "-" is standard input, "synthetic" a sensor of chunks (spate/chunk.h); anything else is a file or a FIFO, which is
  * opened here. Ends the program if it cannot be. */
 void source_open(struct source *source, const char *name, const struct source_config *config);
+/* Its slots, once the target is open, which says where memory comes from. Given back with the target. */
+void source_memory(struct source *source);
 /* errno, 0: it has started. */
 int source_start(struct source *source);
 /* How many bytes will come at most, if that is known; 0: it is not. Of a file it is what it had when it was opened. */

@@ -1,182 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Image files and block devices. */
-#include "target.h"
+/* Which kind of target a name means. */
+#include "target_internal.h"
 
 #include "../text/fail.h"
-#include "in_use.h"
-#include "requests.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/fs.h>
-#include <linux_port.h>
-#include <stdlib.h>
+#include <poll.h>
+#include <stddef.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-struct file {
-  int fd;
-  struct requests *requests;
-};
+bool target_bind;
 
-static void close_file(struct target *target) {
-  struct file *file = target->backend;
+/* What is left of the name behind its kind; NULL: it is of another kind. */
+static const char *behind(const char *name, const char *kind) {
+  const size_t length = strlen(kind);
 
-  linux_port_wait(NULL, NULL);
-  requests_close(file->requests);
-  if (close(file->fd) != 0) fail(EXIT_FAILED, "%s: close: %s", target->name, strerror(errno));
-  free(file);
+  return strncmp(name, kind, length) == 0 ? name + length : NULL;
 }
 
-/* ---- opening ---- */
-
-__attribute__((noreturn)) static void refuse_open(const char *name, int error) {
-  switch (error) {
-  case ENOENT:
-    fail(EXIT_FAILED, "%s: there is no such file. spate format makes an image: spate format %s --size 8GiB", name,
-         name);
-  case EACCES:
-  case EPERM:
-    fail(EXIT_REFUSED,
-         "%s: you may not open it. A block device needs root, or membership of the group that owns it (ls -l %s)", name,
-         name);
-  default: fail(EXIT_FAILED, "%s: %s", name, strerror(error));
-  }
+bool target_is_path(const char *name) {
+  return behind(name, "vfio:") == NULL && behind(name, "pci:") == NULL && behind(name, "sim:") == NULL &&
+         behind(name, "stripe:") == NULL;
 }
 
-static int try_open(const char *name, int flags) {
-  const int fd = open(name, flags | O_CLOEXEC);
+bool target_exists(const char *name) { return !target_is_path(name) || access(name, F_OK) == 0; }
 
-  if (fd < 0 && errno != EINVAL) refuse_open(name, errno);
-  return fd;
-}
+const char *target_kind_name(const struct target *target) {
+  static const char *const names[] = {"image file", "block device", "NVMe drive", "stripe"};
 
-/* The least step of a transfer past the page cache. Where the kernel does not tell, it is taken to be a page. */
-static uint32_t direct_step_bytes(int fd) {
-  struct statx status;
-
-  if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) != 0 || (status.stx_mask & STATX_DIOALIGN) == 0)
-    return 4096;
-  return status.stx_dio_offset_align > 0 && status.stx_dio_mem_align <= 4096 ? status.stx_dio_offset_align : UINT32_MAX;
-}
-
-/* Past the page cache, if the file system does that in blocks of this size. */
-static int open_direct(const char *name, int flags, uint32_t block_bytes) {
-  int fd = try_open(name, flags | O_DIRECT);
-
-  if (fd >= 0) {
-    if (direct_step_bytes(fd) <= block_bytes) return fd;
-    (void)close(fd);
-  }
-  fd = try_open(name, flags);
-  if (fd < 0) refuse_open(name, EINVAL);
-  return fd;
-}
-
-/* The kernel releases the io_uring of a killed process a little later than the process, and the file with it. So a file
- * that is in use is tried again for a second. */
-#define TRIES      20
-#define TRY_NAP_NS 50000000L
-
-static bool try_again(unsigned *tries) {
-  const struct timespec nap = {.tv_nsec = TRY_NAP_NS};
-
-  if (++*tries >= TRIES) return false;
-  (void)nanosleep(&nap, NULL);
-  return true;
-}
-
-static void check_device_free(const char *name, dev_t device, int error) {
-  char why[PATH_MAX + 128];
-
-  if (in_use_device(device, why, sizeof why))
-    fail(EXIT_REFUSED, "%s %s: nothing was written. Unmount it, or take it out of use, first", name, why);
-  if (error == EBUSY) fail(EXIT_REFUSED, "%s is in use by another program: nothing was written", name);
-}
-
-static void open_device(struct file *file, struct requests_config *config, const char *name, enum target_access access,
-                        dev_t device) {
-  int logical_bytes = 0;
-  uint64_t bytes = 0;
-
-  if (access == TARGET_WRITE) {
-    unsigned tries = 0;
-    check_device_free(name, device, 0);
-    do
-      file->fd = open(name, O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC);
-    while (file->fd < 0 && errno == EBUSY && try_again(&tries));
-    if (file->fd < 0 && errno == EBUSY) check_device_free(name, device, EBUSY);
-  } else {
-    file->fd = open(name, O_RDONLY | O_DIRECT | O_CLOEXEC);
-  }
-  if (file->fd < 0) refuse_open(name, errno);
-  if (ioctl(file->fd, BLKSSZGET, &logical_bytes) != 0 || ioctl(file->fd, BLKGETSIZE64, &bytes) != 0)
-    fail(EXIT_FAILED, "%s: the kernel does not tell its size: %s", name, strerror(errno));
-  if (logical_bytes != 512 && logical_bytes != 4096)
-    fail(EXIT_FAILED, "%s has logical blocks of %d bytes: 512 or 4096 are needed", name, logical_bytes);
-  config->block_bytes = (uint32_t)logical_bytes;
-  config->bytes = bytes;
-  config->device = true;
-}
-
-/* The logical block that an image was made with: a GPT's header is in block 1, and exFAT's boot sector tells. An image
- * without either has none yet: 512. */
-static uint32_t image_block_bytes(const char *name) {
-  static const uint32_t sizes[] = {512, 4096};
-  uint8_t start[8192] = {0};
-  const int fd = try_open(name, O_RDONLY);
-
-  if (fd < 0) refuse_open(name, EINVAL);
-  const ssize_t got = pread(fd, start, sizeof start, 0);
-  (void)close(fd);
-  if (got < 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
-  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-    if (memcmp(start + sizes[i], "EFI PART", 8) == 0) return sizes[i];
-  return memcmp(start + 3, "EXFAT   ", 8) == 0 && start[108] == 12 ? 4096u : 512u;
-}
-
-static void open_image(struct file *file, struct requests_config *config, const char *name, enum target_access access) {
-  char why[PATH_MAX];
-  struct stat status;
-
-  if (config->block_bytes == 0) config->block_bytes = image_block_bytes(name);
-  file->fd = open_direct(name, access == TARGET_WRITE ? O_RDWR : O_RDONLY, config->block_bytes);
-  if (access == TARGET_WRITE) {
-    if (in_use_file(name, why, sizeof why)) fail(EXIT_REFUSED, "%s %s: nothing was written", name, why);
-    unsigned tries = 0;
-    while (flock(file->fd, LOCK_EX | LOCK_NB) != 0)
-      if (!try_again(&tries)) fail(EXIT_REFUSED, "%s is in use by another spate: nothing was written", name);
-  }
-  if (fstat(file->fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
-  config->bytes = (uint64_t)status.st_size;
+  return names[target->kind];
 }
 
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
-  struct requests_config config = {
-      .block_bytes = block_bytes, .depth = TARGET_DEPTH, .request_bytes = TARGET_REQUEST_BYTES};
-  struct file *file = calloc(1, sizeof *file);
-  struct stat status;
+  const char *words;
 
-  if (file == NULL) fail(EXIT_FAILED, "no memory");
-  if (stat(name, &status) != 0) refuse_open(name, errno);
-  if (S_ISBLK(status.st_mode))
-    open_device(file, &config, name, access, status.st_rdev);
-  else if (S_ISREG(status.st_mode))
-    open_image(file, &config, name, access);
+  *target = (struct target){.name = name, .wait_fd = -1, .removal_fd = -1};
+  if ((words = behind(name, "vfio:")) != NULL)
+    target_open_vfio(target, words);
+  else if ((words = behind(name, "pci:")) != NULL)
+    target_open_pci(target, words);
+  else if ((words = behind(name, "sim:")) != NULL)
+    target_open_sim(target, words, access);
+  else if ((words = behind(name, "stripe:")) != NULL)
+    target_open_stripe(target, words, access);
   else
-    fail(EXIT_USAGE, "%s is neither a block device nor a file", name);
-  if (config.bytes < config.block_bytes) fail(EXIT_FAILED, "%s is empty", name);
-  config.fd = file->fd;
-  config.name = name;
-  *target = (struct target){.name = name, .device = config.device, .backend = file, .close = close_file};
-  file->requests = requests_open(&config, &target->wait_fd);
-  target->block = requests_block(file->requests);
-  linux_port_wait(requests_wait, file->requests);
+    target_open_file(target, access, block_bytes);
+}
+
+bool target_removal_asked(const struct target *target) {
+  struct pollfd asked = {.fd = target->removal_fd, .events = POLLIN};
+
+  for (unsigned i = 0; i < target->member_count; i++)
+    if (target_removal_asked(&target->members[i])) return true;
+  return target->removal_fd >= 0 && poll(&asked, 1, 0) == 1;
 }
 
 void target_close(struct target *target) {

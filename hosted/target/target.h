@@ -2,19 +2,26 @@
 /*
  * What a command works on: a name from the command line, opened as a block device of the library.
  *
- *   rec.img          an image file
- *   /dev/nvme0n1     a block device of the kernel
+ *   rec.img              an image file
+ *   /dev/nvme0n1         a block device of the kernel
+ *   vfio:0000:01:00.0    an NVMe drive under the library's own driver, behind an IOMMU
+ *   pci:0000:01:00.0     the same on a machine without one
+ *   sim:990pro           a virtual drive, new and empty; sim:990pro:FILE keeps what is on it in a file
+ *   stripe:A,B,...       several of these as one
  *
- * A target that is opened for reading is never written to: the file is opened so. One that is opened for writing is
- * opened exclusively, and refused when the kernel or another program has it.
+ * A target that is opened for reading is never written to: the file is opened so, and the volume is mounted so. One
+ * that is opened for writing is opened exclusively, and refused when the kernel or another program has it.
  */
 #ifndef SPATE_HOSTED_TARGET_H
 #define SPATE_HOSTED_TARGET_H
 
 #include <spate/block.h>
+#include <spate/nvme.h>
 #include <stdbool.h>
 
-enum target_access { TARGET_READ, TARGET_WRITE };
+/* MAKE: as WRITE, and what it holds is to be made anew: a stripe need not be one yet. */
+enum target_access { TARGET_READ, TARGET_WRITE, TARGET_MAKE };
+enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 
 /* Requests in flight, at most. */
 #define TARGET_DEPTH 32u
@@ -22,17 +29,36 @@ enum target_access { TARGET_READ, TARGET_WRITE };
 #define TARGET_REQUEST_BYTES (UINT32_C(4) << 20)
 
 struct target {
-  struct spate_block *block;
-  const char *name; /* as the user gave it */
-  bool device;      /* of the kernel's; otherwise an image file */
-  int wait_fd;      /* readable when something may have completed; −1: there is no such thing, poll */
-  void *backend;    /* the target's own */
+  struct spate_block *block; /* NULL: of a stripe that is to be made, target_make_stripe() */
+  const char *name;          /* as the user gave it */
+  enum target_kind kind;
+  struct spate_nvme *nvme; /* DRIVE: its controller; otherwise NULL */
+  int wait_fd;             /* readable when something may have completed; −1: there is no such thing, poll */
+  int removal_fd;          /* readable when the kernel wants the drive back; −1: it cannot ask */
+  struct target *members;  /* STRIPE: in the order of the name */
+  unsigned member_count;
+  void *backend; /* the target's own */
   void (*close)(struct target *target);
 };
 
+/* --bind was given: a drive may be taken from the kernel's driver. */
+extern bool target_bind;
+
+/* "an image file", "a block device", ... */
+const char *target_kind_name(const struct target *target);
+
+/* Is there something to open, as far as that can be told without opening it? Only a file can be made. */
+bool target_exists(const char *name);
+bool target_is_path(const char *name);
+
 /* Ends the program, with a sentence, if it cannot be opened. `block_bytes` (512 or 4096) is the logical block of an
- * image file, 0: what it was formatted with; a device has its own. */
+ * image file, 0: what it was formatted with; others have their own. */
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes);
+/* Make the members an array, whose block is there then. Errors: those of spate_stripe_create(). */
+SPATE_MUST_CHECK enum spate_error target_make_stripe(struct target *target, bool erase);
+/* Does the kernel want a drive back? The sooner it is closed, the better: somebody waits. */
+bool target_removal_asked(const struct target *target);
+/* All requests are complete. Ends the program if the target cannot be left as it should be. */
 void target_close(struct target *target);
 
 #endif

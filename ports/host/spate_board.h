@@ -6,22 +6,10 @@
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H
 
+#include "../common/host_port.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-uint32_t host_read32(uintptr_t address);
-void host_write32(uintptr_t address, uint32_t value);
-uint64_t host_read64(uintptr_t address);
-void host_write64(uintptr_t address, uint64_t value);
-void host_dma_write_barrier(void);
-void host_dma_read_barrier(void);
-void host_cache_clean(const void *start, size_t bytes);
-void host_cache_invalidate(void *start, size_t bytes);
-uint64_t host_dma_address(const volatile void *memory);
-uint64_t host_ticks(void);
-uint64_t host_ticks_per_second(void);
-void host_relax(void);
-void host_log(const char *text, uint64_t value);
 
 static inline uint32_t spate_port_read32(uintptr_t address) { return host_read32(address); }
 static inline void spate_port_write32(uintptr_t address, uint32_t value) { host_write32(address, value); }

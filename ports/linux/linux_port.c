@@ -9,6 +9,7 @@
 #define NAP_NS 50000L
 
 uint64_t spate_linux_dma_offset;
+const struct linux_machine *spate_linux_machine;
 static void (*wait_for_device)(void *context);
 static void *wait_context;
 static bool verbose;
@@ -18,16 +19,25 @@ void linux_port_wait(void (*wait)(void *context), void *context) {
   wait_context = context;
 }
 
+void linux_port_machine(const struct linux_machine *machine) { spate_linux_machine = machine; }
+
+void linux_port_dma_offset(uint64_t offset_bytes) { spate_linux_dma_offset = offset_bytes; }
+
 void linux_port_verbose(bool on) { verbose = on; }
 
 uint64_t spate_linux_ticks(void) {
   struct timespec now;
 
+  if (spate_linux_simulated()) return spate_linux_machine->ticks();
   (void)clock_gettime(CLOCK_MONOTONIC, &now); /* which cannot fail: the clock exists, and `now` is memory of ours */
   return (uint64_t)now.tv_sec * SPATE_LINUX_TICKS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 void spate_linux_relax(void) {
+  if (spate_linux_simulated()) {
+    spate_linux_machine->relax();
+    return;
+  }
   if (wait_for_device != NULL) {
     wait_for_device(wait_context);
     return;

@@ -1,41 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The port for programs in Linux's user space. Registers are those that the program has mapped; DMA memory is coherent,
- * and devices see it at a constant distance from the program's address. The rest is in linux_port.h.
+ * and devices see it at a constant distance from the program's address. Or a machine that is simulated takes the place
+ * of both: the program chooses at run time (linux_port.h).
  */
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define SPATE_LINUX_TICKS_PER_SECOND UINT64_C(1000000000)
 
-extern uint64_t spate_linux_dma_offset; /* device address − program's address, modulo 2^64 */
+struct linux_machine {
+  uint32_t (*read32)(uintptr_t address);
+  void (*write32)(uintptr_t address, uint32_t value);
+  uint64_t (*dma_address)(const volatile void *memory);
+  uint64_t (*ticks)(void);
+  void (*relax)(void);
+};
+
+extern const struct linux_machine *spate_linux_machine; /* NULL: mapped registers */
+extern uint64_t spate_linux_dma_offset;                 /* device address − program's address, modulo 2^64 */
 uint64_t spate_linux_ticks(void);
 void spate_linux_relax(void);
 void spate_linux_log(const char *text, uint64_t value);
 
-static inline uint32_t spate_port_read32(uintptr_t address) { return *(const volatile uint32_t *)address; }
-static inline void spate_port_write32(uintptr_t address, uint32_t value) { *(volatile uint32_t *)address = value; }
+static inline bool spate_linux_simulated(void) { return __builtin_expect(spate_linux_machine != NULL, 0); }
 
-/* Two accesses where one instruction cannot make 64 bits of it. */
+static inline uint32_t spate_port_read32(uintptr_t address) {
+  return spate_linux_simulated() ? spate_linux_machine->read32(address) : *(const volatile uint32_t *)address;
+}
+
+static inline void spate_port_write32(uintptr_t address, uint32_t value) {
+  if (spate_linux_simulated())
+    spate_linux_machine->write32(address, value);
+  else
+    *(volatile uint32_t *)address = value;
+}
+
+/* Two accesses, low half first: no root port has to carry 64 bits at once, and the data path has none of these. */
 static inline uint64_t spate_port_read64(uintptr_t address) {
-#if UINTPTR_MAX > UINT32_MAX
-  return *(const volatile uint64_t *)address;
-#else
   const uint64_t low = spate_port_read32(address);
   return low | (uint64_t)spate_port_read32(address + 4u) << 32;
-#endif
 }
 
 static inline void spate_port_write64(uintptr_t address, uint64_t value) {
-#if UINTPTR_MAX > UINT32_MAX
-  *(volatile uint64_t *)address = value;
-#else
   spate_port_write32(address, (uint32_t)value);
   spate_port_write32(address + 4u, (uint32_t)(value >> 32));
-#endif
 }
 
 /* x86-64 keeps stores in order, and loads; Arm does so only when told to, for the outer shareable domain, where devices
@@ -74,7 +87,8 @@ static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
 }
 
 static inline uint64_t spate_port_dma_address(const volatile void *memory) {
-  return (uintptr_t)memory + spate_linux_dma_offset;
+  return spate_linux_simulated() ? spate_linux_machine->dma_address(memory)
+                                 : (uintptr_t)memory + spate_linux_dma_offset;
 }
 
 static inline uint64_t spate_port_ticks(void) { return spate_linux_ticks(); }

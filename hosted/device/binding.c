@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binding.h"
+
+#include "../target/in_use.h"
+#include "../text/fail.h"
+#include "sysfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME_BYTES 64u
+
+/* No driver: `name` is "". */
+static void driver_of(const char *address, char *name) {
+  if (!sysfs_link(address, "driver", name, NAME_BYTES)) name[0] = '\0';
+}
+
+/* Exclusive use is what mounts, md, LVM and dm have. */
+static void check_disk(const char *address, const char *disk) {
+  char path[64], why[PATH_MAX + 128];
+  struct stat status;
+
+  (void)snprintf(path, sizeof path, "/dev/%.40s", disk);
+  if (stat(path, &status) != 0 || !S_ISBLK(status.st_mode)) return;
+  if (in_use_device(status.st_rdev, why, sizeof why))
+    fail(EXIT_REFUSED, "%s is %s, which %s: it stays with the kernel. Unmount it, or take it out of use, first",
+         address, path, why);
+  const int fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
+  if (fd < 0)
+    fail(EXIT_REFUSED, "%s is %s, and that cannot be had exclusively: %s. It stays with the kernel", address, path,
+         strerror(errno));
+  (void)close(fd);
+}
+
+/* nvme/nvme0/nvme0n1: with multipath it is nvme0c0n1 there, and nvme0n1 in /dev. */
+static void check_disk_entry(const char *address, const char *name) {
+  unsigned subsystem, namespace;
+  char disk[NAME_BYTES];
+
+  if (sscanf(name, "nvme%uc%*un%u", &subsystem, &namespace) == 2) {
+    (void)snprintf(disk, sizeof disk, "nvme%un%u", subsystem, namespace);
+    check_disk(address, disk);
+  } else if (sscanf(name, "nvme%un%u", &subsystem, &namespace) == 2) {
+    check_disk(address, name);
+  }
+}
+
+static void each_entry(const char *address, const char *folder,
+                       void (*act)(const char *address, const char *folder, const char *name)) {
+  DIR *entries = opendir(folder);
+
+  if (entries == NULL) return;
+  for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+    if (entry->d_name[0] != '.') act(address, folder, entry->d_name);
+  (void)closedir(entries);
+}
+
+static void check_namespace(const char *address, const char *folder, const char *name) {
+  (void)folder;
+  if (strncmp(name, "nvme", 4) == 0) check_disk_entry(address, name);
+}
+
+static void check_controller(const char *address, const char *folder, const char *name) {
+  char path[PATH_MAX];
+
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  each_entry(address, path, check_namespace);
+}
+
+static void check_free(const char *address) {
+  char path[SYSFS_PATH_BYTES];
+
+  sysfs_path(path, address, "nvme");
+  each_entry(address, path, check_controller);
+}
+
+static void set(const char *address, const char *path, const char *text) {
+  const int error = sysfs_write(path, text);
+
+  if (error == EACCES || error == EPERM)
+    fail(EXIT_REFUSED, "%s: only root may give a drive another driver (%s)", address, path);
+  if (error != 0) fail(EXIT_FAILED, "%s: %s: %s", address, path, strerror(error));
+}
+
+static void unbind(const char *address) {
+  char path[SYSFS_PATH_BYTES];
+
+  sysfs_path(path, address, "driver/unbind");
+  if (access(path, F_OK) == 0) set(address, path, address);
+}
+
+static void change(const char *address, const char *driver) {
+  char override[SYSFS_PATH_BYTES];
+
+  sysfs_path(override, address, "driver_override");
+  /* A name that no driver has keeps all away. */
+  set(address, override, driver == NULL ? "spate" : driver);
+  unbind(address);
+  if (driver != NULL) set(address, "/sys/bus/pci/drivers_probe", address);
+}
+
+bool binding_take(const char *address, const char *driver, bool bind) {
+  const char *wanted = driver == NULL ? "" : driver;
+  char now[NAME_BYTES];
+
+  if (!sysfs_exists(address))
+    fail(EXIT_FAILED, "there is no PCI function %s. lspci -D lists them; spate doctor says what is between", address);
+  driver_of(address, now);
+  if (strcmp(now, wanted) == 0) return false;
+  if (!bind)
+    fail(EXIT_REFUSED, "%s has the driver \"%s\" and needs %s. --bind takes it while spate runs, and gives it back",
+         address, now[0] == '\0' ? "none" : now, driver == NULL ? "none" : wanted);
+  check_free(address);
+  change(address, driver);
+  driver_of(address, now);
+  if (strcmp(now, wanted) == 0) return true;
+  (void)binding_give_back(address);
+  fail(EXIT_FAILED, "%s did not take %s. Is it loaded? modprobe %s", wanted, address, wanted);
+}
+
+bool binding_give_back(const char *address) {
+  char override[SYSFS_PATH_BYTES], driver[SYSFS_PATH_BYTES], now[NAME_BYTES];
+
+  sysfs_path(override, address, "driver_override");
+  sysfs_path(driver, address, "driver/unbind");
+  int error = sysfs_write(override, "\n");
+  if (error == 0 && access(driver, F_OK) == 0) error = sysfs_write(driver, address);
+  if (error == 0) error = sysfs_write("/sys/bus/pci/drivers_probe", address);
+  driver_of(address, now);
+  if (error == 0 && now[0] != '\0') return true;
+  (void)fprintf(stderr, "spate: %s did not go back to a driver of the kernel's%s%s. spate release %s tries again\n",
+                address, error == 0 ? "" : ": ", error == 0 ? "" : strerror(error), address);
+  return false;
+}

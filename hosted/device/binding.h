@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which driver has a PCI function: taken from the kernel's, and given back.
+ *
+ * What a program that was killed did not give back is known by `driver_override`, which nothing else sets on a drive:
+ * binding_release() goes by that.
+ */
+#ifndef SPATE_HOSTED_BINDING_H
+#define SPATE_HOSTED_BINDING_H
+
+#include <stdbool.h>
+
+/*
+ * Make `driver` ("vfio-pci"; NULL: none) have the function. Without `bind` it must be so already. Ends the program when
+ * it is not, when something in the kernel holds the drive (a mount, swap, md, LVM, dm, an open file), or when the
+ * driver does not take it. True: it was taken from the kernel's, and is to be given back.
+ */
+bool binding_take(const char *address, const char *driver, bool bind);
+/* False, with a sentence on standard error: it did not come back. */
+bool binding_give_back(const char *address);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device_internal.h"
+
+#include "../text/fail.h"
+#include "binding.h"
+#include "bus_error.h"
+#include "physical.h"
+#include "sysfs.h"
+#include "vfio.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Configuration space: base specification 4.0, 7.5.1.1. */
+enum { CONFIG_ID = 0x00, CONFIG_COMMAND = 0x04 };
+/* Memory space, bus master, and no interrupt by wire: the library polls. */
+#define COMMAND_ON  0x0406u
+#define COMMAND_OFF 0x0402u
+#define ALL_ONES    UINT32_C(0xffffffff)
+
+static struct device *open_devices[BUS_ERROR_MAPPINGS_MAX];
+
+/* ---- configuration space ---- */
+
+static uint32_t config_read(const struct device *device, uint32_t offset, size_t bytes) {
+  uint32_t value = 0;
+
+  if (pread(device->config_fd, &value, bytes, (off_t)(device->config_offset_bytes + offset)) != (ssize_t)bytes)
+    return ALL_ONES;
+  return value;
+}
+
+static bool config_write16(const struct device *device, uint32_t offset, uint16_t value) {
+  return pwrite(device->config_fd, &value, sizeof value, (off_t)(device->config_offset_bytes + offset)) ==
+         (ssize_t)sizeof value;
+}
+
+/* ---- from vfio.c and pci.c ---- */
+
+void device_named(struct device *device, const char *address) {
+  if (!sysfs_address(address, device->address))
+    fail(EXIT_USAGE, "\"%s\" is not the address of a PCI function: 0000:01:00.0 is one. lspci -D lists them", address);
+}
+
+void device_map(struct device *device) {
+  void *registers = mmap((void *)device->registers, device->registers_bytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | (device->registers != 0 ? MAP_FIXED : 0), device->registers_fd,
+                         (off_t)device->registers_offset_bytes);
+
+  if (registers == MAP_FAILED) fail(EXIT_FAILED, "%s: BAR 0 cannot be mapped: %s", device->address, strerror(errno));
+  device->registers = (uintptr_t)registers;
+  bus_error_watch(registers, device->registers_bytes);
+}
+
+void device_on(struct device *device) {
+  if (!config_write16(device, CONFIG_COMMAND, COMMAND_ON) ||
+      (config_read(device, CONFIG_COMMAND, sizeof(uint16_t)) & COMMAND_ON) != COMMAND_ON)
+    fail(EXIT_FAILED, "%s: bus mastering cannot be turned on", device->address);
+}
+
+/* The drive stops before its memory goes. What fails here cannot be mended any more, and the program is ending. */
+static void close_all(void) {
+  for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
+    if (open_devices[i] != NULL) (void)device_close(open_devices[i]);
+}
+
+void device_give_back_at_exit(struct device *device) {
+  static bool registered;
+
+  for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
+    if (open_devices[i] == NULL) {
+      open_devices[i] = device;
+      break;
+    }
+  if (!registered && atexit(close_all) != 0) fail(EXIT_FAILED, "atexit failed");
+  registered = true;
+}
+
+/* ---- for everybody ---- */
+
+static bool removal_asked(const struct device *device) {
+  struct pollfd asked = {.fd = device->removal_fd, .events = POLLIN};
+
+  return poll(&asked, 1, 0) == 1;
+}
+
+enum spate_error device_reattach(void *opaque) {
+  struct device *device = opaque;
+
+  if (removal_asked(device)) return SPATE_E_GONE;
+  if (config_read(device, CONFIG_ID, sizeof(uint32_t)) == ALL_ONES) return SPATE_E_BUSY;
+  /* Memory space first: before it is on, the registers would be replaced again. The kernel restores BARs that a reset
+   * took. */
+  if (!config_write16(device, CONFIG_COMMAND, COMMAND_ON)) return SPATE_E_BUSY;
+  if (bus_error_replaced((const void *)device->registers)) device_map(device);
+  return SPATE_OK;
+}
+
+static void close_file(int *fd) {
+  if (*fd >= 0) (void)close(*fd);
+  *fd = -1;
+}
+
+bool device_close(struct device *device) {
+  for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
+    if (open_devices[i] == device) open_devices[i] = NULL;
+  /* A drive that is gone cannot be told. */
+  if (device->config_fd >= 0) (void)config_write16(device, CONFIG_COMMAND, COMMAND_OFF);
+  if (device->registers != 0) {
+    bus_error_forget((void *)device->registers);
+    (void)munmap((void *)device->registers, device->registers_bytes);
+    device->registers = 0;
+  }
+  if (device->config_fd == device->registers_fd) device->config_fd = -1;
+  close_file(&device->config_fd);
+  close_file(&device->registers_fd);
+  close_file(&device->removal_fd);
+  if (device->group_fd >= 0) vfio_leave(device->group_fd);
+  device->group_fd = -1;
+  if (device->enabled) physical_leave(device->address);
+  device->enabled = false;
+  return !device->give_back || binding_give_back(device->address);
+}

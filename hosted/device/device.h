@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A drive's PCI function in the hands of this program: its registers mapped, bus mastering on, memory that it reaches
+ * to be had from memory.h. The kernel has set bus numbers, BARs and payload sizes, and keeps them: nothing here
+ * enumerates.
+ *
+ *   vfio.c   with an IOMMU: the drive reaches what is mapped for it, and nothing else
+ *   pci.c    without one, on machines whose root port has none
+ */
+#ifndef SPATE_HOSTED_DEVICE_H
+#define SPATE_HOSTED_DEVICE_H
+
+#include <spate/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct device {
+  char address[13]; /* 0000:01:00.0 */
+  uintptr_t registers;
+  uint64_t registers_bytes;
+  int removal_fd; /* readable when the kernel asks for the drive back; −1: it cannot ask */
+  /* private */
+  int registers_fd, config_fd, group_fd;
+  uint64_t registers_offset_bytes, config_offset_bytes; /* in these files */
+  bool give_back;
+  bool enabled; /* by us, in sysfs */
+};
+
+/* Each ends the program, with a sentence, if the drive cannot be had. `bind`: take it from the kernel's driver, and
+ * give it back at the end, however the program ends but for SIGKILL. */
+void device_open_vfio(struct device *device, const char *address, bool bind);
+void device_open_pci(struct device *device, const char *address, bool bind);
+/* The drive does nothing any more, and no memory is mapped for it. False: it did not go back to the kernel's driver. */
+bool device_close(struct device *device);
+
+/* spate_nvme_config.reattach: the registers read all ones. `opaque` is the device. */
+enum spate_error device_reattach(void *opaque);
+
+#endif

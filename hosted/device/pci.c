@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A drive behind a root port without an IOMMU: its registers by sysfs, and nothing that keeps it from other memory. */
+#include "../text/fail.h"
+#include "binding.h"
+#include "coherent.h"
+#include "device.h"
+#include "device_internal.h"
+#include "physical.h"
+#include "sysfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Behind an IOMMU that translates, physical addresses lead nowhere, or somewhere else. */
+static void check_untranslated(const char *address) {
+  char group[64], path[128], type[32];
+
+  if (!sysfs_link(address, "iommu_group", group, sizeof group)) return;
+  (void)snprintf(path, sizeof path, "/sys/kernel/iommu_groups/%s/type", group);
+  if (sysfs_read(path, type, sizeof type) && strcmp(type, "identity") == 0) return;
+  fail(EXIT_REFUSED, "%s is behind an IOMMU: vfio:%s is the way then", address, address);
+}
+
+static void check_coherent(const char *address) {
+  char why[SYSFS_PATH_BYTES];
+
+  if (!coherent_device(address, why, sizeof why))
+    fail(EXIT_REFUSED,
+         "%s: %s. Without coherent DMA data would be wrong now and then. If the root port is connected coherently "
+         "(on a Zynq UltraScale+ by HPC or ACP), its node in the device tree says dma-coherent",
+         address, why);
+}
+
+static int open_file(const struct device *device, const char *name, int flags) {
+  char path[SYSFS_PATH_BYTES];
+
+  sysfs_path(path, device->address, name);
+  const int fd = open(path, flags | O_CLOEXEC);
+  if (fd < 0 && (errno == EACCES || errno == EPERM))
+    fail(EXIT_REFUSED, "%s: only root may use it%s", path,
+         errno == EPERM ? ", and not while the kernel is locked down (secure boot)" : "");
+  if (fd < 0) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+  return fd;
+}
+
+static void enable(struct device *device) {
+  char path[SYSFS_PATH_BYTES];
+
+  sysfs_path(path, device->address, "enable");
+  const int error = sysfs_write(path, "1");
+  if (error != 0) fail(EXIT_FAILED, "%s: %s", path, strerror(error));
+  device->enabled = true;
+}
+
+void device_open_pci(struct device *device, const char *address, bool bind) {
+  struct stat status;
+
+  *device = (struct device){.registers_fd = -1, .config_fd = -1, .group_fd = -1, .removal_fd = -1};
+  device_named(device, address);
+  if (sysfs_exists(device->address)) {
+    check_untranslated(device->address);
+    check_coherent(device->address);
+  }
+  device->give_back = binding_take(device->address, NULL, bind);
+  device_give_back_at_exit(device);
+  physical_join();
+  enable(device);
+  device->config_fd = open_file(device, "config", O_RDWR);
+  device->registers_fd = open_file(device, "resource0", O_RDWR | O_SYNC);
+  if (fstat(device->registers_fd, &status) != 0) fail(EXIT_FAILED, "%s: BAR 0: %s", device->address, strerror(errno));
+  device->registers_bytes = (uint64_t)status.st_size;
+  device_map(device);
+  device_on(device);
+}

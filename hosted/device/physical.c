@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "physical.h"
+
+#include "../memory.h"
+#include "../text/fail.h"
+#include "sysfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux_port.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HUGE_SHIFT  21
+#define HUGE_BYTES  ((size_t)1 << HUGE_SHIFT)
+#define MAPPINGS    16u
+#define PFN_PRESENT (UINT64_C(1) << 63)
+#define PFN_MASK    ((UINT64_C(1) << 55) - 1u)
+
+static struct {
+  unsigned drives;
+  int pagemap; /* /proc/self/pagemap: a quadword for each page of this program */
+  struct spate_arena metadata;
+  struct {
+    void *start;
+    size_t bytes;
+  } mappings[MAPPINGS];
+  unsigned mapping_count;
+} physical = {.pagemap = -1};
+
+static uint64_t address_of(const void *memory) {
+  const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t at = (uintptr_t)memory;
+  uint64_t entry = 0;
+
+  if (pread(physical.pagemap, &entry, sizeof entry, (off_t)(at / page_bytes * sizeof entry)) != (ssize_t)sizeof entry ||
+      (entry & PFN_PRESENT) == 0)
+    fail(EXIT_FAILED, "/proc/self/pagemap: %s", strerror(errno));
+  if ((entry & PFN_MASK) == 0)
+    fail(EXIT_REFUSED, "the kernel tells physical addresses to root only, and pci: needs them");
+  return (entry & PFN_MASK) * page_bytes + at % page_bytes;
+}
+
+static void *map(size_t bytes) {
+  bytes = (bytes + HUGE_BYTES - 1u) & ~(HUGE_BYTES - 1u);
+  if (physical.mapping_count == MAPPINGS) return NULL;
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | HUGE_SHIFT << MAP_HUGE_SHIFT | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED)
+    fail(EXIT_REFUSED,
+         "%zu more huge pages of 2 MiB are needed: echo %zu > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages "
+         "(%s)",
+         bytes >> HUGE_SHIFT, (bytes >> HUGE_SHIFT) + 16u, strerror(errno));
+  physical.mappings[physical.mapping_count].start = memory;
+  physical.mappings[physical.mapping_count++].bytes = bytes;
+  return memory;
+}
+
+static void *take(size_t bytes) { return spate_arena_take(&physical.metadata, bytes, SPATE_PAGE_BYTES); }
+
+static uint64_t page_address(void *ring, uint64_t page) {
+  return address_of((const uint8_t *)ring + page * SPATE_PAGE_BYTES);
+}
+
+static const struct memory_supply supply = {.take = take, .take_ring = map, .page_address = page_address};
+
+void physical_join(void) {
+  if (physical.drives++ > 0) return;
+  physical.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (physical.pagemap < 0) fail(EXIT_REFUSED, "/proc/self/pagemap: %s", strerror(errno));
+  physical.metadata = (struct spate_arena){.start = map(HUGE_BYTES), .bytes = HUGE_BYTES};
+  linux_port_dma_offset(address_of(physical.metadata.start) - (uintptr_t)physical.metadata.start);
+  memory_from(&supply);
+}
+
+void physical_leave(const char *address) {
+  char path[SYSFS_PATH_BYTES];
+
+  sysfs_path(path, address, "enable");
+  (void)sysfs_write(path, "0"); /* gone, or removed: then there is nothing to disable */
+  if (--physical.drives > 0) return;
+  memory_from(NULL);
+  linux_port_dma_offset(0);
+  while (physical.mapping_count > 0) {
+    physical.mapping_count--;
+    (void)munmap(physical.mappings[physical.mapping_count].start, physical.mappings[physical.mapping_count].bytes);
+  }
+  (void)close(physical.pagemap);
+  physical.pagemap = -1;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pool.h"
+
+#include "../memory.h"
+#include "../text/fail.h"
+#include "../text/units.h"
+
+#include <errno.h>
+#include <linux/vfio.h>
+#include <linux_port.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define HUGE_BYTES ((size_t)2 << 20)
+/* Of addresses, not of memory. Below 2^39 where the IOMMU has no more: its own report says so. */
+#define POOL_BYTES ((size_t)1 << (sizeof(void *) > 4 ? 36 : 30))
+
+static struct {
+  int container;
+  uint8_t *start; /* NULL: not begun */
+  size_t bytes, used_bytes;
+  uint64_t iova; /* of start */
+} pool;
+
+struct range {
+  uint64_t first, last;
+};
+
+/* ---- which addresses the devices may be told ---- */
+
+/* VFIO_IOMMU_GET_INFO, with its capabilities behind it. The caller's to free. */
+static struct vfio_iommu_type1_info *iommu_info(int container) {
+  uint32_t bytes = sizeof(struct vfio_iommu_type1_info);
+
+  for (;;) {
+    struct vfio_iommu_type1_info *info = calloc(1, bytes);
+    if (info == NULL) fail(EXIT_FAILED, "no memory");
+    info->argsz = bytes;
+    if (ioctl(container, VFIO_IOMMU_GET_INFO, info) != 0)
+      fail(EXIT_FAILED, "/dev/vfio/vfio: VFIO_IOMMU_GET_INFO: %s", strerror(errno));
+    if (info->argsz <= bytes) return info;
+    bytes = info->argsz;
+    free(info);
+  }
+}
+
+static struct range longest(const struct vfio_iommu_type1_info_cap_iova_range *ranges) {
+  struct range best = {0, 0};
+
+  for (uint32_t i = 0; i < ranges->nr_iovas; i++)
+    if (ranges->iova_ranges[i].end - ranges->iova_ranges[i].start >= best.last - best.first)
+      best = (struct range){ranges->iova_ranges[i].start, ranges->iova_ranges[i].end};
+  return best;
+}
+
+/* Kernels that report no ranges (before 5.4) take any address that the IOMMU has: the first 4 GiB do. */
+static struct range usable(int container) {
+  struct vfio_iommu_type1_info *info = iommu_info(container);
+  struct range range = {0, UINT32_MAX};
+
+  for (uint32_t at = (info->flags & VFIO_IOMMU_INFO_CAPS) != 0 ? info->cap_offset : 0; at != 0;) {
+    const struct vfio_info_cap_header *header = (const void *)((const uint8_t *)info + at);
+    if (header->id == VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE) range = longest((const void *)header);
+    at = header->next;
+  }
+  free(info);
+  return range;
+}
+
+/* Not from 0 on: there a pointer says "none". */
+static void choose_addresses(int container) {
+  const struct range range = usable(container);
+  const uint64_t first = range.first < HUGE_BYTES ? HUGE_BYTES : (range.first + HUGE_BYTES - 1u) & ~(HUGE_BYTES - 1u);
+
+  if (range.last < first || range.last - first < HUGE_BYTES) fail(EXIT_FAILED, "the IOMMU leaves no addresses for DMA");
+  pool.iova = first;
+  pool.bytes =
+      range.last - first < POOL_BYTES ? (size_t)((range.last - first) & ~(uint64_t)(HUGE_BYTES - 1u)) : POOL_BYTES;
+}
+
+/* ---- memory ---- */
+
+/* Huge pages, as they are mapped in a sixth of the time, if there are any; otherwise others. */
+static void *populate(uint8_t *at, size_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  void *memory = MAP_FAILED;
+
+  if (bytes % HUGE_BYTES == 0)
+    memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+  if (memory != MAP_FAILED) return memory;
+  memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  /* Without transparent huge pages it stays as it is. */
+  (void)madvise(memory, bytes, MADV_HUGEPAGE);
+  return memset(memory, 0, bytes);
+}
+
+__attribute__((noreturn)) static void refuse_map(size_t bytes, int error) {
+  char size[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
+  struct rlimit limit;
+
+  (void)units_text(bytes, size);
+  if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    fail(EXIT_REFUSED,
+         "%s cannot be locked for DMA: the limit is %s. ulimit -l unlimited raises it where you may; otherwise memlock "
+         "in /etc/security/limits.conf, or root",
+         size, units_text(limit.rlim_cur, most));
+  fail(EXIT_FAILED, "%s cannot be mapped for DMA: %s", size, strerror(error));
+}
+
+static void *take(size_t bytes) {
+  const size_t step = bytes >= HUGE_BYTES ? HUGE_BYTES : SPATE_PAGE_BYTES;
+  const size_t at = (pool.used_bytes + step - 1u) & ~(step - 1u);
+
+  bytes = (bytes + step - 1u) & ~(step - 1u);
+  if (at > pool.bytes || bytes > pool.bytes - at) return NULL;
+  void *memory = populate(pool.start + at, bytes);
+  if (memory == NULL) return NULL;
+  struct vfio_iommu_type1_dma_map map = {.argsz = sizeof map,
+                                         .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE,
+                                         .vaddr = (uintptr_t)memory,
+                                         .iova = pool.iova + at,
+                                         .size = bytes};
+  if (ioctl(pool.container, VFIO_IOMMU_MAP_DMA, &map) != 0) refuse_map(bytes, errno);
+  pool.used_bytes = at + bytes;
+  return memory;
+}
+
+static const struct memory_supply supply = {.take = take, .take_ring = take};
+
+void pool_open(int container) {
+  if (pool.start != NULL) return;
+  choose_addresses(container);
+  /* Room for the start at a huge page. */
+  uint8_t *start = mmap(NULL, pool.bytes + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) fail(EXIT_FAILED, "no addresses for DMA memory: %s", strerror(errno));
+  pool.start = start + (HUGE_BYTES - (uintptr_t)start % HUGE_BYTES) % HUGE_BYTES;
+  pool.container = container;
+  pool.used_bytes = 0;
+  linux_port_dma_offset(pool.iova - (uintptr_t)pool.start);
+  memory_from(&supply);
+}
+
+void pool_close(void) {
+  if (pool.start == NULL) return;
+  struct vfio_iommu_type1_dma_unmap unmap = {.argsz = sizeof unmap, .iova = pool.iova, .size = pool.used_bytes};
+  if (pool.used_bytes > 0 && ioctl(pool.container, VFIO_IOMMU_UNMAP_DMA, &unmap) != 0)
+    fail(EXIT_FAILED, "DMA memory cannot be unmapped: %s", strerror(errno));
+  if (munmap(pool.start, pool.bytes) != 0) fail(EXIT_FAILED, "munmap: %s", strerror(errno));
+  pool.start = NULL;
+  memory_from(NULL);
+  linux_port_dma_offset(0);
+}

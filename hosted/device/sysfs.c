@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sysfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool sysfs_address(const char *text, char *address) {
+  unsigned domain, bus, device, function;
+  int end = -1;
+
+  if (sscanf(text, "%4x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &end) != 4 || text[end] != '\0') {
+    domain = 0;
+    end = -1;
+    if (sscanf(text, "%2x:%2x.%1x%n", &bus, &device, &function, &end) != 3 || text[end] != '\0') return false;
+  }
+  if (device > 31 || function > 7) return false;
+  (void)snprintf(address, 13, "%04x:%02x:%02x.%x", domain & 0xffffu, bus & 0xffu, device & 31u, function & 7u);
+  return true;
+}
+
+void sysfs_path(char *path, const char *address, const char *name) {
+  (void)snprintf(path, SYSFS_PATH_BYTES, "/sys/bus/pci/devices/%s/%s", address, name);
+}
+
+bool sysfs_exists(const char *address) {
+  char path[SYSFS_PATH_BYTES];
+
+  sysfs_path(path, address, "");
+  return access(path, F_OK) == 0;
+}
+
+bool sysfs_read(const char *path, char *text, size_t text_bytes) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+  if (fd < 0) return false;
+  const ssize_t got = read(fd, text, text_bytes - 1u);
+  (void)close(fd);
+  if (got < 0) return false;
+  text[got] = '\0';
+  text[strcspn(text, "\n")] = '\0';
+  return true;
+}
+
+bool sysfs_number(const char *address, const char *name, uint64_t *number) {
+  char path[SYSFS_PATH_BYTES], text[64], *end;
+
+  sysfs_path(path, address, name);
+  if (!sysfs_read(path, text, sizeof text)) return false;
+  errno = 0;
+  *number = strtoull(text, &end, 0);
+  return errno == 0 && end != text;
+}
+
+int sysfs_write(const char *path, const char *text) {
+  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  const size_t bytes = strlen(text);
+  int error = 0;
+
+  if (fd < 0) return errno;
+  if (write(fd, text, bytes) != (ssize_t)bytes) error = errno;
+  (void)close(fd);
+  return error;
+}
+
+bool sysfs_link(const char *address, const char *name, char *target, size_t target_bytes) {
+  char path[SYSFS_PATH_BYTES], whole[PATH_MAX];
+
+  sysfs_path(path, address, name);
+  if (realpath(path, whole) == NULL) return false;
+  const char *last = strrchr(whole, '/');
+  (void)snprintf(target, target_bytes, "%s", last == NULL ? whole : last + 1);
+  return true;
+}

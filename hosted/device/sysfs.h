@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel tells of a PCI function in /sys/bus/pci/devices, and takes. `address` is as in 0000:01:00.0. */
+#ifndef SPATE_HOSTED_SYSFS_H
+#define SPATE_HOSTED_SYSFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SYSFS_PATH_BYTES 512u
+
+/* 0000:01:00.0, also without the domain: 01:00.0. False: it is neither. `address` has 13 bytes of room. */
+bool sysfs_address(const char *text, char *address);
+bool sysfs_exists(const char *address);
+/* The file `name` of the function; `path` has SYSFS_PATH_BYTES of room. */
+void sysfs_path(char *path, const char *address, const char *name);
+/* The first line of a file, without its end. False: it cannot be read. */
+bool sysfs_read(const char *path, char *text, size_t text_bytes);
+/* Of a number as the kernel writes it: 0x144d, 16; false: there is none. */
+bool sysfs_number(const char *address, const char *name, uint64_t *number);
+/* errno, 0: written. */
+int sysfs_write(const char *path, const char *text);
+/* The last name of what a symbolic link points to: of `driver` the driver's. False: there is no such link. */
+bool sysfs_link(const char *address, const char *name, char *target, size_t target_bytes);
+
+#endif

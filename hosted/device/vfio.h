@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The container of VFIO: one IOMMU address space for all drives of the program, and the groups in it. */
+#ifndef SPATE_HOSTED_VFIO_H
+#define SPATE_HOSTED_VFIO_H
+
+/* The group of this function, in the container, which has its IOMMU then. Ends the program, with a sentence that says
+ * what is missing and how to get it. The group's file descriptor, which is vfio_leave()'s. */
+int vfio_join(const char *address);
+/* With the last group the container goes. */
+void vfio_leave(int group);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vfio.h"
+
+#include "../text/fail.h"
+#include "pool.h"
+#include "sysfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/vfio.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int container = -1;
+static unsigned groups;
+
+/* ---- the container ---- */
+
+__attribute__((noreturn)) static void refuse_vfio(const char *path, int error) {
+  if (error == ENOENT || error == ENODEV)
+    fail(EXIT_FAILED, "%s is not there: modprobe vfio-pci loads VFIO, and the kernel needs an IOMMU", path);
+  if (error == EACCES || error == EPERM)
+    fail(EXIT_REFUSED, "%s: you may not open it. Root may, and so may whoever root makes its owner: chown USER %s",
+         path, path);
+  if (error == EBUSY) fail(EXIT_REFUSED, "%s is in use by another program", path);
+  fail(EXIT_FAILED, "%s: %s", path, strerror(error));
+}
+
+static void open_container(void) {
+  static const char path[] = "/dev/vfio/vfio";
+
+  container = open(path, O_RDWR | O_CLOEXEC);
+  if (container < 0) refuse_vfio(path, errno);
+  if (ioctl(container, VFIO_GET_API_VERSION) != VFIO_API_VERSION ||
+      ioctl(container, VFIO_CHECK_EXTENSION, VFIO_TYPE1v2_IOMMU) != 1)
+    fail(EXIT_FAILED, "%s: this kernel's VFIO has no type 1 IOMMU: modprobe vfio_iommu_type1", path);
+}
+
+/*
+ * A drive whose accesses bypass the processor's caches needs queues that are not cached, which user space cannot have:
+ * it would read old completions, and sometimes. Emulators do not show that, so the kernel's word is taken.
+ */
+static void check_coherent(const char *address) {
+  if (ioctl(container, VFIO_CHECK_EXTENSION, VFIO_DMA_CC_IOMMU) == 1) return;
+  fail(EXIT_REFUSED,
+       "%s: the kernel does not say that DMA through this IOMMU is coherent with the caches, and without that data "
+       "would be wrong now and then. If root port and IOMMU are, the device tree says so: dma-coherent",
+       address);
+}
+
+/* ---- the group ---- */
+
+/* Names of the other functions of the group whose driver stands in the way. */
+static void list_others(const char *address, char *others, size_t others_bytes) {
+  char path[SYSFS_PATH_BYTES];
+  size_t used = 0;
+
+  sysfs_path(path, address, "iommu_group/devices");
+  DIR *entries = opendir(path);
+  others[0] = '\0';
+  if (entries == NULL) return;
+  for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+    char driver[64];
+    if (entry->d_name[0] == '.' || strcmp(entry->d_name, address) == 0 ||
+        !sysfs_link(entry->d_name, "driver", driver, sizeof driver) || strcmp(driver, "vfio-pci") == 0 ||
+        strcmp(driver, "pcieport") == 0)
+      continue;
+    const int more = snprintf(others + used, others_bytes - used, " %s (%s)", entry->d_name, driver);
+    if (more < 0 || (size_t)more >= others_bytes - used) break;
+    used += (size_t)more;
+  }
+  (void)closedir(entries);
+}
+
+static void check_viable(const char *address, int group, const char *number) {
+  struct vfio_group_status status = {.argsz = sizeof status};
+  char others[512];
+
+  if (ioctl(group, VFIO_GROUP_GET_STATUS, &status) != 0)
+    fail(EXIT_FAILED, "VFIO group %s: %s", number, strerror(errno));
+  if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) != 0) return;
+  list_others(address, others, sizeof others);
+  fail(EXIT_REFUSED,
+       "%s shares IOMMU group %s with functions that the kernel uses:%s. The IOMMU cannot keep them apart; a slot "
+       "behind a root port with ACS has a group of its own",
+       address, number, others);
+}
+
+static int open_group(const char *address, char *number, size_t number_bytes) {
+  char path[96];
+
+  if (!sysfs_link(address, "iommu_group", number, number_bytes))
+    fail(EXIT_REFUSED,
+         "%s is behind no IOMMU. If this machine has one, the firmware or the kernel's command line turns it on "
+         "(intel_iommu=on); if it has none, there is pci:%s",
+         address, address);
+  (void)snprintf(path, sizeof path, "/dev/vfio/%s", number);
+  const int group = open(path, O_RDWR | O_CLOEXEC);
+  if (group < 0) refuse_vfio(path, errno);
+  return group;
+}
+
+int vfio_join(const char *address) {
+  char number[64];
+  const int group = open_group(address, number, sizeof number);
+
+  check_viable(address, group, number);
+  if (container < 0) open_container();
+  if (ioctl(group, VFIO_GROUP_SET_CONTAINER, &container) != 0)
+    fail(EXIT_FAILED, "VFIO group %s: %s", number, strerror(errno));
+  if (groups == 0 && ioctl(container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0)
+    fail(EXIT_FAILED, "%s: VFIO cannot use its IOMMU: %s", address, strerror(errno));
+  groups++;
+  check_coherent(address);
+  pool_open(container);
+  return group;
+}
+
+void vfio_leave(int group) {
+  groups--;
+  if (groups == 0) pool_close();
+  (void)ioctl(group, VFIO_GROUP_UNSET_CONTAINER);
+  (void)close(group);
+  if (groups > 0) return;
+  (void)close(container);
+  container = -1;
+}

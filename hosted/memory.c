@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory.h"
+
+#include "text/fail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *take_any(size_t bytes) {
+  void *memory = aligned_alloc(SPATE_PAGE_BYTES, bytes);
+
+  return memory == NULL ? NULL : memset(memory, 0, bytes);
+}
+
+static const struct memory_supply any = {.take = take_any, .take_ring = take_any};
+static const struct memory_supply *supply = &any;
+
+void memory_from(const struct memory_supply *from) { supply = from == NULL ? &any : from; }
+
+static void *given(void *memory, size_t bytes) {
+  if (memory == NULL) fail(EXIT_FAILED, "no memory for %zu bytes", bytes);
+  return memory;
+}
+
+void *memory_take(size_t bytes) { return given(supply->take(bytes), bytes); }
+
+void *memory_take_ring(size_t bytes) { return given(supply->take_ring(bytes), bytes); }
+
+void memory_give(void *memory) {
+  if (supply == &any) free(memory);
+}
+
+void memory_region(struct spate_region *region, void *ring, uint64_t bytes, void *table) {
+  struct spate_arena arena = {.start = table, .bytes = SPATE_REGION_TABLE_BYTES(bytes)};
+
+  expect(supply->page_address == NULL
+             ? spate_region_init(region, ring, bytes, &arena)
+             : spate_region_init_scattered(region, ring, bytes, supply->page_address, ring, &arena),
+         "mapping the ring");
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive.h"
+
+#include "../device/device.h"
+#include "../memory.h"
+#include "../text/fail.h"
+#include "target_internal.h"
+
+#include <linux_port.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEPTH 64u
+
+/* ---- the controller ---- */
+
+void drive_open(struct drive *drive, struct target *target, struct spate_nvme_config config) {
+  const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(DEPTH);
+
+  drive->memory = (struct spate_arena){.start = memory_take(bytes), .bytes = bytes};
+  config.queue_memory = &drive->memory;
+  expect(spate_nvme_open(&drive->controller, &config), target->name);
+  expect(spate_nvme_queue_open(&drive->controller, &drive->queue, 0, DEPTH), target->name);
+  target->kind = TARGET_DRIVE;
+  target->nvme = &drive->controller;
+  target->block = &drive->queue.block;
+}
+
+void drive_close(struct drive *drive, const char *name) {
+  const enum spate_error error = spate_nvme_shutdown(&drive->controller);
+
+  if (error != SPATE_OK && error != SPATE_E_GONE)
+    (void)fprintf(stderr, "spate: %s: shutting the drive down: %s. %s\n", name, spate_error_name(error),
+                  spate_error_help(error));
+}
+
+/* ---- vfio: and pci: ---- */
+
+struct own_drive {
+  struct device device;
+  struct drive drive;
+};
+
+static void close_own(struct target *target) {
+  struct own_drive *own = target->backend;
+
+  drive_close(&own->drive, target->name);
+  const bool back = device_close(&own->device);
+  free(own);
+  if (!back) fail(EXIT_FAILED, "%s stays without a driver of the kernel's", target->name);
+}
+
+static void open_own(struct target *target, const char *address,
+                     void (*open)(struct device *device, const char *address, bool bind)) {
+  struct own_drive *own = calloc(1, sizeof *own);
+
+  if (own == NULL) fail(EXIT_FAILED, "no memory");
+  open(&own->device, address, target_bind);
+  target->removal_fd = own->device.removal_fd;
+  target->backend = own;
+  target->close = close_own;
+  drive_open(&own->drive, target,
+             (struct spate_nvme_config){.registers = own->device.registers,
+                                        .registers_bytes = own->device.registers_bytes,
+                                        .reattach = device_reattach,
+                                        .reattach_context = &own->device});
+}
+
+void target_open_vfio(struct target *target, const char *address) { open_own(target, address, device_open_vfio); }
+
+void target_open_pci(struct target *target, const char *address) { open_own(target, address, device_open_pci); }

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An NVMe drive under the library's own driver, once its registers are there: what vfio:, pci: and sim: share. */
+#ifndef SPATE_HOSTED_DRIVE_H
+#define SPATE_HOSTED_DRIVE_H
+
+#include "target.h"
+
+struct drive {
+  struct spate_arena memory; /* of the two below */
+  struct spate_nvme controller;
+  struct spate_nvme_queue queue;
+};
+
+/* `config` without queue_memory. Memory comes from memory.h. Ends the program if the drive cannot be used. The target
+ * is complete but for `close` and `backend`. */
+void drive_open(struct drive *drive, struct target *target, struct spate_nvme_config config);
+/* Shuts the controller down; what fails is said on standard error. */
+void drive_close(struct drive *drive, const char *name);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A virtual drive: the library's own driver on a machine in virtual time (sim/sim.h). Its clock is the port's; sources
+ * and progress bars keep the system's.
+ */
+#include "../memory.h"
+#include "../text/fail.h"
+#include "drive.h"
+#include "target_internal.h"
+
+#include "../../ports/common/host_port.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux_port.h>
+#include <rig.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BYTES (UINT32_C(1) << 20)
+
+struct virtual_drive {
+  struct sim_drive *media;
+  struct spate_pcie_device device;
+  struct drive drive;
+  int file; /* keeps what is on it; −1: nothing does */
+  bool keep;
+  int always; /* an event that is always there: nobody sleeps while virtual time could pass */
+};
+
+/* Of all virtual drives. They are all in it before the first is opened, because enumeration moves those that it finds.
+ */
+static struct sim *sim; /* NULL: there is none yet */
+static struct spate_pcie_host host;
+static unsigned announced, found, open_drives;
+
+/* ---- the machine ---- */
+
+static void *take(size_t bytes) { return sim_memory_take(sim, bytes, SIM_CACHED); }
+
+/* The port's clock counts nanoseconds, as the simulated port's does. */
+static void start_machine(void) {
+  static const struct linux_machine port = {.read32 = host_read32,
+                                            .write32 = host_write32,
+                                            .dma_address = host_dma_address,
+                                            .ticks = host_ticks,
+                                            .relax = host_relax};
+  static const struct memory_supply supply = {.take = take, .take_ring = take};
+
+  if (sim != NULL) return;
+  sim = sim_new(&(struct sim_config){.seed = 1, .host = sim_host_a53, .coherent = true});
+  sim_use(sim);
+  linux_port_machine(&port);
+  memory_from(&supply);
+}
+
+static void stop_machine(void) {
+  if (--open_drives > 0) return;
+  announced = found = 0;
+  linux_port_machine(NULL);
+  memory_from(NULL);
+  sim_free(sim);
+  sim = NULL;
+}
+
+/* ---- the file behind it ---- */
+
+static void copy_in(struct virtual_drive *own, const char *path, off_t from, off_t to) {
+  static uint8_t data[COPY_BYTES];
+
+  while (from < to) {
+    const size_t bytes = to - from < (off_t)sizeof data ? (size_t)(to - from) : sizeof data;
+    if (pread(own->file, data, bytes, from) != (ssize_t)bytes) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+    (void)sim_store_write(sim_drive_store(own->media), (uint64_t)from, data, bytes);
+    from += (off_t)bytes;
+  }
+}
+
+/* Holes of the file hold nothing. */
+static void load(struct virtual_drive *own, const char *path, uint64_t capacity_bytes) {
+  struct stat status;
+
+  if (fstat(own->file, &status) != 0) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+  if (status.st_size != 0 && (uint64_t)status.st_size != capacity_bytes)
+    fail(EXIT_REFUSED, "%s was not kept by a virtual drive of this profile: it has %lld bytes, and not %llu", path,
+         (long long)status.st_size, (unsigned long long)capacity_bytes);
+  for (off_t at = 0; at < status.st_size;) {
+    const off_t from = lseek(own->file, at, SEEK_DATA);
+    if (from < 0 && errno == ENXIO) return;
+    const off_t to = from < 0 ? -1 : lseek(own->file, from, SEEK_HOLE);
+    if (to < 0) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+    copy_in(own, path, from, to);
+    at = to;
+  }
+}
+
+static void open_kept(struct virtual_drive *own, const char *path, enum target_access access, uint64_t bytes) {
+  own->keep = access != TARGET_READ;
+  own->file = open(path, (own->keep ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
+  if (own->file < 0) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+  if (own->keep && flock(own->file, LOCK_EX | LOCK_NB) != 0) fail(EXIT_REFUSED, "%s is in use by another spate", path);
+  load(own, path, bytes);
+}
+
+/* As it was sparse before, it is made sparse again. */
+static void save(struct virtual_drive *own, const char *name, uint64_t capacity_bytes) {
+  static uint8_t page[SIM_PAGE];
+  const struct sim_store *store = sim_drive_store(own->media);
+  bool good = ftruncate(own->file, 0) == 0 && ftruncate(own->file, (off_t)capacity_bytes) == 0;
+
+  for (uint64_t at = 0; good && sim_store_next(store, &at); at += SIM_PAGE) {
+    sim_store_read(store, at, page, sizeof page);
+    good = pwrite(own->file, page, sizeof page, (off_t)at) == (ssize_t)sizeof page;
+  }
+  if (!good) fail(EXIT_FAILED, "%s: what is on the drive cannot be kept: %s", name, strerror(errno));
+}
+
+/* ---- the target ---- */
+
+static void close_sim(struct target *target) {
+  struct virtual_drive *own = target->backend;
+
+  drive_close(&own->drive, target->name);
+  if (own->keep) save(own, target->name, sim_drive_blocks(own->media) << sim_drive_block_shift(own->media));
+  if (own->file >= 0) (void)close(own->file);
+  (void)close(own->always);
+  stop_machine();
+  free(own);
+}
+
+static enum spate_error reattach(void *context) {
+  struct virtual_drive *own = context;
+
+  return spate_pcie_restore(&host, &own->device);
+}
+
+static void enumerate(const char *name) {
+  static const struct spate_pcie_ecam_config bridge = {
+      .config_base = SIM_ECAM,
+      .last_bus = SIM_ECAM_BUSES - 1u,
+      .memory = {.cpu_address = SIM_WINDOW, .bus_address = SIM_WINDOW, .bytes = SIM_WINDOW_BYTES},
+  };
+
+  expect(spate_pcie_ecam_open(&host, &bridge), name);
+  expect(spate_pcie_enumerate(&host, 0), name);
+}
+
+/* Root ports are numbered in the order of the drives, and enumeration finds them in this order. */
+static void find_device(struct virtual_drive *own, const char *name) {
+  const struct spate_pcie_device *device;
+
+  if (found == 0) enumerate(name);
+  own->media = sim_drive_at(sim, found);
+  expect(spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, found++, &device), name);
+  own->device = *device;
+}
+
+__attribute__((noreturn)) static void refuse_profile(const char *word) {
+  char names[512];
+  size_t used = 0;
+
+  for (unsigned i = 0; sim_profile_at(i) != NULL && used < sizeof names; i++)
+    used += (size_t)snprintf(names + used, sizeof names - used, " %s", sim_profile_at(i)->name);
+  fail(EXIT_USAGE, "sim:%s: no virtual drive has this name. There are:%s", word, names);
+}
+
+static const struct sim_profile *profile_of(const char *words, const char *colon) {
+  char name[64];
+  const size_t length = colon == NULL ? strlen(words) : (size_t)(colon - words);
+
+  (void)snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1u), words);
+  const struct sim_profile *profile = sim_profile_find(name);
+  if (profile == NULL) refuse_profile(name);
+  return profile;
+}
+
+void target_announce_sim(const char *words) {
+  const struct sim_profile *profile = profile_of(words, strchr(words, ':'));
+
+  start_machine();
+  (void)sim_drive_add(sim, profile, NULL);
+  announced++;
+}
+
+void target_open_sim(struct target *target, const char *words, enum target_access access) {
+  const char *colon = strchr(words, ':');
+  struct virtual_drive *own = calloc(1, sizeof *own);
+
+  if (own == NULL) fail(EXIT_FAILED, "no memory");
+  if (found == announced) target_announce_sim(words);
+  open_drives++;
+  find_device(own, target->name);
+  own->file = -1;
+  if (colon != NULL)
+    open_kept(own, colon + 1, access, sim_drive_blocks(own->media) << sim_drive_block_shift(own->media));
+  own->always = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (own->always < 0) fail(EXIT_FAILED, "eventfd: %s", strerror(errno));
+  target->wait_fd = own->always;
+  target->backend = own;
+  target->close = close_sim;
+  drive_open(&own->drive, target,
+             (struct spate_nvme_config){.registers = own->device.bar0,
+                                        .registers_bytes = own->device.bar0_bytes,
+                                        .reattach = reattach,
+                                        .reattach_context = own});
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of targets, a file each. Each gets a target with its name and no more, and fills in the rest. */
+#ifndef SPATE_HOSTED_TARGET_INTERNAL_H
+#define SPATE_HOSTED_TARGET_INTERNAL_H
+
+#include "target.h"
+
+void target_open_file(struct target *target, enum target_access access, uint32_t block_bytes);
+/* `address`: the name without vfio: or pci:, `words` that without sim: or stripe:. */
+void target_open_vfio(struct target *target, const char *address);
+void target_open_pci(struct target *target, const char *address);
+/* Before any of them is opened: one virtual drive more will be. */
+void target_announce_sim(const char *words);
+void target_open_sim(struct target *target, const char *words, enum target_access access);
+void target_open_stripe(struct target *target, const char *words, enum target_access access);
+
+#endif

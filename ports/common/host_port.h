@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of spate/port.h as a program on a PC supplies them: host_plain.c does, and so does a simulated drive.
+ */
+#ifndef SPATE_HOST_PORT_H
+#define SPATE_HOST_PORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t host_read32(uintptr_t address);
+void host_write32(uintptr_t address, uint32_t value);
+uint64_t host_read64(uintptr_t address);
+void host_write64(uintptr_t address, uint64_t value);
+void host_dma_write_barrier(void);
+void host_dma_read_barrier(void);
+void host_cache_clean(const void *start, size_t bytes);
+void host_cache_invalidate(void *start, size_t bytes);
+uint64_t host_dma_address(const volatile void *memory);
+uint64_t host_ticks(void);
+uint64_t host_ticks_per_second(void);
+void host_relax(void);
+void host_log(const char *text, uint64_t value);
+
+#endif
