@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware builds install demo test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+.PHONY: help setup setup-gateware builds install demo demo-linux test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-rtl formal test-rtl fuzz clean
 
@@ -63,6 +63,9 @@ build-%: setup
 
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
+
+demo-linux: build-linux-aarch64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s)
+	$(PYTHON) tools/demo_linux.py $(if $(KEEP),--keep)
 
 test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
 	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)

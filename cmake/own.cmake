@@ -16,7 +16,6 @@ endfunction()
 
 if(SPATE_HOSTED)
   enable_testing()
-  add_subdirectory(sim)
   add_subdirectory(hosted)
 elseif(CMAKE_CROSSCOMPILING)
   # A port that boots defines the target spate_board: start-up code, console, linker script.

@@ -31,7 +31,7 @@ void memory_give(void *memory) {
 }
 
 void memory_region(struct spate_region *region, void *ring, uint64_t bytes, void *table) {
-  struct spate_arena arena = {.start = table, .bytes = SPATE_REGION_TABLE_BYTES(bytes)};
+  struct spate_arena arena = {.start = table, .bytes = (size_t)SPATE_REGION_TABLE_BYTES(bytes)};
 
   expect(supply->page_address == NULL
              ? spate_region_init(region, ring, bytes, &arena)

@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "../target/target.h"
+#include "../text/progress.h"
 #include "../text/units.h"
 
 #include <linux_port.h>
@@ -34,6 +35,11 @@ int command_option(const struct command *command, int count, char **words, const
       command_json = true;
       break;
     case OPTION_BIND: target_bind = true; break;
+    case OPTION_PROGRESS:
+      if (strcmp(optarg, "json") != 0 && strcmp(optarg, "none") != 0)
+        command_usage(command, "--progress %s: there are json and none", optarg);
+      progress_style = optarg[0] == 'j' ? PROGRESS_JSON : PROGRESS_NONE;
+      break;
     case '?': (void)fprintf(stderr, "spate %s --help explains.\n", command->name); exit(EXIT_USAGE);
     default: return got;
     }

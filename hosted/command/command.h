@@ -17,18 +17,20 @@ struct command {
 };
 
 extern const struct command command_extract, command_format, command_info, command_ls, command_record, command_recover,
-    command_rm, command_verify;
+    command_release, command_rm, command_verify;
 
 /* What every command takes; its own options have values from 1000 on. */
-enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND };
+enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, OPTION_PROGRESS };
 #define OPTIONS_COMMON                                                                                                 \
   {"help", no_argument, NULL, OPTION_HELP}, {"verbose", no_argument, NULL, OPTION_VERBOSE},                            \
-      {"output-format", required_argument, NULL, OPTION_JSON}, {"bind", no_argument, NULL, OPTION_BIND}, {             \
+      {"output-format", required_argument, NULL, OPTION_JSON}, {"bind", no_argument, NULL, OPTION_BIND},               \
+      {"progress", required_argument, NULL, OPTION_PROGRESS}, {                                                        \
     NULL, 0, NULL, 0                                                                                                   \
   }
 #define HELP_COMMON                                                                                                    \
   "  --bind                 vfio: and pci: take the drive from the kernel's driver, and give it back at the end\n"     \
   "  --output-format=json   one JSON document on standard output\n"                                                    \
+  "  --progress none|json   no progress, or a line of JSON each second, on standard error\n"                           \
   "  -v, --verbose          what the library has to say, on standard error\n"                                          \
   "  -h, --help             this text\n"
 

@@ -11,8 +11,8 @@
 #endif
 
 static const struct command *const commands[] = {
-    &command_format, &command_record,  &command_ls,      &command_info,
-    &command_verify, &command_extract, &command_recover, &command_rm,
+    &command_format,  &command_record,  &command_ls, &command_info,    &command_verify,
+    &command_extract, &command_recover, &command_rm, &command_release,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

@@ -28,7 +28,7 @@ static void play(struct spate_player *player, const uint8_t *ring, const char *p
     take(context, ring + offset_bytes, bytes, at_bytes);
     spate_player_give_back(player);
     at_bytes += bytes;
-    progress_show(&progress, at_bytes, "");
+    progress_show(&progress, at_bytes, NULL);
   }
   progress_end(&progress);
   if (player->error != SPATE_OK)

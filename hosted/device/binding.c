@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define NAME_BYTES 64u
+#define NO_DRIVER  "spate" /* in driver_override: a name that no driver has keeps all away */
 
 /* No driver: `name` is "". */
 static void driver_of(const char *address, char *name) {
@@ -99,8 +100,7 @@ static void change(const char *address, const char *driver) {
   char override[SYSFS_PATH_BYTES];
 
   sysfs_path(override, address, "driver_override");
-  /* A name that no driver has keeps all away. */
-  set(address, override, driver == NULL ? "spate" : driver);
+  set(address, override, driver == NULL ? NO_DRIVER : driver);
   unbind(address);
   if (driver != NULL) set(address, "/sys/bus/pci/drivers_probe", address);
 }
@@ -122,6 +122,14 @@ bool binding_take(const char *address, const char *driver, bool bind) {
   if (strcmp(now, wanted) == 0) return true;
   (void)binding_give_back(address);
   fail(EXIT_FAILED, "%s did not take %s. Is it loaded? modprobe %s", wanted, address, wanted);
+}
+
+bool binding_taken(const char *address) {
+  char path[SYSFS_PATH_BYTES], override[NAME_BYTES];
+
+  sysfs_path(path, address, "driver_override");
+  return sysfs_read(path, override, sizeof override) &&
+         (strcmp(override, NO_DRIVER) == 0 || strcmp(override, "vfio-pci") == 0);
 }
 
 bool binding_give_back(const char *address) {

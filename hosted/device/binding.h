@@ -2,8 +2,7 @@
 /*
  * Which driver has a PCI function: taken from the kernel's, and given back.
  *
- * What a program that was killed did not give back is known by `driver_override`, which nothing else sets on a drive:
- * binding_release() goes by that.
+ * A function that was taken is known by its `driver_override`. So what a killed program left can be given back later.
  */
 #ifndef SPATE_HOSTED_BINDING_H
 #define SPATE_HOSTED_BINDING_H
@@ -18,5 +17,8 @@
 bool binding_take(const char *address, const char *driver, bool bind);
 /* False, with a sentence on standard error: it did not come back. */
 bool binding_give_back(const char *address);
+
+/* Is it one that binding_take() took, and nobody gave back? */
+bool binding_taken(const char *address);
 
 #endif

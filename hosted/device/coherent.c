@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coherent.h"
 
+#include "../text/fail.h"
 #include "sysfs.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +14,7 @@
 #if defined(__x86_64__) || defined(__i386__)
 
 /* The architecture has it so: caches snoop all DMA. */
-bool coherent_device(const char *address, char *why, size_t why_bytes) {
-  (void)address;
-  (void)why;
-  (void)why_bytes;
-  return true;
-}
+void coherent_check(const char *address) { (void)address; }
 
 #else
 
@@ -46,23 +43,25 @@ static bool tree_says(char *node) {
   return false;
 }
 
-bool coherent_device(const char *address, char *why, size_t why_bytes) {
+__attribute__((noreturn)) static void refuse(const char *address, const char *why) {
+  fail(EXIT_REFUSED,
+       "%s: %s. Without coherent DMA data would be wrong now and then. If the root port is connected coherently (on a "
+       "Zynq UltraScale+ by HPC or ACP), its node in the device tree says dma-coherent",
+       address, why);
+}
+
+void coherent_check(const char *address) {
   char path[SYSFS_PATH_BYTES], folder[PATH_MAX], node[PATH_MAX], link[PATH_MAX + 32];
 
   sysfs_path(path, address, "");
-  if (realpath(path, folder) == NULL) {
-    (void)snprintf(why, why_bytes, "there is no such function");
-    return false;
-  }
+  if (realpath(path, folder) == NULL) refuse(address, "there is no such function");
   do {
     (void)snprintf(link, sizeof link, "%s/of_node", folder);
     if (realpath(link, node) == NULL) continue;
-    if (tree_says(node)) return true;
-    (void)snprintf(why, why_bytes, "the device tree does not say that its DMA is coherent (%.300s)", node);
-    return false;
+    if (!tree_says(node)) refuse(address, "the device tree does not say that its DMA is coherent");
+    return;
   } while (up(folder));
-  (void)snprintf(why, why_bytes, "it is in no device tree, so nothing says that its DMA is coherent");
-  return false;
+  refuse(address, "it is in no device tree, so nothing says that its DMA is coherent");
 }
 
 #endif

@@ -107,6 +107,9 @@ static void close_file(int *fd) {
 }
 
 bool device_close(struct device *device) {
+  /* A function that is being removed goes to nobody. */
+  const bool give_back = device->give_back && !removal_asked(device);
+
   for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
     if (open_devices[i] == device) open_devices[i] = NULL;
   /* A drive that is gone cannot be told. */
@@ -124,5 +127,5 @@ bool device_close(struct device *device) {
   device->group_fd = -1;
   if (device->enabled) physical_leave(device->address);
   device->enabled = false;
-  return !device->give_back || binding_give_back(device->address);
+  return !give_back || binding_give_back(device->address);
 }

@@ -12,12 +12,13 @@
 
 #include <spate/error.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct device {
   char address[13]; /* 0000:01:00.0 */
   uintptr_t registers;
-  uint64_t registers_bytes;
+  size_t registers_bytes;
   int removal_fd; /* readable when the kernel asks for the drive back; −1: it cannot ask */
   /* private */
   int registers_fd, config_fd, group_fd;

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 /* Behind an IOMMU that translates, physical addresses lead nowhere, or somewhere else. */
@@ -22,16 +23,6 @@ static void check_untranslated(const char *address) {
   (void)snprintf(path, sizeof path, "/sys/kernel/iommu_groups/%s/type", group);
   if (sysfs_read(path, type, sizeof type) && strcmp(type, "identity") == 0) return;
   fail(EXIT_REFUSED, "%s is behind an IOMMU: vfio:%s is the way then", address, address);
-}
-
-static void check_coherent(const char *address) {
-  char why[SYSFS_PATH_BYTES];
-
-  if (!coherent_device(address, why, sizeof why))
-    fail(EXIT_REFUSED,
-         "%s: %s. Without coherent DMA data would be wrong now and then. If the root port is connected coherently "
-         "(on a Zynq UltraScale+ by HPC or ACP), its node in the device tree says dma-coherent",
-         address, why);
 }
 
 static int open_file(const struct device *device, const char *name, int flags) {
@@ -62,16 +53,18 @@ void device_open_pci(struct device *device, const char *address, bool bind) {
   device_named(device, address);
   if (sysfs_exists(device->address)) {
     check_untranslated(device->address);
-    check_coherent(device->address);
+    coherent_check(device->address);
   }
   device->give_back = binding_take(device->address, NULL, bind);
   device_give_back_at_exit(device);
+  device->config_fd = open_file(device, "config", O_RDWR);
+  if (flock(device->config_fd, LOCK_EX | LOCK_NB) != 0)
+    fail(EXIT_REFUSED, "%s is in use by another spate", device->address);
   physical_join();
   enable(device);
-  device->config_fd = open_file(device, "config", O_RDWR);
   device->registers_fd = open_file(device, "resource0", O_RDWR | O_SYNC);
   if (fstat(device->registers_fd, &status) != 0) fail(EXIT_FAILED, "%s: BAR 0: %s", device->address, strerror(errno));
-  device->registers_bytes = (uint64_t)status.st_size;
+  device->registers_bytes = (size_t)status.st_size;
   device_map(device);
   device_on(device);
 }

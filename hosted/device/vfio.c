@@ -36,7 +36,7 @@ static void map_registers(struct device *device) {
 
   if (bar.size == 0 || (bar.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0)
     fail(EXIT_FAILED, "%s: BAR 0 cannot be mapped. Did it get a place? lspci -vs %s", device->address, device->address);
-  device->registers_bytes = bar.size;
+  device->registers_bytes = (size_t)bar.size; /* a BAR that fits the address space */
   device->registers_offset_bytes = bar.offset;
   device_map(device);
 }

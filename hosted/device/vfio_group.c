@@ -2,6 +2,7 @@
 #include "vfio.h"
 
 #include "../text/fail.h"
+#include "coherent.h"
 #include "pool.h"
 #include "sysfs.h"
 
@@ -41,14 +42,12 @@ static void open_container(void) {
 
 /*
  * A drive whose accesses bypass the processor's caches needs queues that are not cached, which user space cannot have:
- * it would read old completions, and sometimes. Emulators do not show that, so the kernel's word is taken.
+ * it would read old completions, now and then. Emulators do not show that, so the system's word is taken. The IOMMU's
+ * (VFIO_DMA_CC_IOMMU) says that it makes all DMA coherent; without it, the root port has to be.
  */
 static void check_coherent(const char *address) {
   if (ioctl(container, VFIO_CHECK_EXTENSION, VFIO_DMA_CC_IOMMU) == 1) return;
-  fail(EXIT_REFUSED,
-       "%s: the kernel does not say that DMA through this IOMMU is coherent with the caches, and without that data "
-       "would be wrong now and then. If root port and IOMMU are, the device tree says so: dma-coherent",
-       address);
+  coherent_check(address);
 }
 
 /* ---- the group ---- */

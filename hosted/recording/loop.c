@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include "../target/temperature.h"
 #include "../text/progress.h"
 
 #include <stdio.h>
@@ -79,15 +80,59 @@ static uint64_t pushed_bytes(const struct session *session) {
   return bytes;
 }
 
-static void show(struct session *session, struct progress *progress) {
-  static const char *const levels[] = {"", ", filling", ", SLOW DOWN", ", OVERRUN NEAR"};
-  const struct recording *first = &session->recordings[0];
-  const uint64_t held = atomic_load(&first->source.filled) - atomic_load(&first->source.released);
-  char more[64];
+/* ---- what people and programs see of it ---- */
 
-  (void)snprintf(more, sizeof more, "ring %3.0f %%%s", 100.0 * (double)held / first->source.config.slots,
-                 levels[first->stream.pressure.level]);
-  progress_show(progress, pushed_bytes(session), more);
+static const char *level_name(enum spate_level level) {
+  static const char *const names[] = {"calm", "watch", "slow", "critical"};
+
+  return names[level];
+}
+
+static double ring_percent(const struct recording *recording) {
+  const struct source *source = &recording->source;
+  const uint64_t held = atomic_load(&source->filled) - atomic_load(&source->released);
+
+  return 100.0 * (double)held / source->config.slots;
+}
+
+/* The heat that comes too early or too late is the drive's to say: the recorder extrapolates what it is told. */
+static void ask_temperature(struct session *session, struct progress_recording *seen) {
+  struct temperature temperature;
+
+  if (!temperature_read(&session->volume.target, &temperature)) return;
+  spate_recorder_temperature(&session->recorder, temperature.celsius, temperature.warning_celsius,
+                             temperature.critical_celsius);
+  seen->celsius = temperature.celsius;
+}
+
+static void look(struct session *session, struct progress_recording *seen) {
+  enum spate_level pressure = SPATE_LEVEL_CALM;
+
+  seen->room_bytes = 0;
+  seen->ring_percent = 0;
+  for (unsigned i = 0; i < session->count; i++) {
+    const struct recording *recording = &session->recordings[i];
+    const struct spate_take *now = recording->stream.now;
+    const double percent = ring_percent(recording);
+    if (now != NULL) seen->room_bytes += now->clip.reserved_bytes - now->pushed_bytes;
+    if (percent > seen->ring_percent) seen->ring_percent = percent;
+    if (recording->stream.pressure.level > pressure) pressure = recording->stream.pressure.level;
+  }
+  seen->pressure = level_name(pressure);
+  seen->heat = level_name(session->recorder.heat.level);
+}
+
+#define TEMPERATURE_S 1.0
+
+static void show(struct session *session, struct progress *progress, struct progress_recording *seen) {
+  const double seconds = progress_seconds(progress);
+
+  if (seconds >= session->next_temperature_s) {
+    session->next_temperature_s = seconds + TEMPERATURE_S;
+    ask_temperature(session, seen);
+  }
+  look(session, seen);
+  progress_show(progress, pushed_bytes(session), seen);
 }
 
 /* Sensors with a rate end by their bytes, and not a moment earlier. */
@@ -101,6 +146,7 @@ static double seconds_left(const struct session *session, const struct recording
 }
 
 void recording_work(struct session *session, const struct recording_request *request) {
+  struct progress_recording seen = {.celsius = PROGRESS_NO_TEMPERATURE};
   struct progress progress;
   uint64_t total_bytes = 0;
 
@@ -109,7 +155,7 @@ void recording_work(struct session *session, const struct recording_request *req
   progress_begin(&progress, session->count == 1 ? session->recordings[0].path : "all", total_bytes);
   while (work(session) && !recording_interrupted() && !removed(session)) {
     if (seconds_left(session, request, &progress) <= 0) break;
-    show(session, &progress);
+    show(session, &progress, &seen);
     source_wait(&session->recordings[0].source, session->volume.target.wait_fd, WAIT_MS);
   }
   /* What is filled when the end comes is part of the recording. */

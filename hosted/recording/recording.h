@@ -44,6 +44,7 @@ struct session {
   bool warned;
   bool removed; /* the kernel wants the drive back */
   unsigned turns;
+  double next_temperature_s;
 };
 
 /* Is it the sensor, and not a path? */

@@ -20,7 +20,7 @@ static void text(struct json *json, const char *string) {
 static void begin(struct json *json, const char *name) {
   if (json->comma) (void)fputc(',', json->to);
   if (name != NULL) {
-    (void)fprintf(json->to, "\n%*s", (int)json->depth, "");
+    if (!json->line) (void)fprintf(json->to, "\n%*s", (int)json->depth, "");
     text(json, name);
     (void)fputs(": ", json->to);
   }

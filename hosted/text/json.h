@@ -15,6 +15,7 @@ struct json {
   FILE *to;
   unsigned depth;
   bool comma;
+  bool line; /* the whole document on one line */
 };
 
 /* `name` is NULL for the document itself and inside arrays. */

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "progress.h"
 
+#include "json.h"
 #include "units.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TERMINAL_S 0.25
+#define JSON_S     1.0
 #define PLAIN_S    10.0
 #define COLUMNS    79 /* a line that fills a terminal of 80 would wrap */
+
+enum progress_style progress_style;
 
 static double between(const struct timespec *from, const struct timespec *to) {
   return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) / 1e9;
@@ -33,26 +39,99 @@ double progress_seconds(const struct progress *progress) {
   return between(&progress->begun, &time);
 }
 
-void progress_show(struct progress *progress, uint64_t bytes, const char *more) {
-  char done[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES], share[16] = "", line[2 * COLUMNS];
+/* ---- for people ---- */
+
+struct line {
+  char text[4 * COLUMNS];
+  size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...) {
+  va_list arguments;
+
+  va_start(arguments, format);
+  const int more = vsnprintf(line->text + line->used, sizeof line->text - line->used, format, arguments);
+  va_end(arguments);
+  if (more > 0) line->used += (size_t)more;
+  if (line->used >= sizeof line->text) line->used = sizeof line->text - 1u;
+}
+
+static void add_time(struct line *line, double seconds) {
+  if (seconds < 100)
+    add(line, "  %.0f s left", seconds);
+  else if (seconds < 6000)
+    add(line, "  %.0f min left", seconds / 60);
+  else
+    add(line, "  %.1f h left", seconds / 3600);
+}
+
+/* Only what goes the wrong way is worth a word. */
+static void add_recording(struct line *line, const struct progress_recording *recording) {
+  add(line, "  ring %.0f %%", recording->ring_percent);
+  if (strcmp(recording->pressure, "watch") == 0) add(line, ", filling");
+  if (strcmp(recording->pressure, "slow") == 0) add(line, ", SLOW DOWN");
+  if (strcmp(recording->pressure, "critical") == 0) add(line, ", OVERRUN NEAR");
+  if (recording->celsius != PROGRESS_NO_TEMPERATURE) add(line, "  %d C", recording->celsius);
+  if (strcmp(recording->heat, "calm") != 0) add(line, ", HOT");
+}
+
+static void show_line(const struct progress *progress, uint64_t bytes, double rate,
+                      const struct progress_recording *recording) {
+  char done[UNITS_TEXT_BYTES], speed[UNITS_TEXT_BYTES];
+  const uint64_t left_bytes = progress->total_bytes > bytes ? progress->total_bytes - bytes
+                              : recording != NULL           ? recording->room_bytes
+                                                            : 0;
+  struct line line = {.used = 0};
+
+  add(&line, "%s", progress->what);
+  if (progress->total_bytes > 0) add(&line, " %3.0f %%", 100.0 * (double)bytes / (double)progress->total_bytes);
+  add(&line, "  %s  %s/s", units_decimal(bytes, done), units_decimal((uint64_t)rate, speed));
+  if (left_bytes > 0 && rate >= 1) add_time(&line, (double)left_bytes / rate);
+  if (recording != NULL) add_recording(&line, recording);
+  if (progress->terminal)
+    (void)fprintf(stderr, "\r\033[K%.*s", COLUMNS, line.text);
+  else
+    (void)fprintf(stderr, "%s\n", line.text);
+}
+
+/* ---- for programs ---- */
+
+static void show_json(const struct progress *progress, uint64_t bytes, double rate,
+                      const struct progress_recording *recording) {
+  struct json json = {.to = stderr, .line = true};
+
+  json_open(&json, NULL, '{');
+  json_string(&json, "what", progress->what);
+  json_real(&json, "seconds", progress_seconds(progress));
+  json_integer(&json, "bytes", bytes);
+  if (progress->total_bytes > 0) json_integer(&json, "total_bytes", progress->total_bytes);
+  json_real(&json, "bytes_per_s", rate);
+  if (recording != NULL) {
+    json_integer(&json, "room_bytes", recording->room_bytes);
+    json_real(&json, "ring_percent", recording->ring_percent);
+    json_string(&json, "pressure", recording->pressure);
+    json_string(&json, "heat", recording->heat);
+    if (recording->celsius != PROGRESS_NO_TEMPERATURE) json_real(&json, "celsius", recording->celsius);
+  }
+  json_close(&json, '}');
+}
+
+void progress_show(struct progress *progress, uint64_t bytes, const struct progress_recording *recording) {
   const struct timespec time = now();
   const double seconds = between(&progress->shown, &time);
+  const double rate = (double)(bytes - progress->shown_bytes) / seconds;
+  const double interval_s = progress_style == PROGRESS_JSON ? JSON_S : progress->terminal ? TERMINAL_S : PLAIN_S;
 
-  if (seconds < (progress->terminal ? TERMINAL_S : PLAIN_S)) return;
-  if (progress->total_bytes > 0)
-    (void)snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)bytes / (double)progress->total_bytes);
-  (void)units_decimal((uint64_t)((double)(bytes - progress->shown_bytes) / seconds), rate);
-  (void)snprintf(line, sizeof line, "%s%s  %s  %s/s%s%s", progress->what, share, units_decimal(bytes, done), rate,
-                 more[0] != '\0' ? "  " : "", more);
-  if (progress->terminal)
-    (void)fprintf(stderr, "\r\033[K%.*s", COLUMNS, line);
+  if (progress_style == PROGRESS_NONE || seconds < interval_s) return;
+  if (progress_style == PROGRESS_JSON)
+    show_json(progress, bytes, rate, recording);
   else
-    (void)fprintf(stderr, "%s\n", line);
+    show_line(progress, bytes, rate, recording);
   progress->shown = time;
   progress->shown_bytes = bytes;
   progress->any = true;
 }
 
 void progress_end(struct progress *progress) {
-  if (progress->any && progress->terminal) (void)fputs("\r\033[K", stderr);
+  if (progress->any && progress->terminal && progress_style == PROGRESS_PEOPLE) (void)fputs("\r\033[K", stderr);
 }

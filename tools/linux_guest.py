@@ -10,15 +10,17 @@ import pathlib
 import re
 import subprocess
 import tarfile
+import threading
 
 import program
 import qemu
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUEST = ROOT / "build" / "linux-guest"
 PACKAGES = GUEST / "packages"
 
-# In the order in which they are loaded; insmod says so if one of them needs another.
+# In the order in which they are loaded; insmod says so if one of them needs another. The second list is for machines with
+# an IOMMU.
 MODULES = [
     "crc64",
     "crc64_rocksoft_generic",
@@ -33,6 +35,7 @@ MODULES = [
     "raid0",
     "exfat",
 ]
+VFIO_MODULES = ["vfio", "vfio_virqfd", "vfio_iommu_type1", "vfio-pci-core", "vfio-pci"]
 PROGRAMS = {
     "busybox-static": ["bin/busybox"],
     "mdadm": ["sbin/mdadm"],
@@ -47,7 +50,9 @@ INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin:/sbin:/usr/sbin
 mount -t proc proc /proc && mount -t sysfs sysfs /sys && mount -t devtmpfs devtmpfs /dev
-for module in MODULES; do
+modules="MODULES"
+grep -q ' vfio' /proc/cmdline && modules="$modules VFIO"
+for module in $modules; do
   insmod /modules/$module.ko || echo "guest: no module $module"
 done
 wanted=$(sed 's/.*drives=\\([0-9]*\\).*/\\1/' /proc/cmdline)
@@ -125,14 +130,15 @@ def contents(path):
 def build():
     """Kernel and initial file system from the packages as they are now."""
     stamp = GUEST / "built-from"
-    text = "\n".join(sorted(path.name for path in PACKAGES.glob("*.deb"))) + INIT + repr((MODULES, PROGRAMS))
+    text = "\n".join(sorted(path.name for path in PACKAGES.glob("*.deb"))) + INIT + repr((MODULES, VFIO_MODULES, PROGRAMS))
     kernel, initial = GUEST / "vmlinuz", GUEST / "initial.cpio"
     if stamp.exists() and stamp.read_text() == text:
         return kernel, initial
 
     archive = Archive()
-    archive.file("init", INIT.replace("MODULES", " ".join(MODULES)).encode())
-    missing = set(MODULES)
+    init = INIT.replace("MODULES", " ".join(MODULES)).replace("VFIO", " ".join(VFIO_MODULES))
+    archive.file("init", init.encode())
+    missing = set(MODULES + VFIO_MODULES)
     for name, _, read in contents(package("linux-image-[0-9]*")):
         if re.fullmatch(r"boot/vmlinuz-.*", name):
             kernel.write_bytes(read())
@@ -160,11 +166,37 @@ class Result:
     output: str
 
 
-def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None):
+def spate():
+    """The command for the guest: {path in the guest: content}."""
+    command = program.BUILD / "linux-aarch64" / "bin" / "spate"
+    assert command.exists(), f"{command} is not built: make build-linux-aarch64"
+    return {"bin/spate": command.read_bytes()}
+
+
+def machine(folder, drives, block_bytes, iommu, memory, boot_words, initial, options):
+    """The emulator's command. With an IOMMU each drive is behind a root port of its own: 0000:01:00.0, 0000:02:00.0, ..."""
+    kind = "virt,gic-version=3" + (",iommu=smmuv3" if iommu else "")
+    words = f"console=ttyAMA0 quiet panic=-1 drives={len(drives)}{' vfio' if iommu else ''} {boot_words}"
+    command = ["qemu-system-aarch64", "-M", kind, "-cpu", "cortex-a53", "-m", memory, "-nodefaults", "-display", "none"]
+    command += ["-serial", "stdio", "-no-reboot", "-kernel", GUEST / "vmlinuz", "-initrd", initial, "-append", words.strip()]
+    for number, (name, image) in enumerate(drives.items(), start=1):
+        size = (block_bytes or {}).get(name, 512)
+        command += ["-drive", f"if=none,id={name},format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}"]
+        drive = f"nvme,id=nvme-{name},serial={name},drive={name},logical_block_size={size},physical_block_size={size}"
+        if iommu:
+            command += ["-device", f"pcie-root-port,id=port{number},slot={number}"]
+            drive += f",bus=port{number}"
+        command += ["-device", drive]
+    return [*command, *options]
+
+
+def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, iommu=False, memory="512M", boot_words="",
+        echo=None, options=()):
     """Boot, run a shell script in which /drives/NAME is each drive, and shut down. `drives`: {name: image file},
     `block_bytes`: {name: 4096} for those whose logical blocks are not 512 bytes. `folder` is for files on the way.
-    `files`: {path in the guest: content}, executable."""
-    kernel, initial = build()
+    `files`: {path in the guest: content}, executable. `iommu`: an SMMUv3, and VFIO loaded. `boot_words` are the kernel's,
+    `options` the emulator's. `echo` is called with each line of the script's output as it comes."""
+    _, initial = build()
     archive = Archive()
     archive.file("script", script.encode())
     for path, content in (files or {}).items():
@@ -172,15 +204,33 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None):
     combined = pathlib.Path(folder) / "initrd"
     combined.write_bytes(initial.read_bytes() + archive.finished())
 
-    command = ["qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", "cortex-a53", "-m", "512M", "-nodefaults"]
-    command += ["-display", "none", "-serial", "stdio", "-no-reboot", "-kernel", kernel, "-initrd", combined]
-    command += ["-append", f"console=ttyAMA0 quiet panic=-1 drives={len(drives)}"]
-    for name, image in drives.items():
-        size = (block_bytes or {}).get(name, 512)
-        command += ["-drive", f"if=none,id={name},format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}"]
-        command += ["-device", f"nvme,serial={name},drive={name},logical_block_size={size},physical_block_size={size}"]
-    done = program.run(*command, stdin=subprocess.DEVNULL, text=False, timeout_s=timeout_s)
-    text = done.stdout.decode("utf-8", "replace").replace("\r", "")
+    command = machine(folder, drives, block_bytes, iommu, memory, boot_words, combined, options)
+    text = converse(command, timeout_s, echo)
     match = re.search(r"guest: begin\n(.*)guest: exit (\d+)\n", text, re.DOTALL)
-    assert match, "the guest did not come to its end:\n" + program.report(command, program.ending(0), text)
+    assert match, "the guest did not come to its end:\n" + program.report(command, "no exit of its script", text)
     return Result(int(match[2]), match[1])
+
+
+def converse(command, timeout_s, echo):
+    """What the guest's console says until it shuts down."""
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    timer = threading.Timer(timeout_s, process.kill)
+    timer.start()
+    lines, begun = [], False
+    try:
+        for line in process.stdout:
+            lines.append(line.decode("utf-8", "replace").replace("\r", ""))
+            if echo and begun and not lines[-1].startswith("guest: exit "):
+                echo(lines[-1].rstrip("\n"))
+            begun = begun or lines[-1] == "guest: begin\n"
+        status = process.wait()
+    finally:
+        timed_out = not timer.is_alive()
+        timer.cancel()
+        process.kill()
+        process.wait()
+    if timed_out or status != 0:
+        ending = f"stopped after {timeout_s} s" if timed_out else program.ending(status)
+        raise program.Failed(command, ending, "".join(lines))
+    return "".join(lines)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Give drives back that a killed spate had taken from the kernel. */
+#include "../device/release.h"
+
+#include "../device/sysfs.h"
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options[] = {OPTIONS_COMMON};
+
+static const char *without_kind(const char *word) {
+  if (strncmp(word, "vfio:", 5) == 0) return word + 5;
+  return strncmp(word, "pci:", 4) == 0 ? word + 4 : word;
+}
+
+static enum exit_status run(int count, char **words) {
+  char address[13];
+
+  while (command_option(&command_release, count, words, options) != -1) {
+  }
+  const char *word = *command_words(&command_release, count, words, 1, "release takes the address of one drive");
+  if (!sysfs_address(without_kind(word), address))
+    command_usage(&command_release, "\"%s\" is not the address of a PCI function: 0000:01:00.0 is one", word);
+  if (release_device(address))
+    (void)fprintf(stderr, "%s has its driver again\n", address);
+  else
+    (void)fprintf(stderr, "%s had not been taken from its driver: nothing was done\n", address);
+  return EXIT_DONE;
+}
+
+const struct command command_release = {
+    "release", "give a drive back to the kernel after a spate that was killed",
+    "Usage: spate release ADDRESS\n"
+    "\n"
+    "With --bind, spate takes a drive from the kernel's driver and gives it back at its end. A spate that was killed\n"
+    "(SIGKILL, out of memory) could not. This gives it back. A drive that is in use stays where it is.\n"
+    "\n" HELP_COMMON "\n"
+    "  spate release 0000:01:00.0\n",
+    run};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "temperature.h"
+
+#include "../device/sysfs.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define ZERO_KELVIN (-273)
+
+static int16_t celsius_of(uint32_t kelvin) { return kelvin == 0 ? 0 : (int16_t)((int)kelvin + ZERO_KELVIN); }
+
+/* The log that was asked for last time; the next one is asked for now. */
+static bool read_drive(struct spate_nvme *nvme, struct temperature *temperature) {
+  const struct spate_nvme_health *health = spate_nvme_health(nvme);
+  const struct spate_nvme_identity *identity = spate_nvme_identity(nvme);
+  const enum spate_error asked = spate_nvme_health_start(nvme); /* BUSY: the last one is still on its way */
+
+  if (health->sequence == 0 || (asked != SPATE_OK && asked != SPATE_E_BUSY)) return false;
+  *temperature = (struct temperature){.celsius = health->temperature_c,
+                                      .warning_celsius = celsius_of(identity->warning_temperature_k),
+                                      .critical_celsius = celsius_of(identity->critical_temperature_k)};
+  return true;
+}
+
+/* Of the disk, or of the disk that a partition is on. */
+static bool read_hwmon(const char *folder, const char *name, int16_t *celsius) {
+  static const char *const places[] = {"device/hwmon*", "device/hwmon/hwmon*", "../device/hwmon*",
+                                       "../device/hwmon/hwmon*"};
+  char pattern[SYSFS_PATH_BYTES], text[32];
+  bool found = false;
+
+  for (size_t i = 0; !found && i < sizeof places / sizeof places[0]; i++) {
+    glob_t paths;
+    (void)snprintf(pattern, sizeof pattern, "%s/%s/%s", folder, places[i], name);
+    if (glob(pattern, 0, NULL, &paths) != 0) continue;
+    found = sysfs_read(paths.gl_pathv[0], text, sizeof text);
+    globfree(&paths);
+  }
+  if (found) *celsius = (int16_t)(strtol(text, NULL, 10) / 1000); /* thousandths of a degree */
+  return found;
+}
+
+static bool read_device(const char *name, struct temperature *temperature) {
+  char folder[64];
+  struct stat status;
+
+  if (stat(name, &status) != 0 || !S_ISBLK(status.st_mode)) return false;
+  (void)snprintf(folder, sizeof folder, "/sys/dev/block/%u:%u", major(status.st_rdev), minor(status.st_rdev));
+  *temperature = (struct temperature){.celsius = 0};
+  if (!read_hwmon(folder, "temp1_input", &temperature->celsius)) return false;
+  /* A drive that states no limits has no such files. */
+  (void)read_hwmon(folder, "temp1_max", &temperature->warning_celsius);
+  (void)read_hwmon(folder, "temp1_crit", &temperature->critical_celsius);
+  return true;
+}
+
+static bool read_members(const struct target *target, struct temperature *warmest) {
+  bool known = false;
+
+  for (unsigned i = 0; i < target->member_count; i++) {
+    struct temperature one;
+    if (!temperature_read(&target->members[i], &one)) continue;
+    if (!known || one.celsius > warmest->celsius) *warmest = one;
+    known = true;
+  }
+  return known;
+}
+
+bool temperature_read(struct target *target, struct temperature *temperature) {
+  switch (target->kind) {
+  case TARGET_DRIVE: return read_drive(target->nvme, temperature);
+  case TARGET_DEVICE: return read_device(target->name, temperature);
+  case TARGET_STRIPE: return read_members(target, temperature);
+  default: return false;
+  }
+}
