@@ -12,7 +12,7 @@
 
 static const struct command *const commands[] = {
     &command_format,  &command_record,  &command_ls, &command_info,    &command_verify,
-    &command_extract, &command_recover, &command_rm, &command_release,
+    &command_extract, &command_recover, &command_rm, &command_release, &command_speedtest,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
