@@ -4,6 +4,7 @@
 #include "../text/fail.h"
 #include "binding.h"
 #include "bus_error.h"
+#include "config_space.h"
 #include "physical.h"
 #include "sysfs.h"
 #include "vfio.h"
@@ -16,29 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Configuration space: base specification 4.0, 7.5.1.1. */
-enum { CONFIG_ID = 0x00, CONFIG_COMMAND = 0x04 };
-/* Memory space, bus master, and no interrupt by wire: the library polls. */
-#define COMMAND_ON  0x0406u
-#define COMMAND_OFF 0x0402u
-#define ALL_ONES    UINT32_C(0xffffffff)
-
 static struct device *open_devices[BUS_ERROR_MAPPINGS_MAX];
-
-/* ---- configuration space ---- */
-
-static uint32_t config_read(const struct device *device, uint32_t offset, size_t bytes) {
-  uint32_t value = 0;
-
-  if (pread(device->config_fd, &value, bytes, (off_t)(device->config_offset_bytes + offset)) != (ssize_t)bytes)
-    return ALL_ONES;
-  return value;
-}
-
-static bool config_write16(const struct device *device, uint32_t offset, uint16_t value) {
-  return pwrite(device->config_fd, &value, sizeof value, (off_t)(device->config_offset_bytes + offset)) ==
-         (ssize_t)sizeof value;
-}
 
 /* ---- from vfio.c and pci.c ---- */
 
@@ -58,8 +37,7 @@ void device_map(struct device *device) {
 }
 
 void device_on(struct device *device) {
-  if (!config_write16(device, CONFIG_COMMAND, COMMAND_ON) ||
-      (config_read(device, CONFIG_COMMAND, sizeof(uint16_t)) & COMMAND_ON) != COMMAND_ON)
+  if (!config_space_on(device->config_fd, device->config_offset_bytes))
     fail(EXIT_FAILED, "%s: bus mastering cannot be turned on", device->address);
 }
 
@@ -93,10 +71,10 @@ enum spate_error device_reattach(void *opaque) {
   struct device *device = opaque;
 
   if (removal_asked(device)) return SPATE_E_GONE;
-  if (config_read(device, CONFIG_ID, sizeof(uint32_t)) == ALL_ONES) return SPATE_E_BUSY;
-  /* Memory space first: before it is on, the registers would be replaced again. The kernel restores BARs that a reset
-   * took. */
-  if (!config_write16(device, CONFIG_COMMAND, COMMAND_ON)) return SPATE_E_BUSY;
+  if (!config_space_answers(device->config_fd, device->config_offset_bytes)) return SPATE_E_BUSY;
+  /* Memory space first: before it is on, the registers would be replaced again. VFIO restores BARs that a reset took.
+   */
+  if (!config_space_on(device->config_fd, device->config_offset_bytes)) return SPATE_E_BUSY;
   if (bus_error_replaced((const void *)device->registers)) device_map(device);
   return SPATE_OK;
 }
@@ -113,7 +91,7 @@ bool device_close(struct device *device) {
   for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
     if (open_devices[i] == device) open_devices[i] = NULL;
   /* A drive that is gone cannot be told. */
-  if (device->config_fd >= 0) (void)config_write16(device, CONFIG_COMMAND, COMMAND_OFF);
+  if (device->config_fd >= 0) (void)config_space_off(device->config_fd, device->config_offset_bytes);
   if (device->registers != 0) {
     bus_error_forget((void *)device->registers);
     (void)munmap((void *)device->registers, device->registers_bytes);
@@ -125,6 +103,7 @@ bool device_close(struct device *device) {
   close_file(&device->removal_fd);
   if (device->group_fd >= 0) vfio_leave(device->group_fd);
   device->group_fd = -1;
+  guardian_end(&device->guardian);
   if (device->enabled) physical_leave(device->address);
   device->enabled = false;
   return !give_back || binding_give_back(device->address);

@@ -10,6 +10,8 @@
 #ifndef SPATE_HOSTED_DEVICE_H
 #define SPATE_HOSTED_DEVICE_H
 
+#include "guardian.h"
+
 #include <spate/error.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +26,8 @@ struct device {
   int registers_fd, config_fd, group_fd;
   uint64_t registers_offset_bytes, config_offset_bytes; /* in these files */
   bool give_back;
-  bool enabled; /* by us, in sysfs */
+  bool enabled;             /* pci: in sysfs, by us */
+  struct guardian guardian; /* pci: */
 };
 
 /* Each ends the program, with a sentence, if the drive cannot be had. `bind`: take it from the kernel's driver, and

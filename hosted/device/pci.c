@@ -49,7 +49,7 @@ static void enable(struct device *device) {
 void device_open_pci(struct device *device, const char *address, bool bind) {
   struct stat status;
 
-  *device = (struct device){.registers_fd = -1, .config_fd = -1, .group_fd = -1, .removal_fd = -1};
+  *device = (struct device){.registers_fd = -1, .config_fd = -1, .group_fd = -1, .removal_fd = -1, .guardian = {-1}};
   device_named(device, address);
   if (sysfs_exists(device->address)) {
     check_untranslated(device->address);
@@ -60,7 +60,7 @@ void device_open_pci(struct device *device, const char *address, bool bind) {
   device->config_fd = open_file(device, "config", O_RDWR);
   if (flock(device->config_fd, LOCK_EX | LOCK_NB) != 0)
     fail(EXIT_REFUSED, "%s is in use by another spate", device->address);
-  physical_join();
+  guardian_start(&device->guardian, device->config_fd, physical_join());
   enable(device);
   device->registers_fd = open_file(device, "resource0", O_RDWR | O_SYNC);
   if (fstat(device->registers_fd, &status) != 0) fail(EXIT_FAILED, "%s: BAR 0: %s", device->address, strerror(errno));

@@ -21,6 +21,8 @@
 
 static struct {
   unsigned drives;
+  int file;
+  size_t file_bytes;
   int pagemap; /* /proc/self/pagemap: a quadword for each page of this program */
   struct spate_arena metadata;
   struct {
@@ -28,7 +30,7 @@ static struct {
     size_t bytes;
   } mappings[MAPPINGS];
   unsigned mapping_count;
-} physical = {.pagemap = -1};
+} physical = {.file = -1, .pagemap = -1};
 
 static uint64_t address_of(const void *memory) {
   const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -46,13 +48,16 @@ static uint64_t address_of(const void *memory) {
 static void *map(size_t bytes) {
   bytes = (bytes + HUGE_BYTES - 1u) & ~(HUGE_BYTES - 1u);
   if (physical.mapping_count == MAPPINGS) return NULL;
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | HUGE_SHIFT << MAP_HUGE_SHIFT | MAP_POPULATE, -1, 0);
+  void *memory = MAP_FAILED;
+  if (ftruncate(physical.file, (off_t)(physical.file_bytes + bytes)) == 0)
+    memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, physical.file, (off_t)physical.file_bytes);
   if (memory == MAP_FAILED)
     fail(EXIT_REFUSED,
          "%zu more huge pages of 2 MiB are needed: echo %zu > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages "
          "(%s)",
          bytes >> HUGE_SHIFT, (bytes >> HUGE_SHIFT) + 16u, strerror(errno));
+  physical.file_bytes += bytes;
   physical.mappings[physical.mapping_count].start = memory;
   physical.mappings[physical.mapping_count++].bytes = bytes;
   return memory;
@@ -66,13 +71,16 @@ static uint64_t page_address(void *ring, uint64_t page) {
 
 static const struct memory_supply supply = {.take = take, .take_ring = map, .page_address = page_address};
 
-void physical_join(void) {
-  if (physical.drives++ > 0) return;
+int physical_join(void) {
+  if (physical.drives++ > 0) return physical.file;
+  physical.file = memfd_create("spate", MFD_CLOEXEC | MFD_HUGETLB | (unsigned)HUGE_SHIFT << MAP_HUGE_SHIFT);
+  if (physical.file < 0) fail(EXIT_FAILED, "this kernel has no huge pages of 2 MiB: %s", strerror(errno));
   physical.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (physical.pagemap < 0) fail(EXIT_REFUSED, "/proc/self/pagemap: %s", strerror(errno));
   physical.metadata = (struct spate_arena){.start = map(HUGE_BYTES), .bytes = HUGE_BYTES};
   linux_port_dma_offset(address_of(physical.metadata.start) - (uintptr_t)physical.metadata.start);
   memory_from(&supply);
+  return physical.file;
 }
 
 void physical_leave(const char *address) {
@@ -88,5 +96,7 @@ void physical_leave(const char *address) {
     (void)munmap(physical.mappings[physical.mapping_count].start, physical.mappings[physical.mapping_count].bytes);
   }
   (void)close(physical.pagemap);
-  physical.pagemap = -1;
+  (void)close(physical.file);
+  physical.pagemap = physical.file = -1;
+  physical.file_bytes = 0;
 }

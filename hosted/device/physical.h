@@ -8,8 +8,9 @@
 #define SPATE_HOSTED_PHYSICAL_H
 
 /* Begin: memory comes from it from now on. Ends the program, with a sentence, when there are no huge pages, or the
- * kernel does not tell. Begun already: one more drive. */
-void physical_join(void);
+ * kernel does not tell. Begun already: one more drive. The file that all of the memory is of: as long as it is open
+ * anywhere, the memory goes to nobody else. */
+int physical_join(void);
 /* The function is disabled in the kernel's eyes; with the last drive the memory goes. */
 void physical_leave(const char *address);
 
