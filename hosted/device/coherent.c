@@ -14,7 +14,10 @@
 #if defined(__x86_64__) || defined(__i386__)
 
 /* The architecture has it so: caches snoop all DMA. */
-void coherent_check(const char *address) { (void)address; }
+enum coherent coherent_of(const char *address) {
+  (void)address;
+  return COHERENT_YES;
+}
 
 #else
 
@@ -43,25 +46,26 @@ static bool tree_says(char *node) {
   return false;
 }
 
-__attribute__((noreturn)) static void refuse(const char *address, const char *why) {
-  fail(EXIT_REFUSED,
-       "%s: %s. Without coherent DMA data would be wrong now and then. If the root port is connected coherently (on a "
-       "Zynq UltraScale+ by HPC or ACP), its node in the device tree says dma-coherent",
-       address, why);
-}
-
-void coherent_check(const char *address) {
+enum coherent coherent_of(const char *address) {
   char path[SYSFS_PATH_BYTES], folder[PATH_MAX], node[PATH_MAX], link[PATH_MAX + 32];
 
   sysfs_path(path, address, "");
-  if (realpath(path, folder) == NULL) refuse(address, "there is no such function");
+  if (realpath(path, folder) == NULL) return COHERENT_UNKNOWN;
   do {
     (void)snprintf(link, sizeof link, "%s/of_node", folder);
-    if (realpath(link, node) == NULL) continue;
-    if (!tree_says(node)) refuse(address, "the device tree does not say that its DMA is coherent");
-    return;
+    if (realpath(link, node) != NULL) return tree_says(node) ? COHERENT_YES : COHERENT_NO;
   } while (up(folder));
-  refuse(address, "it is in no device tree, so nothing says that its DMA is coherent");
+  return COHERENT_UNKNOWN;
 }
 
 #endif
+
+void coherent_check(const char *address, enum coherent coherent) {
+  if (coherent == COHERENT_YES) return;
+  fail(EXIT_REFUSED,
+       "%s: %s. Without coherent DMA data would be wrong now and then. If the root port is connected coherently (on a "
+       "Zynq UltraScale+ by HPC or ACP), its node in the device tree says dma-coherent",
+       address,
+       coherent == COHERENT_NO ? "the device tree does not say that its DMA is coherent"
+                               : "it is in no device tree, so nothing says that its DMA is coherent");
+}

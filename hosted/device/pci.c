@@ -53,7 +53,7 @@ void device_open_pci(struct device *device, const char *address, bool bind) {
   device_named(device, address);
   if (sysfs_exists(device->address)) {
     check_untranslated(device->address);
-    coherent_check(device->address);
+    coherent_check(device->address, coherent_of(device->address));
   }
   device->give_back = binding_take(device->address, NULL, bind);
   device_give_back_at_exit(device);

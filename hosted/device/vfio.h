@@ -3,6 +3,9 @@
 #ifndef SPATE_HOSTED_VFIO_H
 #define SPATE_HOSTED_VFIO_H
 
+/* Ends the program, with a sentence, if the function is behind no IOMMU. Before it is taken from anybody. */
+void vfio_check(const char *address);
+
 /* The group of this function, in the container, which has its IOMMU then. Ends the program, with a sentence that says
  * what is missing and how to get it. The group's file descriptor, which is vfio_leave()'s. */
 int vfio_join(const char *address);

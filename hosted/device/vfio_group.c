@@ -40,14 +40,12 @@ static void open_container(void) {
     fail(EXIT_FAILED, "%s: this kernel's VFIO has no type 1 IOMMU: modprobe vfio_iommu_type1", path);
 }
 
-/*
- * A drive whose accesses bypass the processor's caches needs queues that are not cached, which user space cannot have:
- * it would read old completions, now and then. Emulators do not show that, so the system's word is taken. The IOMMU's
- * (VFIO_DMA_CC_IOMMU) says that it makes all DMA coherent; without it, the root port has to be.
- */
+/* Where nothing else says it, the IOMMU may: it makes all DMA coherent. */
 static void check_coherent(const char *address) {
-  if (ioctl(container, VFIO_CHECK_EXTENSION, VFIO_DMA_CC_IOMMU) == 1) return;
-  coherent_check(address);
+  const enum coherent coherent = coherent_of(address);
+
+  if (coherent == COHERENT_UNKNOWN && ioctl(container, VFIO_CHECK_EXTENSION, VFIO_DMA_CC_IOMMU) == 1) return;
+  coherent_check(address, coherent);
 }
 
 /* ---- the group ---- */
@@ -88,14 +86,22 @@ static void check_viable(const char *address, int group, const char *number) {
        address, number, others);
 }
 
-static int open_group(const char *address, char *number, size_t number_bytes) {
-  char path[96];
+void vfio_check(const char *address) {
+  char number[64];
 
-  if (!sysfs_link(address, "iommu_group", number, number_bytes))
+  if (!sysfs_exists(address)) return;
+  if (coherent_of(address) == COHERENT_NO) coherent_check(address, COHERENT_NO);
+  if (!sysfs_link(address, "iommu_group", number, sizeof number))
     fail(EXIT_REFUSED,
          "%s is behind no IOMMU. If this machine has one, the firmware or the kernel's command line turns it on "
          "(intel_iommu=on); if it has none, there is pci:%s",
          address, address);
+}
+
+static int open_group(const char *address, char *number, size_t number_bytes) {
+  char path[96];
+
+  if (!sysfs_link(address, "iommu_group", number, number_bytes)) fail(EXIT_FAILED, "%s has left its IOMMU", address);
   (void)snprintf(path, sizeof path, "/dev/vfio/%s", number);
   const int group = open(path, O_RDWR | O_CLOEXEC);
   if (group < 0) refuse_vfio(path, errno);

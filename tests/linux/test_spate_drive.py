@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command spate with the library's own driver, in emulated Linux machines: behind an IOMMU (vfio:), and on a machine
+without one (pci:). The kernel's own drivers judge what is on the drive, and fsck.exfat outside."""
+
+import dataclasses
+import re
+import struct
+
+import linux_guest
+import program
+import pytest
+import volume as judge
+
+MIB = 1 << 20
+DRIVE_BYTES = 1 << 30
+VFIO = "0000:01:00.0"
+PCI = "0000:00:01.0"
+FAILED, REFUSED, USAGE = 1, 3, 2
+
+# check NAME COMMAND...: its status and what it says, for the test to judge. begin NAME COMMAND... and end NAME do so for
+# one in the background, underway NAME waits until it has recorded for two seconds. `settle` waits until the kernel has a
+# drive.
+PRELUDE = """
+check() { name=$1; shift; "$@" > /tmp/said 2>&1 < /dev/null; echo "[$name] status $?"; sed "s/^/[$name] /" /tmp/said; }
+begin() { name=$1; shift; "$@" > /tmp/$name 2>&1 < /dev/null & eval "$name=$!"; }
+end() { eval "wait \\$$1"; echo "[$1] status $?"; sed "s/^/[$1] /" /tmp/$1; }
+underway() { n=0; while [ "$(grep -c '"bytes"' /tmp/$1)" -lt 2 ] && [ $n -lt 300 ]; do n=$((n + 1)); sleep 0.1; done; }
+settle() { n=0; while [ ! -e "${1:-/dev/nvme0n1}" ] && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done; }
+has() { echo "[$1] status 0"; echo "[$1] $(basename "$(readlink /sys/bus/pci/devices/$2/driver)")"; }
+"""
+
+
+@dataclasses.dataclass
+class Said:
+    status: int
+    text: str
+
+
+def guest(script, drives, folder, **options) -> dict[str, Said]:
+    """What each check of a script said."""
+    done = linux_guest.run(PRELUDE + script, drives, folder, files=linux_guest.spate(), memory="1G", timeout_s=120,
+                           **options)
+    said: dict[str, Said] = {}
+    for name, line in re.findall(r"^\[([\w-]+)\] (.*)$", done.output, re.M):
+        if name not in said:
+            assert line.startswith("status "), done.output
+            said[name] = Said(int(line.removeprefix("status ")), "")
+        else:
+            said[name].text += line + "\n"
+    print(done.output)
+    return said
+
+
+def good(said, *names):
+    for name in names:
+        assert said[name].status == 0, f"{name}: {said[name]}"
+
+
+@pytest.fixture
+def drive(make_image):
+    return make_image(DRIVE_BYTES)
+
+
+def check_outside(image, folder):
+    start, length = judge.partition_offset_bytes(image)
+    partition = folder / "partition.img"
+    judge.copy_sparse(image, start, length, partition)
+    judge.fsck(partition)
+    return judge.files(partition)
+
+
+def without_coherency(folder, iommu):
+    """The machine's device tree as a file that says nowhere that DMA is coherent."""
+    tree = folder / "machine.dtb"
+    command = linux_guest.machine(folder, {}, None, iommu, "1G", "", folder / "none", ())
+    kind = command[command.index("-M") + 1]
+    words = ["qemu-system-aarch64", "-M", f"{kind},dumpdtb={tree}", "-cpu", "cortex-a53", "-m", "1G", "-nodefaults", "-display",
+             "none"]
+    program.run(*words)
+    data = bytearray(tree.read_bytes().replace(b"\0dma-coherent\0", b"\0xma-coherent\0"))
+    assert b"\0xma-coherent\0" in data
+    # Cut behind the strings, the last part: a tree of a megabyte, which this one is padded to, the kernel does not take.
+    strings, length = struct.unpack_from(">I", data, 12)[0], struct.unpack_from(">I", data, 32)[0]
+    struct.pack_into(">I", data, 4, strings + length)
+    tree.write_bytes(data[: strings + length])
+    return ("-dtb", tree)
+
+
+def test_a_recording_behind_an_iommu(drive, tmp_path):
+    said = guest(f"""
+      check format spate format vfio:{VFIO} --bind --yes
+      check record spate record vfio:{VFIO} a/run --from synthetic --size 40MB --bind
+      check speed spate speedtest vfio:{VFIO} --bind --write --block 512 --block 4KiB --block 1MiB --size 2MB
+      check verify spate verify vfio:{VFIO} a/run --bind
+      has driver {VFIO}
+      settle /dev/nvme0n1p1
+      mount -t exfat /dev/nvme0n1p1 /mnt
+      check kernel sha256sum /mnt/a/run
+      dd if=/dev/urandom of=/mnt/theirs bs=1M count=7 2>/dev/null
+      check theirs sha256sum /mnt/theirs
+      umount /mnt
+      spate extract vfio:{VFIO} a/run - --bind --progress none > /tmp/run
+      check ours sha256sum /tmp/run
+      spate extract vfio:{VFIO} theirs - --bind --progress none > /tmp/theirs-read
+      check theirs-read sha256sum /tmp/theirs-read
+    """, {"rec": drive}, tmp_path, iommu=True)
+    good(said, "format", "record", "speed", "verify")
+    assert said["driver"].text == "nvme\n"
+    assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
+    assert said["theirs"].text.split()[0] == said["theirs-read"].text.split()[0]
+    assert set(check_outside(drive, tmp_path)) >= {"a/run", "theirs"}
+
+
+def test_nothing_is_taken_from_the_kernel_by_a_slip(drive, make_image, tmp_path):
+    said = guest(f"""
+      check bound spate info vfio:{VFIO}
+      check absent spate info vfio:0000:09:00.0
+      check address spate info vfio:nonsense
+      check bridge spate info vfio:0000:00:01.0 --bind
+      spate format /drives/rec --yes 2>/dev/null
+      settle /dev/nvme0n1p1
+      mount -t exfat /dev/nvme0n1p1 /mnt
+      check mounted spate format vfio:{VFIO} --bind --erase --yes
+      umount /mnt
+      mkswap /dev/nvme0n1p1 > /dev/null; swapon /dev/nvme0n1p1
+      check swap spate format vfio:{VFIO} --bind --erase --yes
+      check swap-disk spate format /dev/nvme0n1 --erase --yes
+      swapoff /dev/nvme0n1p1
+      exec 9<> /dev/nvme0n1p1
+      mdadm --create /dev/md0 --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/nvme2n1 > /dev/null 2>&1
+      check md spate format vfio:0000:02:00.0 --bind --erase --yes
+      check md-disk spate format /dev/nvme1n1 --erase --yes
+      mdadm --stop /dev/md0 2>/dev/null
+      check array spate format vfio:0000:02:00.0 --bind --yes
+      has driver {VFIO}
+      check iommu spate info pci:{VFIO} --bind
+      chmod 600 /dev/vfio/vfio
+    """, {"rec": drive, "one": make_image(DRIVE_BYTES), "two": make_image(DRIVE_BYTES)}, tmp_path, iommu=True)
+    assert said["bound"].status == REFUSED and '"nvme"' in said["bound"].text and "--bind" in said["bound"].text
+    assert said["absent"].status == FAILED and "no PCI function" in said["absent"].text
+    assert said["address"].status == USAGE
+    assert said["bridge"].status != 0
+    assert said["mounted"].status == REFUSED and "mounted on /mnt" in said["mounted"].text
+    assert said["swap"].status == REFUSED and "used for swap" in said["swap"].text
+    assert said["swap-disk"].status == REFUSED and "used for swap" in said["swap-disk"].text
+    assert said["md"].status == REFUSED and "part of /dev/md" in said["md"].text
+    assert said["md-disk"].status == REFUSED and "part of /dev/md" in said["md-disk"].text
+    assert said["array"].status == REFUSED and "--erase" in said["array"].text
+    assert said["driver"].text == "nvme\n"
+    assert said["iommu"].status == REFUSED and f"vfio:{VFIO}" in said["iommu"].text
+
+
+def test_ends_that_nobody_wanted(drive, tmp_path):
+    """SIGKILL, removal, a reset behind the driver, SIGTERM: nothing checkpointed is lost, and the kernel gets the drive."""
+    record = f"spate record vfio:{VFIO} --from synthetic --rate 20MB/s --bind --progress json"
+    said = guest(f"""
+      check format spate format vfio:{VFIO} --bind --yes
+      begin killed {record} killed.raw; underway killed
+      check in-use spate release {VFIO}
+      check second spate info vfio:{VFIO}
+      kill -9 $killed; wait
+      has left {VFIO}
+      check release spate release vfio:{VFIO}
+      check again spate release vfio:{VFIO}
+      has back {VFIO}
+      begin removed {record} removed.raw; underway removed
+      echo 1 > /sys/bus/pci/devices/{VFIO}/remove
+      end removed
+      echo 1 > /sys/bus/pci/rescan; settle
+      for method in flr bus; do
+        echo $method > /sys/bus/pci/devices/{VFIO}/reset_method
+        begin reset_$method {record} $method.raw --for 4s; underway reset_$method
+        echo 1 > /sys/bus/pci/devices/{VFIO}/reset
+        end reset_$method
+      done
+      begin term {record} term.raw; underway term; kill -TERM $term; end term
+      has driver {VFIO}
+      settle /dev/nvme0n1
+      for file in killed removed flr bus term; do check verify-$file spate verify /dev/nvme0n1 $file.raw; done
+    """, {"rec": drive}, tmp_path, iommu=True)
+    good(said, "format", "release", "again", "reset_flr", "reset_bus", "term")
+    assert said["in-use"].status == REFUSED and "in use" in said["in-use"].text
+    assert said["second"].status == REFUSED and "in use" in said["second"].text
+    assert said["left"].text == "vfio-pci\n" and said["back"].text == "nvme\n" == said["driver"].text
+    assert said["removed"].status == FAILED and "asked for the drive back" in said["removed"].text
+    for name, bytes_min in {"killed": 20e6, "removed": 20e6, "flr": 79e6, "bus": 79e6, "term": 20e6}.items():
+        check = said[f"verify-{name}"]
+        assert check.status == 0, f"{name}: {check}"
+        assert int(re.search(r": (\d+) bytes", check.text)[1]) >= bytes_min, check
+    check_outside(drive, tmp_path)
+
+
+def test_a_machine_without_an_iommu(drive, tmp_path):
+    said = guest(f"""
+      check none spate format pci:{PCI} --bind --yes
+      has given-back {PCI}
+      echo 40 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+      check vfio spate info vfio:{PCI} --bind
+      check format spate format pci:{PCI} --bind --yes
+      check record spate record pci:{PCI} run --from synthetic --size 40MB --bind
+      check verify spate verify pci:{PCI} run --bind
+      begin killed spate record pci:{PCI} killed.raw --from synthetic --rate 20MB/s --bind --progress json; underway killed
+      check second spate info pci:{PCI}
+      kill -9 $killed; wait; sleep 0.5
+      check command dd if=/sys/bus/pci/devices/{PCI}/config bs=1 skip=4 count=1 of=/tmp/command
+      check bus-master od -An -tx1 /tmp/command
+      check pages grep HugePages_Free /proc/meminfo
+      check release spate release {PCI}
+      settle
+      check killed-verify spate verify /dev/nvme0n1 killed.raw
+      has driver {PCI}
+    """, {"rec": drive}, tmp_path)
+    assert said["none"].status == REFUSED and "nr_hugepages" in said["none"].text
+    assert said["given-back"].text == "nvme\n"
+    assert said["vfio"].status == REFUSED
+    good(said, "format", "record", "verify", "release", "killed-verify")
+    assert said["second"].status == REFUSED and "in use by another spate" in said["second"].text
+    assert int(said["bus-master"].text, 16) & 0x04 == 0, "the drive of a killed spate may still write to memory"
+    assert said["pages"].text.split()[-1] == "40"
+    assert said["driver"].text == "nvme\n"
+    assert set(check_outside(drive, tmp_path)) >= {"run", "killed.raw"}
+
+
+@pytest.mark.parametrize("kind", ["vfio", "pci"])
+def test_dma_that_is_not_known_to_be_coherent_is_refused(kind, drive, tmp_path):
+    """Emulators do not show what would go wrong, so the property is taken away."""
+    iommu = kind == "vfio"
+    address = VFIO if iommu else PCI
+    said = guest(f"""
+      echo 40 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+      check refused spate format {kind}:{address} --bind --yes
+      has driver {address}
+    """, {"rec": drive}, tmp_path, iommu=iommu, options=without_coherency(tmp_path, iommu))
+    assert said["refused"].status == REFUSED and "coherent" in said["refused"].text
+    assert said["driver"].text == "nvme\n"
+
+
+def test_a_stripe_that_mdadm_assembles(drive, make_image, tmp_path):
+    stripe = f"stripe:vfio:{VFIO},vfio:0000:02:00.0"
+    said = guest(f"""
+      check format spate format {stripe} --bind --yes
+      check record spate record {stripe} run --from synthetic --size 60MB --bind
+      check verify spate verify {stripe} run --bind
+      spate extract {stripe} run - --bind --progress none > /tmp/run
+      check ours sha256sum /tmp/run
+      settle /dev/nvme0n1; settle /dev/nvme1n1
+      mdadm --assemble --scan > /dev/null 2>&1
+      array=$(ls -d /dev/md12? | head -n 1)
+      blockdev --rereadpt $array; settle ${{array}}p1
+      mount -t exfat ${{array}}p1 /mnt
+      check kernel sha256sum /mnt/run
+    """, {"rec": drive, "two": make_image(DRIVE_BYTES)}, tmp_path, iommu=True)
+    good(said, "format", "record", "verify")
+    assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
