@@ -3,6 +3,7 @@
 #include "../text/units.h"
 #include "../volume.h"
 #include "command.h"
+#include "confirm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,35 +116,6 @@ static void prepare(const struct request *request, bool *made) {
   if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
 }
 
-/* Which drive it is, so that the wrong one is known before it is too late. */
-static void describe(const struct target *target) {
-  char size[UNITS_TEXT_BYTES];
-
-  for (unsigned i = 0; i < target->member_count; i++)
-    describe(&target->members[i]);
-  if (target->block == NULL) return;
-  (void)fprintf(stderr, "%s: %s of %s", target->name, target_kind_name(target),
-                units_text(target->block->blocks << target->block->block_shift, size));
-  if (target->nvme != NULL)
-    (void)fprintf(stderr, ", %s, serial %s", spate_nvme_identity(target->nvme)->model,
-                  spate_nvme_identity(target->nvme)->serial);
-  (void)fputc('\n', stderr);
-}
-
-/* What is lost is said first. On a terminal the user may still say no. */
-static void confirm(const struct request *request, const struct target *target, const char *contents) {
-  char answer[8] = "";
-
-  describe(target);
-  (void)fprintf(stderr, "%s: %s\n", request->name, contents);
-  if (request->yes) return;
-  if (!isatty(STDIN_FILENO))
-    fail(EXIT_REFUSED, "nothing was written: --yes formats %s without a question", request->name);
-  (void)fputs("Type yes to format it: ", stderr);
-  if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
-    fail(EXIT_REFUSED, "nothing was written");
-}
-
 /* check_blank() accepts a table as Spate makes it, whatever is in its partition: so any partition counts, too. */
 __attribute__((noreturn)) static void refuse_contents(const struct request *request) {
   fail(EXIT_REFUSED, "%s holds data, and nothing was written. spate format %s --erase formats it all the same",
@@ -156,17 +128,21 @@ static void check_contents(const struct request *request, struct volume *volume)
   if (error == SPATE_OK && spate_partition_find(volume->target.block, volume->scratch, &volume->partition) == SPATE_OK)
     error = SPATE_E_FOREIGN;
   if (error != SPATE_OK && error != SPATE_E_FOREIGN) expect(error, request->name);
+  if (confirm_describe(&volume->target) && error == SPATE_OK) error = SPATE_E_FOREIGN;
   if (error == SPATE_E_FOREIGN && !request->erase) refuse_contents(request);
-  confirm(request, &volume->target,
-          error == SPATE_E_FOREIGN ? "it holds data, which will be lost"
-                                   : "no partition and no file system was found on it");
+  (void)fprintf(stderr, "%s: %s\n", request->name,
+                error == SPATE_E_FOREIGN ? "what it holds will be lost"
+                                         : "no partition and no file system was found on it");
+  confirm(request->name, "format", request->yes);
 }
 
 /* Members that are no array yet become one. */
 static void make_stripe(const struct request *request, struct target *target) {
-  confirm(request, target,
-          request->erase ? "its members become an array, and what is on them will be lost"
-                         : "its members become an array, if nothing is found on them");
+  const bool found = confirm_describe(target);
+  if (found && !request->erase) refuse_contents(request);
+  (void)fprintf(stderr, "%s: its members become an array%s\n", request->name,
+                found ? ", and what they hold will be lost" : "");
+  confirm(request->name, "format", request->yes);
   const enum spate_error error = target_make_stripe(target, request->erase);
   if (error == SPATE_E_FOREIGN) refuse_contents(request);
   expect(error, request->name);

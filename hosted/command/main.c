@@ -11,8 +11,9 @@
 #endif
 
 static const struct command *const commands[] = {
-    &command_format,  &command_record,  &command_ls, &command_info,    &command_verify,
-    &command_extract, &command_recover, &command_rm, &command_release, &command_speedtest,
+    &command_format,  &command_record,  &command_ls,      &command_info,      &command_verify,
+    &command_extract, &command_recover, &command_rm,      &command_speedtest, &command_health,
+    &command_trim,    &command_erase,   &command_release,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

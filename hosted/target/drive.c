@@ -14,15 +14,17 @@
 
 /* ---- the controller ---- */
 
-void drive_open(struct drive *drive, struct target *target, struct spate_nvme_config config) {
+void drive_open(struct drive *drive, struct target *target, enum target_access access,
+                struct spate_nvme_config config) {
   const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(DEPTH);
 
   drive->memory = (struct spate_arena){.start = memory_take(bytes), .bytes = bytes};
   config.queue_memory = &drive->memory;
   expect(spate_nvme_open(&drive->controller, &config), target->name);
-  expect(spate_nvme_queue_open(&drive->controller, &drive->queue, 0, DEPTH), target->name);
   target->kind = TARGET_DRIVE;
   target->nvme = &drive->controller;
+  if (access == TARGET_CONTROLLER) return;
+  expect(spate_nvme_queue_open(&drive->controller, &drive->queue, 0, DEPTH), target->name);
   target->block = &drive->queue.block;
 }
 
@@ -50,7 +52,7 @@ static void close_own(struct target *target) {
   if (!back) fail(EXIT_FAILED, "%s stays without a driver of the kernel's", target->name);
 }
 
-static void open_own(struct target *target, const char *address,
+static void open_own(struct target *target, const char *address, enum target_access access,
                      void (*open)(struct device *device, const char *address, bool bind)) {
   struct own_drive *own = calloc(1, sizeof *own);
 
@@ -59,13 +61,17 @@ static void open_own(struct target *target, const char *address,
   target->removal_fd = own->device.removal_fd;
   target->backend = own;
   target->close = close_own;
-  drive_open(&own->drive, target,
+  drive_open(&own->drive, target, access,
              (struct spate_nvme_config){.registers = own->device.registers,
                                         .registers_bytes = own->device.registers_bytes,
                                         .reattach = device_reattach,
                                         .reattach_context = &own->device});
 }
 
-void target_open_vfio(struct target *target, const char *address) { open_own(target, address, device_open_vfio); }
+void target_open_vfio(struct target *target, const char *address, enum target_access access) {
+  open_own(target, address, access, device_open_vfio);
+}
 
-void target_open_pci(struct target *target, const char *address) { open_own(target, address, device_open_pci); }
+void target_open_pci(struct target *target, const char *address, enum target_access access) {
+  open_own(target, address, access, device_open_pci);
+}

@@ -13,7 +13,7 @@ struct drive {
 
 /* `config` without queue_memory. Memory comes from memory.h. Ends the program if the drive cannot be used. The target
  * is complete but for `close` and `backend`. */
-void drive_open(struct drive *drive, struct target *target, struct spate_nvme_config config);
+void drive_open(struct drive *drive, struct target *target, enum target_access access, struct spate_nvme_config config);
 /* Shuts the controller down; what fails is said on standard error. */
 void drive_close(struct drive *drive, const char *name);
 

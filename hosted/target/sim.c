@@ -202,7 +202,7 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   target->wait_fd = own->always;
   target->backend = own;
   target->close = close_sim;
-  drive_open(&own->drive, target,
+  drive_open(&own->drive, target, access,
              (struct spate_nvme_config){.registers = own->device.bar0,
                                         .registers_bytes = own->device.bar0_bytes,
                                         .reattach = reattach,

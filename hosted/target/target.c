@@ -36,9 +36,9 @@ void target_open(struct target *target, const char *name, enum target_access acc
 
   *target = (struct target){.name = name, .wait_fd = -1, .removal_fd = -1};
   if ((words = behind(name, "vfio:")) != NULL)
-    target_open_vfio(target, words);
+    target_open_vfio(target, words, access);
   else if ((words = behind(name, "pci:")) != NULL)
-    target_open_pci(target, words);
+    target_open_pci(target, words, access);
   else if ((words = behind(name, "sim:")) != NULL)
     target_open_sim(target, words, access);
   else if ((words = behind(name, "stripe:")) != NULL)

@@ -19,8 +19,9 @@
 #include <spate/nvme.h>
 #include <stdbool.h>
 
-/* MAKE: as WRITE, and what it holds is to be made anew: a stripe need not be one yet. */
-enum target_access { TARGET_READ, TARGET_WRITE, TARGET_MAKE };
+/* MAKE: as WRITE, and what it holds is to be made anew: a stripe need not be one yet. CONTROLLER: as WRITE, but a drive
+ * under the library's own driver has no I/O queue, and so no block. */
+enum target_access { TARGET_READ, TARGET_WRITE, TARGET_MAKE, TARGET_CONTROLLER };
 enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 
 /* Requests in flight, at most. */
@@ -29,7 +30,7 @@ enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 #define TARGET_REQUEST_BYTES (UINT32_C(4) << 20)
 
 struct target {
-  struct spate_block *block; /* NULL: of a stripe that is to be made, target_make_stripe() */
+  struct spate_block *block; /* NULL: see TARGET_MAKE and TARGET_CONTROLLER */
   const char *name;          /* as the user gave it */
   enum target_kind kind;
   struct spate_nvme *nvme; /* DRIVE: its controller; otherwise NULL */

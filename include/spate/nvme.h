@@ -292,6 +292,14 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_health_start(struct spate_nvme *con
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_read(struct spate_nvme *controller);
 const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller);
 
+/*
+ * What a drive says of itself, decoded from pages that somebody else read: another driver, or a file. The Identify
+ * Controller data structure (4096 bytes, 5.15.2.2; fields that come from CAP and VS stay as they are) and the
+ * SMART / Health log (512 bytes; `sequence` rises). Both at a multiple of 8.
+ */
+void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void *page);
+void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log);
+
 /* Features; waiting. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on);
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on);

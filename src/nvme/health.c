@@ -16,14 +16,9 @@ void spate_nvme_power_lost(struct spate_nvme *controller) {
     queue->block.power_losses++;
 }
 
-void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
+void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log) {
   const uint32_t first = nvme_dword(log, 0), second = nvme_dword(log, 4);
-  struct spate_nvme_health *health = &controller->health;
-  const uint64_t power_cycles = saturated(log, 112);
-  const uint64_t unsafe_shutdowns = saturated(log, 144);
 
-  if (health->sequence != 0 && (power_cycles > health->power_cycles || unsafe_shutdowns > health->unsafe_shutdowns))
-    spate_nvme_power_lost(controller);
   health->critical_warning = (uint8_t)first;
   health->temperature_c = (int16_t)((int)(first >> 8 & 0xffffu) - KELVIN);
   health->spare_percent = (uint8_t)(first >> 24);
@@ -31,11 +26,22 @@ void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
   health->used_percent = (uint8_t)(second >> 8);
   health->read_units = saturated(log, 32);
   health->written_units = saturated(log, 48);
-  health->power_cycles = power_cycles;
+  health->power_cycles = saturated(log, 112);
   health->power_on_hours = saturated(log, 128);
-  health->unsafe_shutdowns = unsafe_shutdowns;
+  health->unsafe_shutdowns = saturated(log, 144);
   health->media_errors = saturated(log, 160);
   health->sequence++;
+}
+
+void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
+  const uint64_t power_cycles = controller->health.power_cycles;
+  const uint64_t unsafe_shutdowns = controller->health.unsafe_shutdowns;
+  const bool first = controller->health.sequence == 0;
+
+  spate_nvme_health_decode(&controller->health, log);
+  if (!first &&
+      (controller->health.power_cycles > power_cycles || controller->health.unsafe_shutdowns > unsafe_shutdowns))
+    spate_nvme_power_lost(controller);
 }
 
 void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to) {

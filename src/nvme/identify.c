@@ -50,16 +50,10 @@ static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
   return value < most ? value : most;
 }
 
-enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
-  const uint8_t *data = controller->data;
-  struct spate_nvme_identity *identity = &controller->identity;
-  const uint32_t shutdown_ms = nvme_dword(data, 88) / 1000u; /* RTD3E, in microseconds */
+void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void *page) {
+  const uint8_t *data = page;
   const uint8_t mdts = data[77];
-  char serial[sizeof identity->serial];
 
-  take_text(serial, data + 4, 20);
-  /* Replaying writes onto a drive that was put in place of ours would destroy it. */
-  if (controller->queues != NULL && !same_text(serial, identity->serial)) return SPATE_E_GONE;
   take_text(identity->serial, data + 4, 20);
   take_text(identity->model, data + 24, 40);
   take_text(identity->firmware, data + 64, 8);
@@ -74,6 +68,17 @@ enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
   identity->can_zero = (data[520] & 8u) != 0;
   identity->can_format = (data[256] & 2u) != 0;
   identity->power_states = (uint8_t)(data[263] < 32u ? data[263] + 1u : 32u);
+}
+
+enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
+  const uint8_t *data = controller->data;
+  const uint32_t shutdown_ms = nvme_dword(data, 88) / 1000u; /* RTD3E, in microseconds */
+  char serial[sizeof controller->identity.serial];
+
+  take_text(serial, data + 4, 20);
+  /* Replaying writes onto a drive that was put in place of ours would destroy it. */
+  if (controller->queues != NULL && !same_text(serial, controller->identity.serial)) return SPATE_E_GONE;
+  spate_nvme_identity_decode(&controller->identity, data);
   for (unsigned i = 0; i < 3; i++)
     controller->retry_delay[i] = delay_intervals(data[128 + 2u * i] | (uint32_t)data[129 + 2u * i] << 8);
   controller->shutdown_ms = within(shutdown_ms, SHUTDOWN_MS_MIN, SHUTDOWN_MS_MAX);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an NVMe drive is and how it is, whichever driver has it: the library's own, or the kernel's by its admin ioctl.
+ */
+#ifndef SPATE_HOSTED_ADMIN_H
+#define SPATE_HOSTED_ADMIN_H
+
+#include "target.h"
+
+/* False: it is no NVMe drive, or the kernel does not let this user ask; `why` says which (ADMIN_WHY_BYTES of room). */
+#define ADMIN_WHY_BYTES 192u
+bool admin_identity(struct target *target, struct spate_nvme_identity *identity, char *why);
+bool admin_health(struct target *target, struct spate_nvme_health *health, char *why);
+
+/* The PCI function of the drive: 0000:01:00.0. `address` has 13 bytes of room. False: it has none. */
+bool admin_pci_address(const struct target *target, char *address);
+
+/*
+ * Format NVM of the first namespace with this erasure; the block size stays. Waits, minutes perhaps. False: the drive
+ * did not do it, and `why` says why. All that was on it is lost.
+ */
+bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libblkid reads files. What it looks at is copied into a sparse one in memory, of the target's size: so a drive that
+ * the kernel does not have, a virtual one or a stripe is looked at as a block device is.
+ */
+#include "contents.h"
+
+#include "../memory.h"
+#include "../text/fail.h"
+#include "../text/units.h"
+
+#include <blkid.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HEAD_BYTES     (UINT32_C(2) << 20) /* every file system says what it is in these */
+#define PIECE_BYTES    (UINT32_C(64) << 10)
+#define TAIL_BYTES     (UINT32_C(1) << 20) /* and arrays and backup tables in these */
+#define PARTITIONS_MAX 128
+#define SECTOR_BYTES   512u /* libblkid's unit, whatever the device's blocks are */
+
+struct looking {
+  const struct target *target;
+  int copy;
+  uint8_t *data; /* PIECE_BYTES */
+  uint64_t bytes;
+  bool found;
+  FILE *to;
+};
+
+static void copy(const struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
+  struct spate_block *block = looking->target->block;
+  const uint64_t end_bytes = (at_bytes + bytes) & ~(uint64_t)(spate_block_bytes(block) - 1u);
+
+  while (at_bytes < end_bytes) {
+    const uint64_t now = end_bytes - at_bytes < PIECE_BYTES ? end_bytes - at_bytes : PIECE_BYTES;
+    expect(
+        spate_block_read(block, at_bytes >> block->block_shift, (uint32_t)(now >> block->block_shift), looking->data),
+        looking->target->name);
+    if (pwrite(looking->copy, looking->data, (size_t)now, (off_t)at_bytes) != (ssize_t)now)
+      fail(EXIT_FAILED, "memory for a look at %s: %s", looking->target->name, strerror(errno));
+    at_bytes += now;
+  }
+}
+
+static blkid_probe probe_of(const struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
+  blkid_probe probe = blkid_new_probe();
+
+  if (probe == NULL || blkid_probe_set_device(probe, looking->copy, (blkid_loff_t)at_bytes, (blkid_loff_t)bytes) != 0)
+    fail(EXIT_FAILED, "libblkid cannot look at %s", looking->target->name);
+  (void)blkid_probe_set_sectorsize(probe, spate_block_bytes(looking->target->block));
+  (void)blkid_probe_enable_superblocks(probe, 1);
+  (void)blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_LABEL);
+  return probe;
+}
+
+/* "ext4 "root"", or NULL: nothing was found. Several at once are named as such. */
+static const char *superblock(blkid_probe probe, char *text, size_t text_bytes) {
+  const char *type, *label;
+  const int found = blkid_do_safeprobe(probe);
+
+  if (found == -2) return "several file systems at once";
+  if (found != 0 || blkid_probe_lookup_value(probe, "TYPE", &type, NULL) != 0) return NULL;
+  if (blkid_probe_lookup_value(probe, "LABEL", &label, NULL) != 0) label = NULL;
+  (void)snprintf(text, text_bytes, "%s%s%s%s", type, label != NULL ? " \"" : "", label != NULL ? label : "",
+                 label != NULL ? "\"" : "");
+  return text;
+}
+
+static void look_at_partition(struct looking *looking, blkid_partition partition) {
+  const uint64_t at_bytes = (uint64_t)blkid_partition_get_start(partition) * SECTOR_BYTES;
+  const uint64_t bytes = (uint64_t)blkid_partition_get_size(partition) * SECTOR_BYTES;
+  char size[UNITS_TEXT_BYTES], text[160];
+
+  if (at_bytes >= looking->bytes || bytes == 0 || bytes > looking->bytes - at_bytes) return;
+  copy(looking, at_bytes, bytes < HEAD_BYTES ? bytes : HEAD_BYTES);
+  blkid_probe probe = probe_of(looking, at_bytes, bytes);
+  const char *what = superblock(probe, text, sizeof text);
+  (void)fprintf(looking->to, "%s: partition %d: %s, %s\n", looking->target->name, blkid_partition_get_partno(partition),
+                units_decimal(bytes, size), what != NULL ? what : "nothing that is known");
+  blkid_free_probe(probe);
+}
+
+static void look_at_table(struct looking *looking, blkid_probe probe) {
+  blkid_partlist list;
+  const char *type;
+
+  (void)blkid_probe_enable_superblocks(probe, 0);
+  (void)blkid_probe_enable_partitions(probe, 1);
+  if (blkid_do_safeprobe(probe) != 0 || blkid_probe_lookup_value(probe, "PTTYPE", &type, NULL) != 0) return;
+  looking->found = true;
+  (void)fprintf(looking->to, "%s: a partition table (%s)\n", looking->target->name, type);
+  list = blkid_probe_get_partitions(probe);
+  const int count = list == NULL ? 0 : blkid_partlist_numof_partitions(list);
+  for (int i = 0; i < count && i < PARTITIONS_MAX; i++)
+    look_at_partition(looking, blkid_partlist_get_partition(list, i));
+}
+
+bool contents_write(const struct target *target, FILE *to) {
+  struct looking looking = {.target = target,
+                            .copy = memfd_create("contents", MFD_CLOEXEC),
+                            .data = memory_take(PIECE_BYTES),
+                            .bytes = target->block->blocks << target->block->block_shift,
+                            .to = to};
+  char text[160];
+
+  if (looking.copy < 0 || ftruncate(looking.copy, (off_t)looking.bytes) != 0)
+    fail(EXIT_FAILED, "memory for a look at %s: %s", target->name, strerror(errno));
+  copy(&looking, 0, looking.bytes < HEAD_BYTES ? looking.bytes : HEAD_BYTES);
+  if (looking.bytes > HEAD_BYTES + TAIL_BYTES) copy(&looking, looking.bytes - TAIL_BYTES, TAIL_BYTES);
+  blkid_probe probe = probe_of(&looking, 0, looking.bytes);
+  const char *what = superblock(probe, text, sizeof text);
+  if (what != NULL) {
+    looking.found = true;
+    (void)fprintf(to, "%s: %s\n", target->name, what);
+  }
+  look_at_table(&looking, probe);
+  blkid_free_probe(probe);
+  memory_give(looking.data);
+  (void)close(looking.copy);
+  return looking.found;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is on a target, in the words of libblkid: file systems, arrays, partitions. */
+#ifndef SPATE_HOSTED_CONTENTS_H
+#define SPATE_HOSTED_CONTENTS_H
+
+#include "target.h"
+
+#include <stdio.h>
+
+/*
+ * Writes a line for each thing found, "NAME: partition 1: 1.9 GB, exfat "SPATE"". Reads the target's first megabytes
+ * and its last, and those of its partitions. True: something was found. Ends the program on a read error.
+ */
+bool contents_write(const struct target *target, FILE *to);
+
+#endif
