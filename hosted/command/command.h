@@ -17,7 +17,8 @@ struct command {
 };
 
 extern const struct command command_extract, command_format, command_info, command_ls, command_record, command_recover,
-    command_release, command_rm, command_speedtest, command_health, command_trim, command_erase, command_verify;
+    command_release, command_rm, command_speedtest, command_health, command_trim, command_erase, command_replay,
+    command_check, command_plan, command_verify;
 
 /* What every command takes; its own options have values from 1000 on. */
 enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, OPTION_PROGRESS };

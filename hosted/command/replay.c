@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Play a recording at the pace at which it was made, or at another: for whoever takes it as the sensor's own. */
+#include "../text/units.h"
+#include "command.h"
+#include "reading.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RATE_MAX    1e12
+#define NS_PER_S    1000000000
+#define PIECE_BYTES UINT32_C(65536) /* that is written at once: the pace is even to this much */
+
+enum { RATE = 1000, TO, LOOP };
+
+static const struct option options[] = {{"rate", required_argument, NULL, RATE},
+                                        {"to", required_argument, NULL, TO},
+                                        {"loop", no_argument, NULL, LOOP},
+                                        OPTIONS_COMMON};
+
+struct replay {
+  const char *to;
+  int fd;
+  double rate; /* bytes per second; 0: as fast as they are taken */
+  struct timespec begun;
+  uint64_t bytes;
+};
+
+/* Until the byte is due. Time that was lost to whoever takes them is not made up in a burst beyond one piece. */
+static void pace(struct replay *replay) {
+  const double due_s = (double)replay->bytes / replay->rate;
+  struct timespec now, due = replay->begun;
+
+  due.tv_sec += (time_t)due_s;
+  due.tv_nsec += (long)((due_s - (double)(time_t)due_s) * NS_PER_S);
+  if (due.tv_nsec >= NS_PER_S) {
+    due.tv_sec++;
+    due.tv_nsec -= NS_PER_S;
+  }
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  const double late_s = (double)(now.tv_sec - due.tv_sec) + (double)(now.tv_nsec - due.tv_nsec) / NS_PER_S;
+  if (late_s <= 0) {
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR) {
+    }
+  } else if (late_s > PIECE_BYTES / replay->rate) {
+    replay->begun = now;
+    replay->bytes = 0;
+  }
+}
+
+static void write_piece(const struct replay *replay, const uint8_t *data, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t written = write(replay->fd, data, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(EXIT_FAILED, "%s: %s", replay->to, strerror(errno));
+    data += written;
+    bytes -= (size_t)written;
+  }
+}
+
+static void take(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes) {
+  struct replay *replay = context;
+
+  (void)offset_bytes;
+  for (uint32_t at = 0; at < bytes;) {
+    const uint32_t now = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+    if (replay->rate > 0) pace(replay);
+    write_piece(replay, data + at, now);
+    replay->bytes += now;
+    at += now;
+  }
+}
+
+static void open_output(struct replay *replay) {
+  const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+  if (sigaction(SIGPIPE, &ignore, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
+  replay->fd = STDOUT_FILENO;
+  if (strcmp(replay->to, "-") == 0) {
+    if (isatty(STDOUT_FILENO)) fail(EXIT_USAGE, "a recording is not for a terminal: pipe it on, or name a file: --to");
+    return;
+  }
+  replay->fd = open(replay->to, O_WRONLY | O_CLOEXEC);
+  if (replay->fd < 0) fail(EXIT_FAILED, "%s: %s", replay->to, strerror(errno));
+}
+
+static enum exit_status run(int count, char **words) {
+  static struct volume volume;
+  struct replay replay = {.to = "-"};
+  bool loop = false;
+  uint64_t bytes;
+
+  for (int got; (got = command_option(&command_replay, count, words, options)) != -1;) {
+    switch (got) {
+    case RATE:
+      if (!units_rate(optarg, &replay.rate) || replay.rate < 1 || replay.rate > RATE_MAX)
+        command_usage(&command_replay, "--rate \"%s\" is not a rate; 500MB/s and 1.2GiB/s are", optarg);
+      break;
+    case TO: replay.to = optarg; break;
+    default: loop = true;
+    }
+  }
+  char **named = command_words(&command_replay, count, words, 2, "replay takes a TARGET and the PATH of a file on it");
+  volume_open(&volume, named[0], TARGET_READ);
+  open_output(&replay);
+  (void)clock_gettime(CLOCK_MONOTONIC, &replay.begun);
+  do
+    reading_file(&volume, named[1], take, &replay, &bytes);
+  while (loop && bytes > 0);
+  volume_close(&volume);
+  return EXIT_DONE;
+}
+
+const struct command command_replay = {
+    "replay", "play a recording at a given rate, into a pipe, a FIFO or a device",
+    "Usage: spate replay TARGET PATH [options]\n"
+    "\n"
+    "Writes a recording to standard output as a sensor would send it: evenly, at the rate that is given. Whoever "
+    "reads\n"
+    "may be slower; what is late then stays late.\n"
+    "\n"
+    "  --rate RATE            500MB/s. Without it, as fast as it is taken\n"
+    "  --to FILE              a FIFO or a device instead of standard output; it is there already\n"
+    "  --loop                 from the beginning again, until it is stopped\n" HELP_COMMON "\n"
+    "  spate replay /dev/nvme0n1 flight/camera.raw --rate 600MB/s | decoder\n",
+    run};

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a stream needs on a drive. The ring in memory that never overruns and why it has to be so large, the
+ * queue depth, how long the drive sustains the rate, how warm it gets. From the drive's profile, without simulating a
+ * command; tests/sim/test_sim_plan.c runs the recorder on the simulated drive and compares.
+ */
+#include "plan.h"
+#include "json.h"
+#include "link.h"
+#include "media.h"
+#include "units.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FITS = 0, OVERRUNS = 1, WRONG = 2 };
+
+#define PIECE_BYTES_MIN UINT64_C(4096)
+#define PIECE_BYTES_MAX (UINT64_C(64) << 20)
+#define BYTES_MAX       UINT64_C(100000000000000000)
+#define RATE_MIN        1e6
+#define RATE_MAX        1e12
+
+struct plan {
+  const struct sim_profile *profile;
+  struct sim_link_config link;
+  struct sim_media_stream stream;
+  bool ring_given, retain, json;
+  struct sim_media_outlook outlook;
+  uint32_t depth;
+  uint64_t ring_bytes; /* that the stream needs */
+  double loss_bytes;   /* of a power cut, at most */
+};
+
+static const char *program; /* as the user knows it */
+
+static const char usage[] =
+    " --profile NAME --rate RATE [options]\n"
+    "\n"
+    "What a stream needs on a drive: the ring in memory that never overruns, the queue depth, how long the drive\n"
+    "sustains the rate, how warm it gets.\n"
+    "\n"
+    "  --profile NAME      the drive; --list shows them\n"
+    "  --rate RATE         of the stream, as 1.6GB/s or 900MB/s\n"
+    "  --bytes SIZE        to record, as 500GB or 2TB; otherwise what is free, or all of a full drive\n"
+    "  --filled SHARE      of the drive that was written before and not trimmed, 0 to 1; 1 writes over a full drive\n"
+    "  --ring SIZE         the ring that you have, as 512MiB: how long does it last?\n"
+    "  --retain            the ring keeps what is not flushed, so that a drive that loses power loses nothing\n"
+    "  --checkpoint-ms N   a flush and a new length in the directory this often (500); 0: never\n"
+    "  --piece SIZE        of a request (512KiB)\n"
+    "  --generation N      of the link, if it is slower than the drive's own\n"
+    "  --lanes N           likewise\n"
+    "  --payload N         MPS of the link: 128, 256 or 512 (256)\n"
+    "  --fetch RATE        the most that your bridge fetches from memory, if that is less than the link\n"
+    "  --json, --output-format=json  for programs\n"
+    "  --list              the profiles\n"
+    "\n"
+    "Sizes are decimal (kB, MB, GB, TB) or binary (KiB, MiB, GiB, TiB).\n"
+    "Exit status: 0 the stream is sustained, 1 it overruns, 2 the question was wrong.\n"
+    "\n"
+    "Why a ring? A drive is faster than the stream on average, and at times it is not: while it writes its own "
+    "tables,\n"
+    "while it flushes, after its SLC cache has run out, when it is hot. What arrives meanwhile waits in the ring.\n"
+    "\n";
+
+static void show_help(void) {
+  (void)printf("Usage: %s%s", program, usage);
+  (void)printf("  %s --profile 970evoplus --rate 1.6GB/s\n", program);
+  (void)printf("  %s --profile 980pro --rate 2.5GB/s --generation 3 --ring 1GiB\n", program);
+  (void)printf("  %s --profile 980pro --rate 1.9GB/s --filled 1 --json\n", program);
+}
+
+static _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static _Noreturn void fail(const char *format, ...) {
+  va_list arguments;
+
+  (void)fprintf(stderr, "%s: ", program);
+  va_start(arguments, format);
+  (void)vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  (void)fprintf(stderr, "\n%s --help explains.\n", program);
+  exit(WRONG);
+}
+
+/* ---- the question ---- */
+
+static double rate(const char *option, const char *word) {
+  double bytes_per_s;
+
+  if (!units_rate(word, &bytes_per_s)) fail("--%s: \"%s\" is not a rate; 2.0GB/s and 900MB/s are", option, word);
+  if (bytes_per_s < RATE_MIN || bytes_per_s > RATE_MAX)
+    fail("--%s: \"%s\" is not between 1 MB/s and 1 TB/s", option, word);
+  return bytes_per_s;
+}
+
+static uint64_t size(const char *option, const char *word, uint64_t least, uint64_t most) {
+  char least_text[UNITS_TEXT_BYTES], most_text[UNITS_TEXT_BYTES];
+  uint64_t bytes;
+
+  if (!units_bytes(word, &bytes)) fail("--%s: \"%s\" is not a size; 500GB and 512MiB are", option, word);
+  if (bytes < least || bytes > most)
+    fail("--%s: \"%s\" is not between %s and %s", option, word, units_text(least, least_text),
+         units_text(most, most_text));
+  return bytes;
+}
+
+/* Without a unit. */
+static double number(const char *option, const char *word, double least, double most) {
+  char *end;
+  const double value = strtod(word, &end);
+
+  if (end == word || *end != '\0') fail("--%s: \"%s\" is not a number", option, word);
+  if (!(value >= least && value <= most)) fail("--%s: \"%s\" is not between %g and %g", option, word, least, most);
+  return value;
+}
+
+static void list_profiles(FILE *to) {
+  for (unsigned i = 0; sim_profile_at(i); i++)
+    (void)fprintf(to, "  %-12s %s\n", sim_profile_at(i)->name, sim_profile_at(i)->model);
+}
+
+static const struct sim_profile *profile_named(const char *name) {
+  const struct sim_profile *profile = sim_profile_find(name);
+
+  if (profile) return profile;
+  (void)fprintf(stderr, "%s: no profile \"%s\". There are:\n", program, name);
+  list_profiles(stderr);
+  exit(WRONG);
+}
+
+enum {
+  PROFILE,
+  RATE,
+  BYTES,
+  FILLED,
+  RING,
+  RETAIN,
+  CHECKPOINT,
+  PIECE,
+  GENERATION,
+  LANES,
+  PAYLOAD,
+  FETCH,
+  JSON,
+  FORMAT,
+  LIST,
+  HELP
+};
+
+static const struct option options[] = {
+    {"profile", required_argument, NULL, PROFILE},
+    {"rate", required_argument, NULL, RATE},
+    {"bytes", required_argument, NULL, BYTES},
+    {"filled", required_argument, NULL, FILLED},
+    {"ring", required_argument, NULL, RING},
+    {"retain", no_argument, NULL, RETAIN},
+    {"checkpoint-ms", required_argument, NULL, CHECKPOINT},
+    {"piece", required_argument, NULL, PIECE},
+    {"generation", required_argument, NULL, GENERATION},
+    {"lanes", required_argument, NULL, LANES},
+    {"payload", required_argument, NULL, PAYLOAD},
+    {"fetch", required_argument, NULL, FETCH},
+    {"json", no_argument, NULL, JSON},
+    {"output-format", required_argument, NULL, FORMAT},
+    {"list", no_argument, NULL, LIST},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static uint16_t payload_of(const char *word) {
+  const double bytes = number("payload", word, 128, 512);
+
+  if (bytes != 128 && bytes != 256 && bytes != 512) fail("--payload: 128, 256 or 512");
+  return (uint16_t)bytes;
+}
+
+static uint8_t lanes_of(const char *word) {
+  const double lanes = number("lanes", word, 1, 16);
+
+  if (lanes != 1 && lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16) fail("--lanes: 1, 2, 4, 8 or 16");
+  return (uint8_t)lanes;
+}
+
+static uint64_t whole(const char *option, const char *word, double least, double most) {
+  const double value = number(option, word, least, most);
+
+  if (value != floor(value)) fail("--%s: \"%s\" is not a whole number", option, word);
+  return (uint64_t)value;
+}
+
+static void take_option(struct plan *plan, int option) {
+  struct sim_media_stream *stream = &plan->stream;
+
+  switch (option) {
+  case PROFILE: plan->profile = profile_named(optarg); break;
+  case RATE: stream->rate = rate("rate", optarg); break;
+  case BYTES: stream->bytes = size("bytes", optarg, PIECE_BYTES_MIN, BYTES_MAX); break;
+  case FILLED: stream->filled = number("filled", optarg, 0, 1); break;
+  case RETAIN: plan->retain = true; break;
+  case CHECKPOINT: stream->checkpoint_ms = (uint32_t)whole("checkpoint-ms", optarg, 0, 3600000); break;
+  case PIECE: stream->piece_bytes = (uint32_t)size("piece", optarg, PIECE_BYTES_MIN, PIECE_BYTES_MAX); break;
+  case GENERATION: plan->link.generation = (uint8_t)whole("generation", optarg, 1, 5); break;
+  case LANES: plan->link.lanes = lanes_of(optarg); break;
+  case PAYLOAD: plan->link.payload_bytes = payload_of(optarg); break;
+  case FETCH: plan->link.fetch_mb_per_s = (uint32_t)(rate("fetch", optarg) / 1e6); break;
+  case JSON: plan->json = true; break;
+  case FORMAT:
+    if (strcmp(optarg, "json") != 0) fail("--output-format %s: there is only json", optarg);
+    plan->json = true;
+    break;
+  case RING:
+    stream->ring_bytes = size("ring", optarg, 1, BYTES_MAX);
+    plan->ring_given = true;
+    break;
+  case LIST: list_profiles(stdout); exit(FITS);
+  case HELP: show_help(); exit(FITS);
+  default: exit(WRONG); /* getopt has said why */
+  }
+}
+
+static void take_question(struct plan *plan, int count, char **words) {
+  int option;
+
+  while ((option = getopt_long(count, words, "", options, NULL)) != -1) {
+    if (option == '?') {
+      (void)fprintf(stderr, "%s --help explains.\n", program);
+      exit(WRONG);
+    }
+    take_option(plan, option);
+  }
+  if (optind < count) fail("\"%s\" is not an option", words[optind]);
+  if (!plan->profile) fail("which drive? --profile NAME; --list shows them");
+  if (plan->stream.rate <= 0) fail("how fast is the stream? --rate, as 1.6GB/s");
+}
+
+/* ---- the answer ---- */
+
+static void meet(struct plan *plan) {
+  const struct sim_profile *profile = plan->profile;
+  struct sim_media_stream *stream = &plan->stream;
+  const double capacity = (double)profile->capacity_bytes;
+  const double room = stream->filled < 1 ? capacity * (1 - stream->filled) : capacity;
+
+  if (plan->link.generation == 0 || plan->link.generation > profile->generation)
+    plan->link.generation = profile->generation;
+  if (plan->link.lanes == 0 || plan->link.lanes > profile->lanes) plan->link.lanes = profile->lanes;
+  stream->link_rate = sim_link_down_max(&plan->link);
+  if (stream->rate > stream->link_rate)
+    fail("%.2f GB/s do not go over this link: Gen%u x%u at MPS %u carries %.2f GB/s to the drive", stream->rate / 1e9,
+         plan->link.generation, plan->link.lanes, plan->link.payload_bytes, stream->link_rate / 1e9);
+  if (stream->bytes == 0) stream->bytes = (uint64_t)room;
+  if ((double)stream->bytes > room)
+    fail("%.1f GB do not fit: %.1f GB are free. --filled 1 writes over a full drive", (double)stream->bytes / 1e9,
+         room / 1e9);
+  if (stream->piece_bytes > stream->bytes) stream->piece_bytes = (uint32_t)stream->bytes;
+}
+
+static void answer(struct plan *plan) {
+  const struct sim_profile *profile = plan->profile;
+  const struct sim_media_stream *stream = &plan->stream;
+  double checkpoint_s;
+
+  sim_media_outlook(&plan->outlook, profile, stream);
+  plan->depth = sim_media_depth(profile, stream->link_rate, plan->link.latency_ns, stream->piece_bytes);
+  checkpoint_s = stream->checkpoint_ms * 1e-3 + (double)plan->outlook.flush_ps_max * 1e-12;
+  plan->loss_bytes = stream->rate * (checkpoint_s + profile->fua_ns * 1e-9) + (double)plan->depth * stream->piece_bytes;
+  plan->ring_bytes = plan->outlook.ring_needed_bytes;
+  if (plan->retain) plan->ring_bytes += (uint64_t)(stream->rate * checkpoint_s);
+}
+
+static bool fits(const struct plan *plan) {
+  if (plan->ring_given) return plan->ring_bytes <= plan->stream.ring_bytes;
+  return !plan->outlook.falls_behind;
+}
+
+static const char *reason(const struct sim_media_outlook *outlook) {
+  if (outlook->worst_throttled) return "the drive is hot and throttles";
+  if (outlook->worst_paused) return "the drive flushes, or writes its own tables";
+  switch (outlook->worst) {
+  case SIM_MEDIA_SLC: break;
+  case SIM_MEDIA_FOLDING: return "the SLC cache has run out and is being folded";
+  case SIM_MEDIA_DIRECT: return "the SLC cache has run out";
+  case SIM_MEDIA_COLLECTING: return "the drive is full and collects garbage";
+  }
+  return "requests are on their way";
+}
+
+/* ---- telling ---- */
+
+static void say_bytes(const char *what, double bytes) {
+  static const struct {
+    const char *name;
+    double worth;
+  } binary[] = {{"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"B", 1}};
+  unsigned i = 0;
+
+  while (i < 3 && bytes < binary[i].worth)
+    i++;
+  (void)printf("%s%.4g %s", what, bytes / binary[i].worth, binary[i].name);
+}
+
+static void say_time(const char *what, double seconds) {
+  if (seconds >= 120)
+    (void)printf("%s%u min %u s", what, (unsigned)seconds / 60, (unsigned)seconds % 60);
+  else
+    (void)printf("%s%.4g s", what, seconds);
+}
+
+static void tell_ring(const struct plan *plan) {
+  const struct sim_media_outlook *outlook = &plan->outlook;
+  const struct sim_media_stream *stream = &plan->stream;
+
+  say_bytes("ring         ", (double)plan->ring_bytes);
+  say_time(", most of it needed after ", outlook->worst_s);
+  (void)printf(": %s\n", reason(outlook));
+  if (outlook->falls_behind)
+    (void)printf("             and the more is recorded, the more: this drive is slower than the stream for good\n");
+  if (plan->retain) (void)printf("             with what has not been flushed, which the ring retains\n");
+  if (!plan->ring_given) return;
+  say_bytes("your ring    ", (double)stream->ring_bytes);
+  if (plan->ring_bytes <= stream->ring_bytes)
+    (void)printf(" is enough\n");
+  else if (isfinite(outlook->sustained_s)) {
+    say_time(" overruns after ", outlook->sustained_s);
+    (void)printf(" and %.1f GB\n", outlook->sustained_s * stream->rate / 1e9);
+  } else {
+    (void)printf(" holds the stream, but not what has to be retained besides\n");
+  }
+}
+
+static void tell(const struct plan *plan) {
+  const struct sim_profile *profile = plan->profile;
+  const struct sim_media_outlook *outlook = &plan->outlook;
+  const struct sim_media_stream *stream = &plan->stream;
+
+  (void)printf("drive        %s, %.0f GB, %.0f %% written before\n", profile->model,
+               (double)profile->capacity_bytes / 1e9, stream->filled * 100);
+  (void)printf("link         Gen%u x%u, MPS %u: %.2f GB/s to the drive\n", plan->link.generation, plan->link.lanes,
+               plan->link.payload_bytes, stream->link_rate / 1e9);
+  (void)printf("stream       %.3g GB/s, %.4g GB", stream->rate / 1e9, (double)stream->bytes / 1e9);
+  say_time(" in ", (double)stream->bytes / stream->rate);
+  (void)printf("\n%s\n", fits(plan) ? "sustained    yes" : "sustained    NO");
+  tell_ring(plan);
+  (void)printf("queue depth  %u requests", plan->depth);
+  say_bytes(" of ", stream->piece_bytes);
+  (void)printf("\n");
+  if (isfinite(outlook->edge_s)) {
+    say_time("SLC cache    runs out after ", outlook->edge_s);
+    (void)printf(" and %.1f GB\n", outlook->edge_s * stream->rate / 1e9);
+  }
+  if (stream->checkpoint_ms > 0) {
+    (void)printf("power cut    %.1f ms at most for a flush", (double)outlook->flush_ps_max * 1e-9);
+    say_bytes("; costs at most ", plan->loss_bytes);
+    (void)printf("\n");
+  }
+  (void)printf("temperature  %.0f C at most, with %.3g K/W to air of %.0f C", outlook->temperature_max_c,
+               profile->heat_resistance, profile->ambient_c);
+  if (outlook->throttled_s > 0)
+    say_time("; throttles for ", outlook->throttled_s);
+  else
+    (void)printf("; throttles at %.0f C", profile->throttle_c);
+  (void)printf("\n");
+}
+
+static void tell_json(const struct plan *plan) {
+  const struct sim_media_outlook *outlook = &plan->outlook;
+  const struct sim_media_stream *stream = &plan->stream;
+  struct json json = {.to = stdout};
+
+  json_open(&json, NULL, '{');
+  json_string(&json, "profile", plan->profile->name);
+  json_real(&json, "rate_bytes_per_s", stream->rate);
+  json_integer(&json, "bytes", stream->bytes);
+  json_real(&json, "filled", stream->filled);
+  json_real(&json, "link_bytes_per_s", stream->link_rate);
+  json_bool(&json, "sustained", fits(plan));
+  json_bool(&json, "falls_behind", outlook->falls_behind);
+  json_integer(&json, "ring_needed_bytes", plan->ring_bytes);
+  json_real(&json, "ring_worst_s", outlook->worst_s);
+  json_string(&json, "ring_reason", reason(outlook));
+  if (plan->ring_given) {
+    json_integer(&json, "ring_bytes", stream->ring_bytes);
+    json_real(&json, "sustained_s", outlook->sustained_s);
+  }
+  json_integer(&json, "piece_bytes", stream->piece_bytes);
+  json_integer(&json, "queue_depth", plan->depth);
+  json_real(&json, "slc_edge_s", outlook->edge_s);
+  json_real(&json, "flush_ms_max", (double)outlook->flush_ps_max * 1e-9);
+  json_real(&json, "power_cut_loss_bytes", plan->loss_bytes);
+  json_real(&json, "temperature_max_c", outlook->temperature_max_c);
+  json_real(&json, "throttled_s", outlook->throttled_s);
+  json_close(&json, '}');
+}
+
+int plan_run(const char *name, int count, char **words) {
+  struct plan plan = {
+      .link = {.payload_bytes = 256, .read_request_bytes = 512, .latency_ns = 250, .dllp_percent = 2},
+      .stream = {.piece_bytes = 512 * 1024, .checkpoint_ms = 500},
+  };
+
+  program = name;
+  take_question(&plan, count, words);
+  meet(&plan);
+  answer(&plan);
+  if (plan.json)
+    tell_json(&plan);
+  else
+    tell(&plan);
+  return fits(&plan) ? FITS : OVERRUNS;
+}
