@@ -74,7 +74,7 @@ static enum spate_error make_directories(struct spate_exfat *volume, const char 
 static void open_recording(struct session *session, struct recording *recording) {
   const struct source_config *config = &recording->source.config;
   const uint64_t ring_bytes = (uint64_t)config->slots * config->slot_bytes;
-  const size_t table_bytes = SPATE_REGION_TABLE_BYTES(ring_bytes);
+  const size_t table_bytes = (size_t)SPATE_REGION_TABLE_BYTES(ring_bytes); /* RING_BYTES_MAX fits */
   struct spate_arena arena = {.start = hosted_memory(table_bytes), .bytes = table_bytes};
 
   recording->table = arena.start;

@@ -210,7 +210,7 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   *slot = (struct slot){.io = io, .offset_bytes = io->lba << block->block_shift};
   if (moves_data(io->op)) {
     slot->vector.iov_base = io->region == NULL ? io->buffer : io->region->start + io->offset_bytes;
-    slot->vector.iov_len = io_bytes(requests, io);
+    slot->vector.iov_len = (size_t)io_bytes(requests, io); /* request_blocks_max is checked */
   }
   if (requests->uring && !is_device_trim(requests, io)) {
     queue(requests, slot);
