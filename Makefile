@@ -15,6 +15,7 @@ PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
 FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
+STATIC := linux-aarch64 linux-armv7
 TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 
 # What the commands pass on: make demo BOARD=qemu-boston INPUT=film.bin KEEP=1, make plan DRIVE=980pro RATE=2.0GB/s
@@ -69,7 +70,7 @@ test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware a
 test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)
 	@tools/fresh
 
-builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) ## What the tests need, but for the gateware (2 minutes)
+builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## What the tests need, but for the gateware (2 minutes)
 
 test-fuzz: build-fuzz ## Each fuzz target for 20 s
 	@ctest --preset fuzz --no-tests=error
@@ -80,7 +81,7 @@ test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
 
-test-system: build-host-gcc-asan build-host-release build-linux-asan $(FIRMWARE:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
 
 install: build-linux ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)

@@ -160,12 +160,15 @@ class Result:
     output: str
 
 
-def run(script, drives, folder, block_bytes=None, timeout_s=240):
+def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None):
     """Boot, run a shell script in which /drives/NAME is each drive, and shut down. `drives`: {name: image file},
-    `block_bytes`: {name: 4096} for those whose logical blocks are not 512 bytes. `folder` is for files on the way."""
+    `block_bytes`: {name: 4096} for those whose logical blocks are not 512 bytes. `folder` is for files on the way.
+    `files`: {path in the guest: content}, executable."""
     kernel, initial = build()
     archive = Archive()
     archive.file("script", script.encode())
+    for path, content in (files or {}).items():
+        archive.file(path, content)
     combined = pathlib.Path(folder) / "initrd"
     combined.write_bytes(initial.read_bytes() + archive.finished())
 

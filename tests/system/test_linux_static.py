@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The static programs for boards, in an emulated Linux machine on an NVMe drive; the drive is judged outside of it."""
+
+import hashlib
+import json
+import random
+import re
+
+import linux_guest
+import program
+import pytest
+import volume as judge
+
+from conftest import ROOT
+
+MIB = 1 << 20
+DRIVE_BYTES = 6 << 30  # above 4 GiB: offsets of 32 bits do not reach the second partition table
+
+# The guest's kernel is AArch64's; it runs ARMv7's programs, too.
+SCRIPT = """set -e
+date -s '2040-05-06 07:08:09' > /dev/null
+spate format /drives/rec --yes
+cat /drives/data | spate record /drives/rec flight/clip
+spate record /drives/rec run --from synthetic --size 8MB
+spate verify /drives/rec run
+spate verify /drives/rec flight/clip --against /drives/data
+spate ls /drives/rec --output-format=json > /listing
+echo "listing: $(tr -d '\\n' < /listing)"
+spate extract /drives/rec flight/clip - | sha256sum
+"""
+
+
+@pytest.mark.parametrize("preset,machine", [("linux-aarch64", "AArch64"), ("linux-armv7", "ARM")])
+def test_a_static_program_records_on_another_root_file_system(preset, machine, make_image, tmp_path):
+    command = ROOT / "build" / preset / "bin" / "spate"
+    assert command.exists(), f"{command} is not built: make build-{preset}"
+    header = program.run("readelf", "--wide", "--file-header", "--program-headers", command).stdout
+    assert re.search(rf"Machine: +{machine}\n", header)
+    assert "INTERP" not in header and "DYNAMIC" not in header
+
+    data = random.Random(preset).randbytes(7 * MIB)
+    source = tmp_path / "data"
+    source.write_bytes(data)
+    drive = make_image(DRIVE_BYTES)
+    done = linux_guest.run(SCRIPT, {"rec": drive, "data": source}, tmp_path, files={"bin/spate": command.read_bytes()})
+    digest = hashlib.sha256(data).hexdigest()
+    assert done.status == 0 and f"{digest}  -" in done.output, done.output
+    listing = json.loads(re.search(r"listing: (.*)", done.output)[1])
+    files = [entry for entry in listing["entries"] if entry["kind"] == "file"]
+    assert len(files) == 2 and all(entry["modified"].startswith("2040-05-06 07:") for entry in files), listing
+
+    start, length = judge.partition_offset_bytes(drive)
+    partition = tmp_path / "partition.img"
+    judge.copy_sparse(drive, start, length, partition)
+    judge.fsck(partition)
+    assert judge.extract(partition, judge.files(partition)["flight/clip"]) == (digest, len(data))
