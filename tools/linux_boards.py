@@ -8,6 +8,7 @@ blanks. Each check ends the program with a report when it fails.
 import hashlib
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 
@@ -59,8 +60,8 @@ def check_configuration(kernel: pathlib.Path, base: pathlib.Path, name: str) -> 
     output.mkdir()
     config = output / ".config"
     make = ("make", "-C", kernel, f"O={output}", *ARM64)
-    program.run("sh", kernel / "scripts/kconfig/merge_config.sh", "-m", "-O", output, base, LINUX / "kernel/spate.config",
-                cwd=kernel)
+    ours = shutil.copy(LINUX / "kernel" / "spate.config", output)  # merge_config.sh wants a path without blanks, too
+    program.run("sh", kernel / "scripts/kconfig/merge_config.sh", "-m", "-O", output, base, ours, cwd=kernel)
     program.run(*make, "olddefconfig")
     result = set(config.read_text().splitlines())
     dropped = [line for line in fragment() if line not in result]
