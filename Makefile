@@ -3,7 +3,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-gateware builds install demo demo-linux test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-rtl formal test-rtl fuzz clean
+  format-check generate lint lint-rtl formal test-rtl fuzz \
+  check-linux-boards clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
@@ -184,6 +185,10 @@ test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: c
 	@echo '== test-rtl'
 	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),'$(TEST)',-n 2 --dist worksteal tests/rtl)
 	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)
+
+check-linux-boards: ## linux/ against the kernel's Kconfig and bindings, and Yocto's linter (2 minutes; 155 MB the first time)
+	@setup/install boards
+	@$(PYTHON) tools/linux_boards.py
 
 fuzz: build-fuzz ## Fuzz each target for SECONDS=600
 	@for target in build/fuzz/fuzz/fuzz_*; do name=$$(basename $$target); \
