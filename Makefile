@@ -83,7 +83,10 @@ test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 test-system: build-host-gcc-asan build-host-release build-linux-asan $(FIRMWARE:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
 
-install: build-linux ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
+install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
+	@setup/install command
+	@tools/run build/configure-linux.log cmake --preset linux
+	@cmake --build --preset linux
 	@tools/run build/install.log cmake --install build/linux --prefix '$(PREFIX)'
 	@echo "installed $(PREFIX)/bin/spate: spate --help"
 
