@@ -2,7 +2,7 @@
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-gateware builds install demo test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+  deb speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-rtl formal test-rtl fuzz clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
@@ -89,6 +89,10 @@ install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or wit
 	@cmake --build --preset linux
 	@tools/run build/install.log cmake --install build/linux --prefix '$(PREFIX)'
 	@echo "installed $(PREFIX)/bin/spate: spate --help"
+
+deb: ## The command spate as a Debian package in build/deb, checked by lintian (10 s)
+	@setup/install deb
+	@packaging/deb build/deb
 
 rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's drive, and prove it (3 minutes; then 1)
 	@tools/run build/configure-gateware.log cmake --preset gateware

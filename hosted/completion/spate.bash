@@ -34,14 +34,15 @@ _spate_value() {
   done < <(_spate_options "$1")
 }
 
-# What the help text $1 calls the word number $2 behind the command. The last one may stand for several.
+# What the help text $1 calls the word number $2 behind the command. One with ... behind it stands for several.
 _spate_word() {
-  local names name
-  read -r -a names < <(sed -n '/^Usage: / { s/^Usage: spate [^ ]*//; s/ \[options\].*//; s/ -.*//; p; q }' <<< "$1")
+  local names last name
+  read -r -a names < <(sed -n '/^Usage: / { s/^Usage: spate [^ ]*//; s/\[options\].*//; s/ -.*//; s/[][]//g; p; q }' <<< "$1")
+  [[ ${#names[@]} -gt 0 ]] || return
+  last=${names[-1]%...}
   name=${names[$2]:-}
-  [[ -z $name && $1 == *\ "${names[-1]%...}..."* ]] && name=${names[-1]}
-  name=${name%...}
-  printf '%s\n' "${name//[][]/}"
+  [[ -z $name && $1 == *"$last..."* ]] && name=$last
+  printf '%s\n' "${name%...}"
 }
 
 # Block devices with a medium in them.
