@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The chapter of the manual page that describes the commands, in scdoc, from their help texts: one file a command, named
-# after it. A line that begins with two blanks and a dash is an option, and the indented lines after it belong to it. Other
-# indented lines are examples. Options that all commands have are described once.
+# The chapter of the manual page that describes the commands, in scdoc, from their help texts: one file a command,
+# named after it. A line that begins with two blanks and a dash is an option, and the indented lines after it belong to
+# it. Other indented lines are examples. Options that all commands have are described once.
 
 function escaped(text) {
   gsub(/[\\*_]/, "\\\\&", text)

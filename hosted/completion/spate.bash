@@ -37,7 +37,9 @@ _spate_value() {
 # What the help text $1 calls the word number $2 behind the command. One with ... behind it stands for several.
 _spate_word() {
   local names last name
-  read -r -a names < <(sed -n '/^Usage: / { s/^Usage: spate [^ ]*//; s/\[options\].*//; s/ -.*//; s/[][]//g; p; q }' <<< "$1")
+  read -r -a names < <(
+    sed -n '/^Usage: / { s/^Usage: spate [^ ]*//; s/\[options\].*//; s/ -.*//; s/[][]//g; p; q }' <<< "$1"
+  )
   [[ ${#names[@]} -gt 0 ]] || return
   last=${names[-1]%...}
   name=${names[$2]:-}
@@ -111,8 +113,8 @@ _spate_words() {
   done
 }
 
-# The words between the command and the cursor that are no options and no options' values: their number in count, and the
-# first in target. If the last of them is an option that has a value, value is what the help calls it.
+# The words between the command and the cursor that are no options and no options' values: their number in count, the
+# first in target. If the cursor is at the value of an option, value is what the help calls that.
 _spate_parse() {
   local word
   for word in "${words[@]:1:${#words[@]}-2}"; do

@@ -8,8 +8,10 @@ import pytest
 
 from conftest import ROOT, run
 from test_spate_image import spate
+from test_spate_shell import PAGE
 
-HOLDS = {"bin/spate", "share/bash-completion/completions/spate", "share/man/man1/spate.1.gz", "share/doc/spate/LINUX.md.gz",
+COMPLETION = "share/bash-completion/completions/spate"
+HOLDS = {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/LINUX.md.gz",
          "share/doc/spate/changelog.gz", "share/doc/spate/changelog.Debian.gz", "share/doc/spate/copyright",
          "share/lintian/overrides/spate"}
 
@@ -40,8 +42,8 @@ def test_the_package(tmp_path):
     run(usr / "bin/spate", "record", image, "run.raw", "--from", "synthetic", "--size", "5MB")
     assert "run.raw" in spate("ls", image).stdout
 
-    assert (usr / "share/bash-completion/completions/spate").read_bytes() == (ROOT / "hosted/completion/spate.bash").read_bytes()
+    assert (usr / COMPLETION).read_bytes() == (ROOT / "hosted/completion/spate.bash").read_bytes()
     page = gzip.decompress((usr / "share/man/man1/spate.1.gz").read_bytes()).decode()
-    built = (ROOT / "build/linux-asan/hosted/spate.1").read_text()
+    built = PAGE.read_text()
     date = re.compile(r'^\.TH .*\n', re.MULTILINE)
     assert date.sub("", page) == date.sub("", built)

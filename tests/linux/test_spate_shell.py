@@ -15,7 +15,8 @@ from test_spate_image import SPATE, USAGE, spate
 
 PAGE = SPATE.parent.parent / "hosted" / "spate.1"
 COMPLETION = ROOT / "hosted/completion/spate.bash"
-COMMANDS = [name for name in re.findall(r"^  ([a-z][a-z-]*) ", run(SPATE, "--help").stdout, re.MULTILINE) if name != "spate"]
+LISTED = re.findall(r"^  ([a-z][a-z-]*) ", run(SPATE, "--help").stdout, re.MULTILINE)
+COMMANDS = [name for name in LISTED if name != "spate"]  # without the examples
 CODE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -43,7 +44,8 @@ def test_help_names_the_options_that_the_command_takes(command):
 
 
 def test_the_page_describes_every_command_and_every_option():
-    done = run("man", "--warnings", "--encoding=UTF-8", "--local-file", PAGE, env=os.environ | {"MANWIDTH": "300", "LC_ALL": "C.UTF-8"})
+    environment = os.environ | {"MANWIDTH": "300", "LC_ALL": "C.UTF-8"}
+    done = run("man", "--warnings", "--encoding=UTF-8", "--local-file", PAGE, env=environment)
     assert done.stderr == ""
     found, section = {}, None
     for line in done.stdout.splitlines():
@@ -54,14 +56,16 @@ def test_the_page_describes_every_command_and_every_option():
         else:
             found.setdefault(section, [])
     common = found["OPTIONS OF EVERY COMMAND"]
-    assert common and {name: found.get(name, []) + common for name in COMMANDS} == {name: help_terms(name) for name in COMMANDS}
+    for name in COMMANDS:
+        assert common and sorted(found[name] + common) == sorted(help_terms(name)), name
     assert [name for name in found if name and name.islower() and name != "spate(1)"] == COMMANDS
     assert "TARGET" in done.stdout and "spate prints no colours" in done.stdout
 
 
 @pytest.mark.parametrize("page", ["docs/man/spate.1.scd", "docs/LINUX.md", "README.md"])
 def test_what_the_pages_show_can_be_typed(page):
-    lines = [line.split("|")[-1].strip() for code in CODE.findall((ROOT / page).read_text()) for line in code.splitlines()]
+    lines = "".join(CODE.findall((ROOT / page).read_text())).splitlines()
+    lines = [line.split("|")[-1].strip() for line in lines]
     for words in (shlex.split(line) for line in lines if line.startswith("spate ")):
         assert words[1] in COMMANDS and names(words[2:]) <= taken(words[1]), words
 
@@ -69,10 +73,18 @@ def test_what_the_pages_show_can_be_typed(page):
 # ---- completion ----
 
 
+TAB = """
+source "$0"
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_spate "$1"
+[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
 def complete(folder, *words, program=SPATE):
     """What Tab offers behind these words of bash, the last of which is being written."""
-    script = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _spate "$1"; [ ${#COMPREPLY[@]} -eq 0 ] || printf "%s\\n" "${COMPREPLY[@]}"'
-    done = run("bash", "-c", script, COMPLETION, program, *words, cwd=folder)
+    done = run("bash", "-c", TAB, COMPLETION, program, *words, cwd=folder)
     assert done.stderr == ""
     return done.stdout.splitlines()
 
@@ -103,11 +115,13 @@ def test_values_are_offered(tmp_path):
 def test_targets_are_files_and_block_devices(tmp_path):
     (tmp_path / "rec 1.img").touch()
     (tmp_path / "run.raw").touch()
-    devices = {f"/dev/{entry.name}" for entry in pathlib.Path("/sys/class/block").iterdir() if (entry / "size").read_text() != "0\n"}
+    known = pathlib.Path("/sys/class/block").iterdir()
+    devices = {f"/dev/{entry.name}" for entry in known if (entry / "size").read_text() != "0\n"}
     assert set(complete(tmp_path, "ls", "")) == {"rec 1.img", "run.raw"} | devices
     assert complete(tmp_path, "format", "--block", "512", "re") == ["rec 1.img"]
     assert "/dev/null" not in complete(tmp_path, "ls", "/dev/n")
-    assert all(pathlib.Path(word).is_block_device() or pathlib.Path(word).is_dir() for word in complete(tmp_path, "ls", "/dev/"))
+    offered = [pathlib.Path(word) for word in complete(tmp_path, "ls", "/dev/")]
+    assert all(path.is_block_device() or path.is_dir() for path in offered)
     assert complete(tmp_path, "ls", "rec.img", "") == []
     assert complete(tmp_path, "extract", "x.img", "run.raw", "ru") == ["run.raw"]
 
@@ -171,7 +185,8 @@ def on_a_terminal(*words):
 def test_there_are_no_colours(tmp_path):
     image = tmp_path / "rec.img"
     shown = on_a_terminal(SPATE, "format", image, "--size", "64MiB", "--yes")
-    recorded = on_a_terminal(SPATE, "record", image, "run.raw", "--from", "synthetic", "--rate", "10MB/s", "--for", "1s", "--verbose")
+    sensor = ("--from", "synthetic", "--rate", "10MB/s", "--for", "1s")
+    recorded = on_a_terminal(SPATE, "record", image, "run.raw", *sensor, "--verbose")
     assert b"\r\x1b[K" in recorded, "no progress was shown"
     for command in (["ls", image], ["info", image], ["verify", image, "run.raw"], ["--help"]):
         shown += on_a_terminal(SPATE, *command)
