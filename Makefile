@@ -2,9 +2,8 @@
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-gateware builds install demo demo-linux test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-rtl formal test-rtl fuzz \
-  check-linux-boards clean
+  deb speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+  format-check generate lint lint-rtl formal test-rtl fuzz check-linux-boards clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
@@ -88,9 +87,16 @@ test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 test-system: build-host-gcc-asan build-host-release build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
 
-install: build-linux ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
+install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
+	@setup/install command
+	@tools/run build/configure-linux.log cmake --preset linux
+	@cmake --build --preset linux
 	@tools/run build/install.log cmake --install build/linux --prefix '$(PREFIX)'
 	@echo "installed $(PREFIX)/bin/spate: spate --help"
+
+deb: ## The command spate as a Debian package in build/deb, checked by lintian (10 s)
+	@setup/install deb
+	@packaging/deb build/deb
 
 rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's drive, and prove it (3 minutes; then 1)
 	@tools/run build/configure-gateware.log cmake --preset gateware

@@ -33,7 +33,7 @@ enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, 
   "  --output-format=json   one JSON document on standard output\n"                                                    \
   "  --progress none|json   no progress, or a line of JSON each second, on standard error\n"                           \
   "  -v, --verbose          what the library has to say, on standard error\n"                                          \
-  "  -h, --help             this text\n"
+  "  -h, --help             explain the command\n"
 
 /*
  * The next option of the command's own, −1 at their end; the common ones are dealt with. `optarg` and `optind` are

@@ -47,7 +47,7 @@ static void help(FILE *to) {
               "  spate verify rec.img run1.raw\n"
               "  spate extract rec.img run1.raw out.raw\n"
               "\n"
-              "spate COMMAND --help explains a command.\n"
+              "spate COMMAND --help explains a command, spate --version says which version this is.\n"
               "Exit status: 0 done, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost.\n",
               to);
 }

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What spate is in a shell: its help, its manual page, completion in bash, and what it prints on a terminal."""
+
+import os
+import pathlib
+import pty
+import re
+import shlex
+import subprocess
+
+import pytest
+
+from conftest import ROOT, run
+from test_spate_image import SPATE, USAGE, spate
+
+PAGE = SPATE.parent.parent / "hosted" / "spate.1"
+COMPLETION = ROOT / "hosted/completion/spate.bash"
+LISTED = re.findall(r"^  ([a-z][a-z-]*) ", run(SPATE, "--help").stdout, re.MULTILINE)
+COMMANDS = [name for name in LISTED if name != "spate"]  # without the examples
+CODE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def help_terms(command):
+    """The options as the help of the command names them: "-v, --verbose", "--block 512|4096"."""
+    return [line[2:].split("  ")[0] for line in spate(command, "--help").stdout.splitlines() if line.startswith("  -")]
+
+
+def names(terms):
+    return {name for term in terms for name in re.findall(r"--[a-z][a-z-]*", term)}
+
+
+def taken(command):
+    """The options that the program takes: every name begins with nothing, and getopt lists what is ambiguous."""
+    said = spate(command, "--=", status=USAGE, env=os.environ | {"LC_ALL": "C"}).stderr
+    return set(re.findall(r"'(--[a-z][a-z-]*)'", said))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_names_the_options_that_the_command_takes(command):
+    assert names(help_terms(command)) == taken(command)
+
+
+# ---- the manual page ----
+
+
+def test_the_page_describes_every_command_and_every_option():
+    environment = os.environ | {"MANWIDTH": "300", "LC_ALL": "C.UTF-8"}
+    done = run("man", "--warnings", "--encoding=UTF-8", "--local-file", PAGE, env=environment)
+    assert done.stderr == ""
+    found, section = {}, None
+    for line in done.stdout.splitlines():
+        if re.match(r" {0,3}[A-Za-z]", line):
+            section = line.strip()
+        elif line.startswith("       -"):
+            found.setdefault(section, []).append(line.strip())
+        else:
+            found.setdefault(section, [])
+    common = found["OPTIONS OF EVERY COMMAND"]
+    for name in COMMANDS:
+        assert common and sorted(found[name] + common) == sorted(help_terms(name)), name
+    assert [name for name in found if name and name.islower() and name != "spate(1)"] == COMMANDS
+    assert "TARGET" in done.stdout and "spate prints no colours" in done.stdout
+
+
+@pytest.mark.parametrize("page", ["docs/man/spate.1.scd", "docs/LINUX.md", "README.md"])
+def test_what_the_pages_show_can_be_typed(page):
+    lines = "".join(CODE.findall((ROOT / page).read_text())).splitlines()
+    lines = [line.split("|")[-1].strip() for line in lines]
+    for words in (shlex.split(line) for line in lines if line.startswith("spate ")):
+        assert words[1] in COMMANDS and names(words[2:]) <= taken(words[1]), words
+
+
+# ---- completion ----
+
+
+TAB = """
+source "$0"
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_spate "$1"
+[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def complete(folder, *words, program=SPATE):
+    """What Tab offers behind these words of bash, the last of which is being written."""
+    done = run("bash", "-c", TAB, COMPLETION, program, *words, cwd=folder)
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_commands_are_offered(tmp_path):
+    offered = complete(tmp_path, "")
+    assert offered[:-2] == COMMANDS and offered[-2:] == ["--help", "--version"]
+    assert complete(tmp_path, "re") == [name for name in COMMANDS if name.startswith("re")]
+    for option in offered[-2:]:
+        spate(option)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_are_offered(tmp_path, command):
+    assert {word.split("=")[0] for word in complete(tmp_path, command, "--")} == taken(command)
+    assert complete(tmp_path, "nothing", "--") == []
+
+
+def test_values_are_offered(tmp_path):
+    (tmp_path / "a file").touch()
+    assert complete(tmp_path, "format", "x.img", "--block", "") == ["512", "4096"]
+    assert complete(tmp_path, "format", "x.img", "--block", "=", "4") == ["4096"]
+    assert complete(tmp_path, "format", "x.img", "--size", "") == []
+    assert complete(tmp_path, "ls", "--output-format", "=") == ["json"]
+    assert complete(tmp_path, "verify", "x.img", "x", "--against", "a") == ["a file"]
+
+
+def test_targets_are_files_and_block_devices(tmp_path):
+    (tmp_path / "rec 1.img").touch()
+    (tmp_path / "run.raw").touch()
+    known = pathlib.Path("/sys/class/block").iterdir()
+    devices = {f"/dev/{entry.name}" for entry in known if (entry / "size").read_text() != "0\n"}
+    assert set(complete(tmp_path, "ls", "")) == {"rec 1.img", "run.raw"} | devices
+    assert complete(tmp_path, "format", "--block", "512", "re") == ["rec 1.img"]
+    assert "/dev/null" not in complete(tmp_path, "ls", "/dev/n")
+    offered = [pathlib.Path(word) for word in complete(tmp_path, "ls", "/dev/")]
+    assert all(path.is_block_device() or path.is_dir() for path in offered)
+    assert complete(tmp_path, "ls", "rec.img", "") == []
+    assert complete(tmp_path, "extract", "x.img", "run.raw", "ru") == ["run.raw"]
+
+
+def test_paths_are_those_on_the_volume(tmp_path):
+    image = tmp_path / "rec 1.img"
+    spate("format", image, "--size", "64MiB")
+    hostile = "c$(touch made).raw"
+    for path in ("a b.raw", hostile, "flight/x.raw"):
+        spate("record", image, path, "--from", "synthetic", "--size", "1MB")
+    assert complete(tmp_path, "verify", "rec\\ 1.img", "") == ["a b.raw", hostile, "flight", "flight/x.raw"]
+    assert complete(tmp_path, "rm", '"rec 1.img"', "a b.raw", "--verbose", "fl") == ["flight", "flight/x.raw"]
+    assert complete(tmp_path, "extract", "rec\\ 1.img", "a\\ ") == ["a b.raw"]
+    assert complete(tmp_path, "verify", "absent.img", "") == [] and not (tmp_path / "made").exists()
+
+
+NEW = r"""#!/bin/sh
+case $1 in
+--help) printf 'Usage: spate COMMAND\n\n  polish    make a target shine\n  speedtest says how fast\n\n  spate polish rec.img\n' ;;
+polish) printf 'Usage: spate polish TARGET [FILE...] [options]\n\n  -s, --shine dull|bright  how\n      continued -- not an option\n' ;;
+speedtest) printf 'Usage: spate speedtest [options]\n' ;;
+esac
+"""
+
+
+def test_a_command_that_did_not_exist_yet_is_offered(tmp_path):
+    program = tmp_path / "spate"
+    program.write_text(NEW)
+    program.chmod(0o755)
+    assert complete(tmp_path, "", program=program) == ["polish", "speedtest", "--help", "--version"]
+    assert complete(tmp_path, "polish", "-", program=program) == ["-s", "--shine"]
+    assert complete(tmp_path, "polish", "-s", "b", program=program) == ["bright"]
+    assert complete(tmp_path, "polish", "x", "one", "two", "sp", program=program) == ["spate"]
+    assert complete(tmp_path, "speedtest", "", program=program) == []
+    # A target with colons is one word, of which bash replaces the end.
+    assert complete(tmp_path, "polish", "sim", ":", "nowhere", "sp", program=program) == ["spate"]
+    (tmp_path / "a:b").touch()
+    assert complete(tmp_path, "polish", "a", ":", "", program=program) == ["b"]
+
+
+# ---- a terminal ----
+
+
+def on_a_terminal(*words):
+    """What the program shows on a terminal that knows colours."""
+    outer, inner = pty.openpty()
+    with subprocess.Popen([str(word) for word in words], stdin=inner, stdout=inner, stderr=inner,
+                          env=os.environ | {"TERM": "xterm-256color"}) as process:
+        os.close(inner)
+        shown = b""
+        try:
+            while part := os.read(outer, 65536):
+                shown += part
+        except OSError:  # the terminal's other side is closed
+            pass
+    os.close(outer)
+    assert process.returncode == 0, shown
+    return shown
+
+
+def test_there_are_no_colours(tmp_path):
+    image = tmp_path / "rec.img"
+    shown = on_a_terminal(SPATE, "format", image, "--size", "64MiB", "--yes")
+    sensor = ("--from", "synthetic", "--rate", "10MB/s", "--for", "1s")
+    recorded = on_a_terminal(SPATE, "record", image, "run.raw", *sensor, "--verbose")
+    assert b"\r\x1b[K" in recorded, "no progress was shown"
+    for command in (["ls", image], ["info", image], ["verify", image, "run.raw"], ["--help"]):
+        shown += on_a_terminal(SPATE, *command)
+    sequences = set(re.findall(rb"\x1b\[[0-9;]*[A-Za-z]|\x1b", shown + recorded))
+    assert sequences == {b"\x1b[K"}

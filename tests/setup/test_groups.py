@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whoever wants the command spate installs one group of setup/debian-12.txt, and no more."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT, run
+
+LIST = ROOT / "setup" / "debian-12.txt"
+
+
+def group(*names):
+    """{package: minimum version} of these groups."""
+    found, current = {}, None
+    for line in LIST.read_text().splitlines():
+        if line.startswith("["):
+            current = line.strip("[]")
+        elif current in names and not line.startswith("#"):
+            package, minimum = line.split()[:2]
+            found[package] = minimum
+    return found
+
+
+def test_what_is_asked_for_stays_small():
+    assert group("command").keys() <= {"build-essential", "cmake", "ninja-build", "pkgconf", "liburing-dev", "scdoc"}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The repository on a machine where nothing else of the list can be had."""
+    folder = tmp_path / "a copy"
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    text = LIST.read_text()
+    begin = text.index("[command]\n")
+    end = text.index("[", begin + 1)
+    (folder / "setup" / "debian-12.txt").write_text(text[:end] + "[all]\nno-such-package 1 nothing\n")
+    return folder
+
+
+@pytest.mark.slow
+def test_make_install_needs_the_group_command_only(copy, tmp_path):
+    """With the programs of these packages as its whole PATH. That headers suffice is what make test-fresh shows."""
+    run(ROOT / "setup" / "programs", tmp_path / "programs", "--list", copy / "setup" / "debian-12.txt")
+    environment = {"PATH": str(tmp_path / "programs"), "HOME": str(tmp_path)}
+    assert shutil.which("python3", path=environment["PATH"]) is None
+    run("make", "install", f"PREFIX={tmp_path}/prefix", cwd=copy, env=environment)
+    prefix = tmp_path / "prefix"
+    installed = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if path.is_file()}
+    assert installed == {"bin/spate", "share/man/man1/spate.1", "share/bash-completion/completions/spate"}
+    assert run(prefix / "bin/spate", "--version").stdout.startswith("spate ")
+    assert not {"venv", "fatfs-source", "linux-guest", "programs"} & {path.name for path in (copy / "build").iterdir()}
+
+
+def test_links_that_are_there_are_kept_complete(copy):
+    links = copy / "build" / "programs"
+    links.mkdir(parents=True)
+    run(copy / "setup" / "install", "command")
+    assert (links / "scdoc").is_symlink() and not (copy / "build" / "venv").exists()
+    (links / "scdoc").unlink()
+    run(copy / "setup" / "install", "command")
+    assert not (links / "scdoc").exists(), "made again although nothing had changed"
+    os.remove(copy / "build" / "programs-made-from")
+    run(copy / "setup" / "install", "command")
+    assert (links / "scdoc").is_symlink()
+
+
+def test_a_group_that_is_none_is_refused(copy):
+    done = subprocess.run([copy / "setup" / "install", "comand"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and '"comand"' in done.stderr and not (copy / "build").exists()
+
+
+def test_the_package_is_built_with_what_make_deb_installs():
+    control = (ROOT / "packaging/debian/control").read_text()
+    field = re.search(r"^Build-Depends: (.*(?:\n .*)*)", control, re.MULTILINE)[1]
+    field = field.replace("debhelper-compat (= 13)", "debhelper")
+    asked = dict(re.findall(r"([a-z0-9-]+)(?: \(>= ([^)]+)\))?(?:,|$)", field))
+    have = group("command", "deb")
+    assert asked.keys() == have.keys() - {"build-essential", "lintian"}
+    assert all(have[package] == minimum for package, minimum in asked.items() if minimum)
