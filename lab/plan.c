@@ -57,6 +57,7 @@ static const char usage[] =
     "  --fetch RATE        the most that your bridge fetches from memory, if that is less than the link\n"
     "  --json, --output-format=json  for programs\n"
     "  --list              the profiles\n"
+    "  -h, --help          this text\n"
     "\n"
     "Sizes are decimal (kB, MB, GB, TB) or binary (KiB, MiB, GiB, TiB).\n"
     "Exit status: 0 the stream is sustained, 1 it overruns, 2 the question was wrong.\n"
@@ -146,8 +147,7 @@ enum {
   FETCH,
   JSON,
   FORMAT,
-  LIST,
-  HELP
+  LIST
 };
 
 static const struct option options[] = {
@@ -166,7 +166,7 @@ static const struct option options[] = {
     {"json", no_argument, NULL, JSON},
     {"output-format", required_argument, NULL, FORMAT},
     {"list", no_argument, NULL, LIST},
-    {"help", no_argument, NULL, HELP},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -216,7 +216,7 @@ static void take_option(struct plan *plan, int option) {
     plan->ring_given = true;
     break;
   case LIST: list_profiles(stdout); exit(FITS);
-  case HELP: show_help(); exit(FITS);
+  case 'h': show_help(); exit(FITS);
   default: exit(WRONG); /* getopt has said why */
   }
 }
@@ -224,7 +224,7 @@ static void take_option(struct plan *plan, int option) {
 static void take_question(struct plan *plan, int count, char **words) {
   int option;
 
-  while ((option = getopt_long(count, words, "", options, NULL)) != -1) {
+  while ((option = getopt_long(count, words, "h", options, NULL)) != -1) {
     if (option == '?') {
       (void)fprintf(stderr, "%s --help explains.\n", program);
       exit(WRONG);
