@@ -35,7 +35,7 @@ struct plan {
   double loss_bytes;   /* of a power cut, at most */
 };
 
-static const char *program; /* as the user knows it */
+static const char *program, *common_options; /* as the user knows them */
 
 static const char usage[] =
     " --profile NAME --rate RATE [options]\n"
@@ -55,9 +55,9 @@ static const char usage[] =
     "  --lanes N           likewise\n"
     "  --payload N         MPS of the link: 128, 256 or 512 (256)\n"
     "  --fetch RATE        the most that your bridge fetches from memory, if that is less than the link\n"
-    "  --json, --output-format=json  for programs\n"
-    "  --list              the profiles\n"
-    "  -h, --help          this text\n"
+    "  --list              the profiles\n";
+
+static const char more_usage[] =
     "\n"
     "Sizes are decimal (kB, MB, GB, TB) or binary (KiB, MiB, GiB, TiB).\n"
     "Exit status: 0 the stream is sustained, 1 it overruns, 2 the question was wrong.\n"
@@ -68,10 +68,10 @@ static const char usage[] =
     "\n";
 
 static void show_help(void) {
-  (void)printf("Usage: %s%s", program, usage);
+  (void)printf("Usage: %s%s%s%s", program, usage, common_options, more_usage);
   (void)printf("  %s --profile 970evoplus --rate 1.6GB/s\n", program);
   (void)printf("  %s --profile 980pro --rate 2.5GB/s --generation 3 --ring 1GiB\n", program);
-  (void)printf("  %s --profile 980pro --rate 1.9GB/s --filled 1 --json\n", program);
+  (void)printf("  %s --profile 980pro --rate 1.9GB/s --filled 1 --output-format=json\n", program);
 }
 
 static _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -145,8 +145,8 @@ enum {
   LANES,
   PAYLOAD,
   FETCH,
-  JSON,
   FORMAT,
+  NO_MATTER,
   LIST
 };
 
@@ -163,8 +163,10 @@ static const struct option options[] = {
     {"lanes", required_argument, NULL, LANES},
     {"payload", required_argument, NULL, PAYLOAD},
     {"fetch", required_argument, NULL, FETCH},
-    {"json", no_argument, NULL, JSON},
     {"output-format", required_argument, NULL, FORMAT},
+    {"bind", no_argument, NULL, NO_MATTER}, /* every command of spate takes these; there is nothing to do for them */
+    {"progress", required_argument, NULL, NO_MATTER},
+    {"verbose", no_argument, NULL, 'v'},
     {"list", no_argument, NULL, LIST},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -206,7 +208,6 @@ static void take_option(struct plan *plan, int option) {
   case LANES: plan->link.lanes = lanes_of(optarg); break;
   case PAYLOAD: plan->link.payload_bytes = payload_of(optarg); break;
   case FETCH: plan->link.fetch_mb_per_s = (uint32_t)(rate("fetch", optarg) / 1e6); break;
-  case JSON: plan->json = true; break;
   case FORMAT:
     if (strcmp(optarg, "json") != 0) fail("--output-format %s: there is only json", optarg);
     plan->json = true;
@@ -215,6 +216,8 @@ static void take_option(struct plan *plan, int option) {
     stream->ring_bytes = size("ring", optarg, 1, BYTES_MAX);
     plan->ring_given = true;
     break;
+  case NO_MATTER:
+  case 'v': break;
   case LIST: list_profiles(stdout); exit(FITS);
   case 'h': show_help(); exit(FITS);
   default: exit(WRONG); /* getopt has said why */
@@ -224,7 +227,7 @@ static void take_option(struct plan *plan, int option) {
 static void take_question(struct plan *plan, int count, char **words) {
   int option;
 
-  while ((option = getopt_long(count, words, "h", options, NULL)) != -1) {
+  while ((option = getopt_long(count, words, "hv", options, NULL)) != -1) {
     if (option == '?') {
       (void)fprintf(stderr, "%s --help explains.\n", program);
       exit(WRONG);
@@ -395,13 +398,14 @@ static void tell_json(const struct plan *plan) {
   json_close(&json, '}');
 }
 
-int plan_run(const char *name, int count, char **words) {
+int plan_run(const char *name, const char *common, int count, char **words) {
   struct plan plan = {
       .link = {.payload_bytes = 256, .read_request_bytes = 512, .latency_ns = 250, .dllp_percent = 2},
       .stream = {.piece_bytes = 512 * 1024, .checkpoint_ms = 500},
   };
 
   program = name;
+  common_options = common;
   take_question(&plan, count, words);
   meet(&plan);
   answer(&plan);

@@ -21,7 +21,7 @@ def plan(*words, statuses=(0, 1, 2)):
 
 def answer(*words, status=0):
     """Its answer as JSON."""
-    return json.loads(plan("--json", *words, statuses=(status,)).stdout)
+    return json.loads(plan("--output-format=json", *words, statuses=(status,)).stdout)
 
 
 # ---- spate-plan ----
