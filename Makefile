@@ -15,13 +15,14 @@ PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
 FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
-STATIC := linux-aarch64 linux-armv7
+STATIC := linux-aarch64 linux-armv7 linux-x86-64
 TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 
 # What the commands pass on: make demo BOARD=qemu-boston INPUT=film.bin KEEP=1, make plan DRIVE=980pro RATE=2.0GB/s
 BOARD ?= qemu-virt
 INPUT ?=
 KEEP ?=
+MACHINE ?=
 TOTAL_MIB ?=
 QUICK ?=
 DRIVE ?= 980pro
@@ -64,8 +65,8 @@ build-%: setup
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
 	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
 
-demo-linux: build-linux-aarch64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s)
-	$(PYTHON) tools/demo_linux.py $(if $(KEEP),--keep)
+demo-linux: build-linux-aarch64 build-linux-x86-64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s; MACHINE=amd64: a PC)
+	$(PYTHON) tools/demo_linux.py $(if $(MACHINE),--machine '$(MACHINE)') $(if $(KEEP),--keep)
 
 test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
 	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)

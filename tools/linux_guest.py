@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Linux machine with NVMe drives, as the judge of what a PC makes of them: Debian's arm64 kernel with a small initial
-file system, under QEMU. setup/install fetches the packages; kernel and file system are put together here, once.
+"""A Linux machine with NVMe drives, as the judge of what a PC makes of them: Debian's kernel with a small initial file
+system, under QEMU; an arm64 machine, or a PC. setup/install fetches the packages; kernel and file system are put together
+here, once.
 
     run("sha256sum /drives/a", {"a": image}, folder).output
 """
@@ -16,8 +17,18 @@ import program
 import qemu
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GUEST = ROOT / "build" / "linux-guest"
-PACKAGES = GUEST / "packages"
+
+
+@dataclasses.dataclass(frozen=True)
+class Architecture:
+    folder: pathlib.Path  # kernel, initial file system, and in packages/ what they are made of
+    programs: dict[str, list[str]]  # by their packages
+    vfio_modules: tuple[str, ...]  # in the order in which they are loaded
+    emulator: tuple[str, ...]
+    iommu: tuple[tuple[str, str], ...]  # what turns it on: options; one that is there already gets a longer value
+    boot_words: str
+    preset: str  # that builds spate for it
+
 
 # In the order in which they are loaded; insmod says so if one of them needs another. The second list is for machines with
 # an IOMMU.
@@ -35,13 +46,34 @@ MODULES = [
     "raid0",
     "exfat",
 ]
-VFIO_MODULES = ["vfio", "vfio_virqfd", "vfio_iommu_type1", "vfio-pci-core", "vfio-pci"]
-PROGRAMS = {
-    "busybox-static": ["bin/busybox"],
-    "mdadm": ["sbin/mdadm"],
-    "exfatprogs": ["usr/sbin/mkfs.exfat", "usr/sbin/fsck.exfat"],
-    "libc6": ["lib/ld-linux-aarch64.so.1", "lib/aarch64-linux-gnu/ld-linux-aarch64.so.1", "lib/aarch64-linux-gnu/libc.so.6"],
-    "libudev1": ["usr/lib/aarch64-linux-gnu/libudev.so.1"],
+VFIO_MODULES = ("vfio", "vfio_virqfd", "vfio_iommu_type1", "vfio-pci-core", "vfio-pci")
+LIBRARIES = "lib/aarch64-linux-gnu"
+ARCHITECTURES = {
+    "arm64": Architecture(
+        ROOT / "build" / "linux-guest",
+        {
+            "busybox-static": ["bin/busybox"],
+            "mdadm": ["sbin/mdadm"],
+            "exfatprogs": ["usr/sbin/mkfs.exfat", "usr/sbin/fsck.exfat"],
+            "libc6": ["lib/ld-linux-aarch64.so.1", f"{LIBRARIES}/ld-linux-aarch64.so.1", f"{LIBRARIES}/libc.so.6"],
+            "libudev1": [f"usr/{LIBRARIES}/libudev.so.1"],
+        },
+        VFIO_MODULES,
+        ("qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", "cortex-a53"),
+        (("-M", ",iommu=smmuv3"),),
+        "console=ttyAMA0",
+        "linux-aarch64",
+    ),
+    # Its IOMMU has addresses of 39 bits, as the first ones of Intel had.
+    "amd64": Architecture(
+        ROOT / "build" / "linux-guest-amd64",
+        {"busybox-static": ["bin/busybox"]},
+        ("irqbypass", *VFIO_MODULES),
+        ("qemu-system-x86_64", "-M", "q35", "-cpu", "Nehalem"),
+        (("-device", "intel-iommu,aw-bits=39"),),
+        "console=ttyS0 intel_iommu=on",
+        "linux-x86-64",
+    ),
 }
 
 # Drives get names by their serial numbers, because Linux numbers them as they answer.
@@ -106,9 +138,10 @@ class Archive:
         return bytes(self.data)
 
 
-def package(name):
-    found = sorted(PACKAGES.glob(f"{name}_*_arm64.deb"))
-    assert len(found) == 1, f"{PACKAGES} has {len(found)} packages of {name}: make setup"
+def package(name, architecture="arm64"):
+    packages = ARCHITECTURES[architecture].folder / "packages"
+    found = sorted(packages.glob(f"{name}_*_{architecture}.deb"))
+    assert len(found) == 1, f"{packages} has {len(found)} packages of {name}: make setup"
     return found[0]
 
 
@@ -127,19 +160,21 @@ def contents(path):
         raise program.Failed(command, program.ending(unpack.returncode), None)
 
 
-def build():
+def build(architecture="arm64"):
     """Kernel and initial file system from the packages as they are now."""
-    stamp = GUEST / "built-from"
-    text = "\n".join(sorted(path.name for path in PACKAGES.glob("*.deb"))) + INIT + repr((MODULES, VFIO_MODULES, PROGRAMS))
-    kernel, initial = GUEST / "vmlinuz", GUEST / "initial.cpio"
+    machine = ARCHITECTURES[architecture]
+    stamp = machine.folder / "built-from"
+    names = sorted(path.name for path in (machine.folder / "packages").glob("*.deb"))
+    text = "\n".join(names) + INIT + repr((MODULES, machine.vfio_modules, machine.programs))
+    kernel, initial = machine.folder / "vmlinuz", machine.folder / "initial.cpio"
     if stamp.exists() and stamp.read_text() == text:
         return kernel, initial
 
     archive = Archive()
-    init = INIT.replace("MODULES", " ".join(MODULES)).replace("VFIO", " ".join(VFIO_MODULES))
+    init = INIT.replace("MODULES", " ".join(MODULES)).replace("VFIO", " ".join(machine.vfio_modules))
     archive.file("init", init.encode())
-    missing = set(MODULES + VFIO_MODULES)
-    for name, _, read in contents(package("linux-image-[0-9]*")):
+    missing = {*MODULES, *machine.vfio_modules}
+    for name, _, read in contents(package("linux-image-[0-9]*", architecture)):
         if re.fullmatch(r"boot/vmlinuz-.*", name):
             kernel.write_bytes(read())
         module = pathlib.PurePosixPath(name)
@@ -147,9 +182,9 @@ def build():
             archive.file(f"modules/{module.name}", read())
             missing.remove(module.stem)
     assert not missing, f"the kernel's package has no {missing}"
-    for name, files in PROGRAMS.items():
+    for name, files in machine.programs.items():
         missing = set(files)
-        for path, target, read in contents(package(name)):
+        for path, target, read in contents(package(name, architecture)):
             # A library's name is a link to the file beside it.
             if path in missing or any(path.startswith(f"{file}.") for file in files):
                 archive.link(path, target) if target else archive.file(path, read())
@@ -166,19 +201,25 @@ class Result:
     output: str
 
 
-def spate():
+def spate(architecture="arm64"):
     """The command for the guest: {path in the guest: content}."""
-    command = program.BUILD / "linux-aarch64" / "bin" / "spate"
-    assert command.exists(), f"{command} is not built: make build-linux-aarch64"
+    preset = ARCHITECTURES[architecture].preset
+    command = program.BUILD / preset / "bin" / "spate"
+    assert command.exists(), f"{command} is not built: make build-{preset}"
     return {"bin/spate": command.read_bytes()}
 
 
-def machine(folder, drives, block_bytes, iommu, memory, boot_words, initial, options):
+def machine(drives, block_bytes, iommu, memory, boot_words, initial, options, architecture="arm64"):
     """The emulator's command. With an IOMMU each drive is behind a root port of its own: 0000:01:00.0, 0000:02:00.0, ..."""
-    kind = "virt,gic-version=3" + (",iommu=smmuv3" if iommu else "")
-    words = f"console=ttyAMA0 quiet panic=-1 drives={len(drives)}{' vfio' if iommu else ''} {boot_words}"
-    command = ["qemu-system-aarch64", "-M", kind, "-cpu", "cortex-a53", "-m", memory, "-nodefaults", "-display", "none"]
-    command += ["-serial", "stdio", "-no-reboot", "-kernel", GUEST / "vmlinuz", "-initrd", initial, "-append", words.strip()]
+    kind = ARCHITECTURES[architecture]
+    words = f"{kind.boot_words} quiet panic=-1 drives={len(drives)}{' vfio' if iommu else ''} {boot_words}"
+    command = [*kind.emulator, "-m", memory, "-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot"]
+    for option, value in kind.iommu if iommu else ():
+        if option in command:
+            command[command.index(option) + 1] += value
+        else:
+            command += [option, value]
+    command += ["-kernel", kind.folder / "vmlinuz", "-initrd", initial, "-append", words.strip()]
     for number, (name, image) in enumerate(drives.items(), start=1):
         size = (block_bytes or {}).get(name, 512)
         command += ["-drive", f"if=none,id={name},format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}"]
@@ -191,12 +232,12 @@ def machine(folder, drives, block_bytes, iommu, memory, boot_words, initial, opt
 
 
 def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, iommu=False, memory="512M", boot_words="",
-        echo=None, options=()):
+        echo=None, options=(), architecture="arm64"):
     """Boot, run a shell script in which /drives/NAME is each drive, and shut down. `drives`: {name: image file},
     `block_bytes`: {name: 4096} for those whose logical blocks are not 512 bytes. `folder` is for files on the way.
-    `files`: {path in the guest: content}, executable. `iommu`: an SMMUv3, and VFIO loaded. `boot_words` are the kernel's,
+    `files`: {path in the guest: content}, executable. `iommu`: there is one, and VFIO is loaded. `boot_words` are the kernel's,
     `options` the emulator's. `echo` is called with each line of the script's output as it comes."""
-    _, initial = build()
+    _, initial = build(architecture)
     archive = Archive()
     archive.file("script", script.encode())
     for path, content in (files or {}).items():
@@ -204,7 +245,7 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, 
     combined = pathlib.Path(folder) / "initrd"
     combined.write_bytes(initial.read_bytes() + archive.finished())
 
-    command = machine(folder, drives, block_bytes, iommu, memory, boot_words, combined, options)
+    command = machine(drives, block_bytes, iommu, memory, boot_words, combined, options, architecture)
     text = converse(command, timeout_s, echo)
     match = re.search(r"guest: begin\n(.*)guest: exit (\d+)\n", text, re.DOTALL)
     assert match, "the guest did not come to its end:\n" + program.report(command, "no exit of its script", text)
