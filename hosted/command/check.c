@@ -12,17 +12,33 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct option options[] = {OPTIONS_COMMON};
+
+/* A run of whole clusters of a file. */
+struct piece {
+  uint64_t first_lba, end_lba;
+  uint64_t file; /* its number, in the order of the walk */
+};
 
 struct check {
   struct volume *volume;
   uint32_t cluster_blocks;
-  uint64_t clusters;
-  uint8_t *owned; /* a bit for each cluster of the partition */
-  uint64_t files, directories, fragments, bad;
+  char **paths; /* of the files */
+  struct piece *pieces;
+  size_t files, pieces_count, files_room, pieces_room;
+  uint64_t directories, bad;
   struct json *json; /* NULL: for people */
 };
+
+static void *grown(void *list, size_t count, size_t *room, size_t one_bytes) {
+  if (count < *room) return list;
+  *room = *room == 0 ? 64 : *room * 2;
+  list = realloc(list, *room * one_bytes);
+  if (list == NULL) fail(EXIT_FAILED, "no memory for a volume of %zu files", count);
+  return list;
+}
 
 static void complain(struct check *check, const char *path, const char *what) {
   check->bad++;
@@ -36,21 +52,37 @@ static void complain(struct check *check, const char *path, const char *what) {
   json_close(check->json, '}');
 }
 
-/* False: another file has one of them. */
-static bool own(struct check *check, uint64_t lba, uint64_t blocks) {
-  const uint64_t first = (lba - check->volume->partition.first_lba) / check->cluster_blocks;
-  const uint64_t last = (lba + blocks - 1u - check->volume->partition.first_lba) / check->cluster_blocks;
-  bool alone = true;
+static void add_piece(struct check *check, uint64_t lba, uint64_t blocks) {
+  const uint64_t clusters = (blocks + check->cluster_blocks - 1u) / check->cluster_blocks;
 
-  for (uint64_t cluster = first; cluster <= last && cluster < check->clusters; cluster++) {
-    const uint8_t bit = (uint8_t)(1u << (cluster & 7u));
-    if ((check->owned[cluster >> 3] & bit) != 0) alone = false;
-    check->owned[cluster >> 3] |= bit;
-  }
-  return alone;
+  check->pieces = grown(check->pieces, check->pieces_count, &check->pieces_room, sizeof *check->pieces);
+  check->pieces[check->pieces_count++] =
+      (struct piece){.first_lba = lba, .end_lba = lba + clusters * check->cluster_blocks, .file = check->files - 1u};
 }
 
-static void follow(struct check *check, const char *path, const struct spate_exfat_entry *entry) {
+static int by_place(const void *a, const void *b) {
+  const struct piece *one = a, *other = b;
+
+  return (one->first_lba > other->first_lba) - (one->first_lba < other->first_lba);
+}
+
+/* Pieces that overlap, in the order of their places: the one that reaches farthest so far against the next. */
+static void find_shared(struct check *check) {
+  const struct piece *farthest = NULL;
+  char text[256];
+
+  if (check->pieces_count > 0) qsort(check->pieces, check->pieces_count, sizeof *check->pieces, by_place);
+  for (size_t i = 0; i < check->pieces_count; i++) {
+    const struct piece *piece = &check->pieces[i];
+    if (farthest != NULL && piece->first_lba < farthest->end_lba) {
+      (void)snprintf(text, sizeof text, "it shares a cluster with %.200s", check->paths[farthest->file]);
+      complain(check, check->paths[piece->file], text);
+    }
+    if (farthest == NULL || piece->end_lba > farthest->end_lba) farthest = piece;
+  }
+}
+
+static void follow(struct check *check, const char *path) {
   const uint8_t shift = check->volume->target.block->block_shift;
   struct spate_exfat_file file;
   uint64_t lba, blocks;
@@ -64,14 +96,9 @@ static void follow(struct check *check, const char *path, const struct spate_exf
       complain(check, path, "its clusters end before its length");
       return;
     }
-    check->fragments++;
-    if (!own(check, lba, blocks)) {
-      complain(check, path, "it shares a cluster with another file, or with itself");
-      return;
-    }
+    add_piece(check, lba, blocks);
   }
   if (error != SPATE_OK) complain(check, path, spate_error_help(error));
-  (void)entry;
 }
 
 static void visit(void *context, const char *path, const struct spate_exfat_entry *entry) {
@@ -81,8 +108,14 @@ static void visit(void *context, const char *path, const struct spate_exfat_entr
     check->directories++;
     return;
   }
-  check->files++;
-  follow(check, path, entry);
+  check->paths = grown(check->paths, check->files, &check->files_room, sizeof *check->paths);
+  check->paths[check->files] = strdup(path);
+  if (check->paths[check->files++] == NULL) fail(EXIT_FAILED, "no memory");
+  follow(check, path);
+}
+
+static void unreadable(void *context, const char *path, enum spate_error error) {
+  complain(context, path, spate_error_help(error));
 }
 
 static void conclude(struct check *check, const char *name, const struct spate_exfat_info *info) {
@@ -95,13 +128,13 @@ static void conclude(struct check *check, const char *name, const struct spate_e
                    reservations);
     else if (dirty)
       (void)printf("%s: the volume was not closed properly: fsck.exfat puts it right\n", name);
-    (void)printf("%s: %" PRIu64 " files in %" PRIu64 " pieces, %" PRIu64 " directories, findings: %" PRIu64 "\n", name,
-                 check->files, check->fragments, check->directories, check->bad);
+    (void)printf("%s: %zu files in %zu pieces, %" PRIu64 " directories, findings: %" PRIu64 "\n", name, check->files,
+                 check->pieces_count, check->directories, check->bad);
     return;
   }
   json_close(check->json, ']');
   json_integer(check->json, "files", check->files);
-  json_integer(check->json, "pieces", check->fragments);
+  json_integer(check->json, "pieces", check->pieces_count);
   json_integer(check->json, "directories", check->directories);
   json_integer(check->json, "free_bytes", info->free_bytes);
   json_bool(check->json, "dirty", dirty);
@@ -123,16 +156,17 @@ static enum exit_status run(int count, char **words) {
   volume_open(&volume, name, TARGET_READ);
   expect(spate_exfat_info(&volume.exfat, &info), name);
   check.cluster_blocks = info.cluster_bytes >> volume.target.block->block_shift;
-  check.clusters = volume.partition.blocks / check.cluster_blocks + 1u;
-  check.owned = calloc((size_t)(check.clusters / 8u + 1u), 1);
-  if (check.owned == NULL) fail(EXIT_FAILED, "no memory for %" PRIu64 " clusters", check.clusters);
   if (check.json != NULL) {
     json_open(&json, NULL, '{');
     json_open(&json, "findings", '[');
   }
-  walk(&volume.exfat, visit, &check);
+  walk(&volume.exfat, visit, unreadable, &check);
+  find_shared(&check);
   conclude(&check, name, &info);
-  free(check.owned);
+  for (size_t i = 0; i < check.files; i++)
+    free(check.paths[i]);
+  free(check.paths);
+  free(check.pieces);
   volume_close(&volume);
   return check.bad > 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -60,7 +60,7 @@ static enum exit_status run(int count, char **words) {
     json_open(&listing.json, NULL, '{');
     json_open(&listing.json, "entries", '[');
   }
-  walk(&volume.exfat, print_entry, &listing);
+  walk(&volume.exfat, print_entry, NULL, &listing);
   if (command_json) {
     json_close(&listing.json, ']');
     json_close(&listing.json, '}');

@@ -13,17 +13,27 @@
 struct walking {
   struct spate_exfat *volume;
   void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry);
+  void (*unreadable)(void *context, const char *path, enum spate_error error);
   void *context;
   struct spate_exfat_directory directories[DEPTH_MAX];
   size_t lengths[DEPTH_MAX]; /* of the path to each */
   char path[PATH_BYTES];
 };
 
-static void enter(struct walking *walking, unsigned depth) {
+static void complain(const struct walking *walking, enum spate_error error) {
+  const char *path = walking->path[0] != '\0' ? walking->path : "the root directory";
+
+  if (walking->unreadable == NULL) expect(error, path);
+  walking->unreadable(walking->context, path, error);
+}
+
+/* False: it cannot be read. */
+static bool enter(struct walking *walking, unsigned depth) {
   if (depth == DEPTH_MAX) fail(EXIT_FAILED, "%s: directories nest deeper than %u", walking->path, DEPTH_MAX);
-  expect(spate_exfat_list(walking->volume, walking->path, &walking->directories[depth]),
-         walking->path[0] != '\0' ? walking->path : "the root directory");
+  const enum spate_error error = spate_exfat_list(walking->volume, walking->path, &walking->directories[depth]);
+  if (error != SPATE_OK) complain(walking, error);
   walking->lengths[depth] = strlen(walking->path);
+  return error == SPATE_OK;
 }
 
 /* Appends a name to the path of the directory at this depth. */
@@ -35,24 +45,26 @@ static void join(struct walking *walking, unsigned depth, const char *name) {
 }
 
 void walk(struct spate_exfat *volume,
-          void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry), void *context) {
+          void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry),
+          void (*unreadable)(void *context, const char *path, enum spate_error error), void *context) {
   static struct walking walking;
   unsigned depth = 0;
 
-  walking = (struct walking){.volume = volume, .visit = visit, .context = context};
-  enter(&walking, 0);
+  walking = (struct walking){.volume = volume, .visit = visit, .unreadable = unreadable, .context = context};
+  if (!enter(&walking, 0)) return;
   for (;;) {
     struct spate_exfat_entry entry;
     bool more;
     walking.path[walking.lengths[depth]] = '\0';
-    expect(spate_exfat_list_next(&walking.directories[depth], &entry, &more), "the directory");
-    if (!more) {
+    const enum spate_error error = spate_exfat_list_next(&walking.directories[depth], &entry, &more);
+    if (error != SPATE_OK) complain(&walking, error);
+    if (error != SPATE_OK || !more) {
       if (depth-- == 0) return;
       continue;
     }
     if (depth == 0 && strcmp(entry.name, RECORD_FILE) == 0) continue;
     join(&walking, depth, entry.name);
     visit(context, walking.path, &entry);
-    if (entry.directory) enter(&walking, ++depth);
+    if (entry.directory && enter(&walking, depth + 1u)) depth++;
   }
 }

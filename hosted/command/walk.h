@@ -5,9 +5,10 @@
 
 #include <spate/exfat.h>
 
-/* `path` is relative to the root. The file in which the library keeps its reservations is left out. Ends the program
- * when a directory cannot be read. */
+/* `path` is relative to the root. The file in which the library keeps its reservations is left out. `unreadable` is
+ * called with a directory that cannot be read, or not to its end; with NULL the program ends then. */
 void walk(struct spate_exfat *volume,
-          void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry), void *context);
+          void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry),
+          void (*unreadable)(void *context, const char *path, enum spate_error error), void *context);
 
 #endif

@@ -38,8 +38,8 @@ class Said:
 
 def guest(script, drives, folder, **options) -> dict[str, Said]:
     """What each check of a script said."""
-    done = linux_guest.run(PRELUDE + script, drives, folder, files=linux_guest.spate(), memory="1G", timeout_s=120,
-                           **options)
+    files = linux_guest.spate(options.get("architecture", "arm64"))
+    done = linux_guest.run(PRELUDE + script, drives, folder, files=files, memory="1G", timeout_s=120, **options)
     said: dict[str, Said] = {}
     for name, line in re.findall(r"^\[([\w-]+)\] (.*)$", done.output, re.M):
         if name not in said:
@@ -109,6 +109,35 @@ def test_a_recording_behind_an_iommu(drive, tmp_path):
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
     assert said["theirs"].text.split()[0] == said["theirs-read"].text.split()[0]
     assert set(check_outside(drive, tmp_path)) >= {"a/run", "theirs"}
+
+
+def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
+    """And a drive without a table of partitions by the library's own health and erase."""
+    said = guest(f"""
+      check health spate health vfio:{VFIO} --bind
+      check kernel-health spate health /dev/nvme0n1
+      check format spate format vfio:{VFIO} --bind --yes
+      check record spate record vfio:{VFIO} run --from synthetic --size 40MB --bind
+      check verify spate verify vfio:{VFIO} run --bind
+      settle /dev/nvme0n1p1
+      mount -t exfat /dev/nvme0n1p1 /mnt
+      check kernel sha256sum /mnt/run
+      umount /mnt
+      spate extract vfio:{VFIO} run - --bind --progress none > /tmp/run
+      check ours sha256sum /tmp/run
+      check kernel-erase spate erase /dev/nvme0n1 --yes
+      check empty spate info vfio:{VFIO} --bind
+      spate format vfio:{VFIO} --bind --yes 2>/dev/null
+      check erase spate erase vfio:{VFIO} --bind --yes
+      check empty-again spate info vfio:{VFIO} --bind
+    """, {"rec": drive}, tmp_path, iommu=True, architecture="amd64")
+    good(said, "health", "kernel-health", "format", "record", "verify", "kernel-erase", "erase")
+    assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
+    for name in ("health", "kernel-health"):
+        assert "serial rec" in said[name].text and "temperature   50 C" in said[name].text, said[name]
+        assert "link" in said[name].text
+    assert said["empty"].status == FAILED == said["empty-again"].status
+    assert "holds no volume" in said["empty"].text and "holds no volume" in said["empty-again"].text
 
 
 def test_nothing_is_taken_from_the_kernel_by_a_slip(drive, make_image, tmp_path):
