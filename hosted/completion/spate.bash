@@ -21,9 +21,26 @@ _spate_commands() {
 }
 
 # The options of a help text, one a line, with what it calls their values: "-v", "--force", "--block 512|4096",
-# "--output-format=json".
+# "--output-format=json". In "--random, --sequential where to" they have none: two blanks end a value.
 _spate_options() {
-  sed -n '/^  -/ { s/^  //; s/  .*//; s/^\(-[a-zA-Z]\), \(--[^ =]*\)\(.*\)/\1\3\n\2\3/; p }' <<< "$1"
+  local option='^  (-[^ ,=]+(, -[^ ,=]+)*)(.*)' its_value='^(=[^ ]+| [^ ]+(  |$)| [A-Z][A-Z0-9|.]*( |$))'
+  local line names name value
+  while IFS= read -r line; do
+    [[ $line =~ $option ]] || continue
+    names=${BASH_REMATCH[1]//,/}
+    value=''
+    [[ ${BASH_REMATCH[3]} =~ $its_value ]] && read -r value <<< "${BASH_REMATCH[1]}"
+    for name in $names; do
+      case $value in
+        '') printf '%s\n' "$name" ;;
+        =*) # of the last name only
+          [[ $name == "${names##* }" ]] && name+=$value
+          printf '%s\n' "$name"
+          ;;
+        *) printf '%s\n' "$name $value" ;;
+      esac
+    done
+  done <<< "$1"
 }
 
 # What the help text $1 calls the value of the option $2. Nothing: it has none.

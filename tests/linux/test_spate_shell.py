@@ -20,9 +20,12 @@ COMMANDS = [name for name in LISTED if name != "spate"]  # without the examples
 CODE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+TERM = re.compile(r"^  (-[^ ,=]+(?:, -[^ ,=]+)*(?:=[^ ]+| [^ ]+(?=  |$)| [A-Z][A-Z0-9|.]*(?= |$))?)", re.MULTILINE)
+
+
 def help_terms(command):
     """The options as the help of the command names them: "-v, --verbose", "--block 512|4096"."""
-    return [line[2:].split("  ")[0] for line in spate(command, "--help").stdout.splitlines() if line.startswith("  -")]
+    return TERM.findall(spate(command, "--help").stdout)
 
 
 def names(terms):
@@ -47,19 +50,25 @@ def test_the_page_describes_every_command_and_every_option():
     environment = os.environ | {"MANWIDTH": "300", "LC_ALL": "C.UTF-8"}
     done = run("man", "--warnings", "--encoding=UTF-8", "--local-file", PAGE, env=environment)
     assert done.stderr == ""
-    found, section = {}, None
+    found, shared, section = {}, {}, None
     for line in done.stdout.splitlines():
         if re.match(r" {0,3}[A-Za-z]", line):
             section = line.strip()
         elif line.startswith("       -"):
             found.setdefault(section, []).append(line.strip())
+        elif line.startswith("       Common options: "):
+            shared[section] = line
         else:
             found.setdefault(section, [])
-    common = found["OPTIONS OF EVERY COMMAND"]
+    common = found["COMMON OPTIONS"]
     for name in COMMANDS:
-        assert common and sorted(found[name] + common) == sorted(help_terms(name)), name
+        here = [term for term in common if term in shared.get(name, "")]
+        assert sorted(found[name] + here) == sorted(help_terms(name)), name
+    assert {"-h, --help", "-v, --verbose"} <= set(common)
     assert [name for name in found if name and name.islower() and name != "spate(1)"] == COMMANDS
-    assert "TARGET" in done.stdout and "spate prints no colours" in done.stdout
+    assert "spate prints no colours" in done.stdout
+    overview = [line for line in spate("--help").stdout.splitlines() if line.startswith("  spate ")]
+    assert overview and all(line.strip() in done.stdout for line in overview)
 
 
 @pytest.mark.parametrize("page", ["docs/man/spate.1.scd", "docs/LINUX.md", "README.md"])
@@ -120,8 +129,8 @@ def test_targets_are_files_and_block_devices(tmp_path):
     assert set(complete(tmp_path, "ls", "")) == {"rec 1.img", "run.raw"} | devices
     assert complete(tmp_path, "format", "--block", "512", "re") == ["rec 1.img"]
     assert "/dev/null" not in complete(tmp_path, "ls", "/dev/n")
-    offered = [pathlib.Path(word) for word in complete(tmp_path, "ls", "/dev/")]
-    assert all(path.is_block_device() or path.is_dir() for path in offered)
+    below = {str(path) for path in pathlib.Path("/dev").iterdir() if path.is_block_device() or path.is_dir()}
+    assert set(complete(tmp_path, "ls", "/dev/")) == below
     assert complete(tmp_path, "ls", "rec.img", "") == []
     assert complete(tmp_path, "extract", "x.img", "run.raw", "ru") == ["run.raw"]
 
@@ -140,8 +149,12 @@ def test_paths_are_those_on_the_volume(tmp_path):
 
 NEW = r"""#!/bin/sh
 case $1 in
---help) printf 'Usage: spate COMMAND\n\n  polish    make a target shine\n  speedtest says how fast\n\n  spate polish rec.img\n' ;;
-polish) printf 'Usage: spate polish TARGET [FILE...] [options]\n\n  -s, --shine dull|bright  how\n      continued -- not an option\n' ;;
+--help)
+  printf 'Usage: spate COMMAND\n\n  polish    make a target shine\n  speedtest says how fast\n\n'
+  printf 'TARGET is one:\n\n  rec.img  a file\n\n  spate polish rec.img\n' ;;
+polish)
+  printf 'Usage: spate polish TARGET [FILE...] [options]\n\n  -s, --shine dull|bright  how\n'
+  printf '      continued -- not an option\n  --left, --right where to\n  --json, --format=json  for programs\n' ;;
 speedtest) printf 'Usage: spate speedtest [options]\n' ;;
 esac
 """
@@ -152,7 +165,9 @@ def test_a_command_that_did_not_exist_yet_is_offered(tmp_path):
     program.write_text(NEW)
     program.chmod(0o755)
     assert complete(tmp_path, "", program=program) == ["polish", "speedtest", "--help", "--version"]
-    assert complete(tmp_path, "polish", "-", program=program) == ["-s", "--shine"]
+    assert complete(tmp_path, "polish", "-", program=program) == ["-s", "--shine", "--left", "--right", "--json",
+                                                                  "--format=json"]
+    assert complete(tmp_path, "polish", "--right", "sp", program=program) == ["spate"]
     assert complete(tmp_path, "polish", "-s", "b", program=program) == ["bright"]
     assert complete(tmp_path, "polish", "x", "one", "two", "sp", program=program) == ["spate"]
     assert complete(tmp_path, "speedtest", "", program=program) == []

@@ -25,12 +25,6 @@ def group(*names):
     return found
 
 
-def test_what_is_asked_for_stays_small():
-    assert group("command").keys() <= {
-        "build-essential", "cmake", "ninja-build", "pkgconf", "liburing-dev", "libblkid-dev", "python3", "scdoc"
-    }
-
-
 @pytest.fixture
 def copy(tmp_path):
     """The repository on a machine where nothing else of the list can be had."""
@@ -48,7 +42,7 @@ def test_make_install_needs_the_group_command_only(copy, tmp_path):
     """With the programs of these packages as its whole PATH. That headers suffice is what make test-fresh shows."""
     run(ROOT / "setup" / "programs", tmp_path / "programs", "--list", copy / "setup" / "debian-12.txt")
     environment = {"PATH": str(tmp_path / "programs"), "HOME": str(tmp_path)}
-    assert shutil.which("qemu-img", path=environment["PATH"]) is None
+    assert not any(shutil.which(name, path=environment["PATH"]) for name in ("clang", "qemu-img", "lintian"))
     run("make", "install", f"PREFIX={tmp_path}/prefix", cwd=copy, env=environment)
     prefix = tmp_path / "prefix"
     installed = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if path.is_file()}
