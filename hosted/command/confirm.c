@@ -23,14 +23,18 @@ static void describe_device(const struct target *target) {
   (void)fputc('\n', stderr);
 }
 
+static bool describe_one(const struct target *target) {
+  describe_device(target);
+  return target->block != NULL && contents_write(target, stderr);
+}
+
 bool confirm_describe(const struct target *target) {
   bool found = false;
 
-  if (target->block == NULL)
-    for (unsigned i = 0; i < target->member_count; i++)
-      found |= confirm_describe(&target->members[i]);
-  if (target->block != NULL || target->member_count == 0) describe_device(target);
-  return (target->block != NULL && contents_write(target, stderr)) || found;
+  if (target->block != NULL || target->member_count == 0) return describe_one(target);
+  for (unsigned i = 0; i < target->member_count; i++)
+    found |= describe_one(&target->members[i]);
+  return found;
 }
 
 void confirm(const char *name, const char *verb, bool yes) {

@@ -23,8 +23,10 @@ struct walking {
 static void complain(const struct walking *walking, enum spate_error error) {
   const char *path = walking->path[0] != '\0' ? walking->path : "the root directory";
 
-  if (walking->unreadable == NULL) expect(error, path);
-  walking->unreadable(walking->context, path, error);
+  if (walking->unreadable != NULL)
+    walking->unreadable(walking->context, path, error);
+  else
+    expect(error, path);
 }
 
 /* False: it cannot be read. */

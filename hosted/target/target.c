@@ -47,12 +47,16 @@ void target_open(struct target *target, const char *name, enum target_access acc
     target_open_file(target, access, block_bytes);
 }
 
-bool target_removal_asked(const struct target *target) {
-  struct pollfd asked = {.fd = target->removal_fd, .events = POLLIN};
+static bool asked(const struct target *target) {
+  struct pollfd removal = {.fd = target->removal_fd, .events = POLLIN};
 
+  return target->removal_fd >= 0 && poll(&removal, 1, 0) == 1;
+}
+
+bool target_removal_asked(const struct target *target) {
   for (unsigned i = 0; i < target->member_count; i++)
-    if (target_removal_asked(&target->members[i])) return true;
-  return target->removal_fd >= 0 && poll(&asked, 1, 0) == 1;
+    if (asked(&target->members[i])) return true;
+  return asked(target);
 }
 
 void target_close(struct target *target) {

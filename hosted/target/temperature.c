@@ -11,7 +11,11 @@
 
 #define ZERO_KELVIN (-273)
 
-static int16_t celsius_of(uint32_t kelvin) { return kelvin == 0 ? 0 : (int16_t)((int)kelvin + ZERO_KELVIN); }
+/* A field of 16 bits. */
+static int16_t celsius_of(uint32_t kelvin) {
+  if (kelvin == 0) return 0;
+  return (int16_t)(kelvin < INT16_MAX ? (int)kelvin + ZERO_KELVIN : INT16_MAX);
+}
 
 /* The log that was asked for last time; the next one is asked for now. */
 static bool read_drive(struct spate_nvme *nvme, struct temperature *temperature) {
@@ -58,23 +62,20 @@ static bool read_device(const char *name, struct temperature *temperature) {
   return true;
 }
 
-static bool read_members(const struct target *target, struct temperature *warmest) {
-  bool known = false;
-
-  for (unsigned i = 0; i < target->member_count; i++) {
-    struct temperature one;
-    if (!temperature_read(&target->members[i], &one)) continue;
-    if (!known || one.celsius > warmest->celsius) *warmest = one;
-    known = true;
-  }
-  return known;
+static bool read_one(struct target *target, struct temperature *temperature) {
+  if (target->kind == TARGET_DRIVE) return read_drive(target->nvme, temperature);
+  return target->kind == TARGET_DEVICE && read_device(target->name, temperature);
 }
 
 bool temperature_read(struct target *target, struct temperature *temperature) {
-  switch (target->kind) {
-  case TARGET_DRIVE: return read_drive(target->nvme, temperature);
-  case TARGET_DEVICE: return read_device(target->name, temperature);
-  case TARGET_STRIPE: return read_members(target, temperature);
-  default: return false;
+  bool known = false;
+
+  if (target->kind != TARGET_STRIPE) return read_one(target, temperature);
+  for (unsigned i = 0; i < target->member_count; i++) {
+    struct temperature one;
+    if (!read_one(&target->members[i], &one)) continue;
+    if (!known || one.celsius > temperature->celsius) *temperature = one;
+    known = true;
   }
+  return known;
 }
