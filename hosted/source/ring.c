@@ -197,18 +197,30 @@ static void map_slots(struct source *source) {
   source->config.slots = slots < 2 ? 2 : (uint32_t)slots;
 }
 
-static void memory(struct source *source) {
+/* The ring is this recorder's, and checked. False: another recorder has emptied it meanwhile, and it had ended. */
+static bool attach(struct source *source) {
   struct shared *shared = of(source);
 
-  wait_for(source);
   lock_or_fail(source);
   shared->head_bytes = (size_t)shared->taker.geometry.slots_offset_bytes;
   shared->header = map_or_fail(source, shared->fd, shared->head_bytes);
   bus_error_watch(shared->header, shared->head_bytes);
-  /* A recorder that has gone meanwhile has released more. */
   const char *wrong = ring_taker_begin(&shared->taker, shared->header, bytes_of(source, shared->fd));
   if (wrong == NULL && shared->taker.geometry.slots_offset_bytes != shared->head_bytes) wrong = "it changes";
   if (wrong != NULL) fail(EXIT_REFUSED, "%s is refused: %s", source->name, wrong);
+  if (!is_over(shared)) return true;
+  bus_error_forget(shared->header);
+  (void)munmap(shared->header, shared->head_bytes);
+  (void)close(shared->fd);
+  return false;
+}
+
+static void memory(struct source *source) {
+  struct shared *shared = of(source);
+
+  do
+    wait_for(source);
+  while (!attach(source));
   shared->table =
       (const uint32_t *)(const void *)((const uint8_t *)shared->header + shared->taker.geometry.table_offset_bytes);
   shared->begin = shared->taker.taken;
