@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware builds install demo demo-linux test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+.PHONY: help setup setup-gateware builds install demo demo-linux example-gstreamer example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-rtl formal test-rtl fuzz clean
 
@@ -67,6 +67,13 @@ demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (un
 demo-linux: build-linux-aarch64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s)
 	$(PYTHON) tools/demo_linux.py $(if $(KEEP),--keep)
 
+example-gstreamer: build-linux ## Record a GStreamer pipeline through a ring (5 s)
+	$(PYTHON) tools/example.py gstreamer
+
+example-gnuradio: build-linux ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB)
+	@setup/gnuradio
+	$(PYTHON) tools/example.py gnuradio
+
 test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
 	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)
 
@@ -84,7 +91,7 @@ test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
 
-test-system: build-host-gcc-asan build-host-release build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-linux build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
 
 install: build-linux ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)

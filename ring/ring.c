@@ -20,7 +20,7 @@
 #error "the layout is little-endian"
 #endif
 /* A counter that is read in two halves would be wrong now and then. */
-_Static_assert(__atomic_always_lock_free(sizeof(uint64_t), 0), "counters of 64 bits are read and written at once");
+_Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "counters of 64 bits are read and written at once");
 
 /* What the recorder can write to is read from the header; everything else is kept here, too. */
 struct spate_ring {
