@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware builds install demo demo-linux example-gstreamer example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+.PHONY: help setup setup-gateware builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-rtl formal test-rtl fuzz clean
 
@@ -67,12 +67,9 @@ demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (un
 demo-linux: build-linux-aarch64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s)
 	$(PYTHON) tools/demo_linux.py $(if $(KEEP),--keep)
 
-example-gstreamer: build-linux ## Record a GStreamer pipeline through a ring (5 s)
-	$(PYTHON) tools/example.py gstreamer
-
-example-gnuradio: build-linux ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB)
+example-gnuradio: build-linux build-linux-asan ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB, 3 minutes; then 10 s)
 	@setup/gnuradio
-	$(PYTHON) tools/example.py gnuradio
+	SPATE_GNURADIO=1 $(PYTHON) -m pytest tests/linux/test_ring_python.py -k gnuradio
 
 test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
 	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)

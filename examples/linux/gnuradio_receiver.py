@@ -33,7 +33,8 @@ class ring_sink(gr.sync_block):
 def main(name: str, samples: int) -> None:
     graph = gr.top_block()
     tone = analog.sig_source_c(10e6, analog.GR_COS_WAVE, 1e6, 1.0)
-    graph.connect(tone, blocks.head(gr.sizeof_gr_complex, samples), ring_sink(name))
+    sink = ring_sink(name)  # GNU Radio does not keep a block in Python alive by itself
+    graph.connect(tone, blocks.head(gr.sizeof_gr_complex, samples), sink)
     graph.run()
 
 

@@ -185,3 +185,17 @@ def test_the_gstreamer_camera(image, name):
         assert told(taking)[0]["files"][0]["bytes"] == 30 * 1280 * 720
     frames = recorded(image).reshape(30, 720, 1280)
     assert frames.any() and all((a != b).any() for a, b in zip(frames, frames[1:]))
+
+
+@pytest.mark.skipif("SPATE_GNURADIO" not in os.environ, reason="GNU Radio is large: make example-gnuradio")
+def test_the_gnuradio_receiver(image, name, tmp_path):
+    """With Debian's own NumPy, which its GNU Radio was built for."""
+    samples = 3_000_000
+    with recorder(image, name) as taking:
+        with started("python3", EXAMPLES / "gnuradio_receiver.py", name, samples, stdout=subprocess.PIPE,
+                     stderr=subprocess.PIPE, env=ENVIRONMENT | {"PYTHONPATH": str(ROOT / "python"), "HOME": str(tmp_path)}) as making:
+            ended(making)
+        assert told(taking)[0]["files"][0]["bytes"] == 8 * samples
+    tone = recorded(image).view(numpy.complex64)
+    # 1 MHz at 10 million samples a second: each is the one before, a tenth of a turn on. A sample too few would show.
+    assert numpy.abs(tone[1:] - tone[:-1] * numpy.exp(0.2j * numpy.pi)).max() < 0.001
