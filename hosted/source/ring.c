@@ -287,7 +287,9 @@ static uint32_t next(struct source *source) {
 static void give_back(struct shared *shared, uint64_t released) {
   shared->taker.released = released;
   __atomic_store_n(&shared->header->released, released, __ATOMIC_SEQ_CST);
-  (void)__atomic_add_fetch(&shared->header->released_events, 1u, __ATOMIC_SEQ_CST);
+  /* Not one atomic addition: memory that is not cached may know no exclusive accesses, and nobody else writes it. */
+  const uint32_t events = __atomic_load_n(&shared->header->released_events, __ATOMIC_RELAXED);
+  __atomic_store_n(&shared->header->released_events, events + 1u, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&shared->header->waiting, __ATOMIC_SEQ_CST) != 0)
     (void)syscall(SYS_futex, &shared->header->released_events, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
