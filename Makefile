@@ -164,11 +164,11 @@ generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and 
 lint: build-host-clang-asan build-linux-asan build-qemu-virt ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
-	@$(call clang-tidy,linux-asan,(hosted|ports|tests)/.*)
+	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
 	@echo '== cppcheck'
 	@tools/run - cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Isim src ports/host ports/linux hosted sim
+	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim
 
 # A regular expression for this folder, whose name may have characters that mean something in one.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')
