@@ -235,6 +235,17 @@ def test_a_producer_outlives_its_recorder(image, name):
     assert numbers[-1] == 2999 and all(a < b for a, b in zip(numbers, numbers[1:]))
 
 
+def test_a_loss_is_reported_once(image, name):
+    with producer(name, 6, "--live", "--hold", stdin=subprocess.PIPE) as making:
+        until(lambda: (SHM / f"spate-{name}").exists())
+        time.sleep(0.3)
+        for path, status in ("first", LOST), ("second", FAILED):
+            with recorder(image, name, "--for", "500ms", path=path) as taking:
+                _, said = taking.communicate(timeout=60)
+                assert taking.returncode == status and ("LOST" in said) == (status == LOST), said
+        told(making)
+
+
 def test_a_second_recorder_is_refused(image, name, tmp_path):
     other = tmp_path / "other.img"
     spate("format", other, "--size", "64MiB")

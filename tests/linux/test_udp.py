@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from test_ring import started
 from test_spate_image import DONE, FAILED, LOST, MIB, SPATE, USAGE, answer, image, judged, spate  # noqa: F401
 
 
@@ -21,9 +22,9 @@ def port():
         return probe.getsockname()[1]
 
 
-def started(image, source, *words):
-    return subprocess.Popen([SPATE, "record", image, "clip", "--from", source, "--output-format=json", *words], text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def receiver(image, source, *words):
+    return started(SPATE, "record", image, "clip", "--from", source, "--output-format=json", *words, stdout=subprocess.PIPE,
+                   stderr=subprocess.PIPE)
 
 
 def listening(port, family=""):
@@ -63,7 +64,7 @@ STREAMS = {
 @pytest.mark.parametrize("stream", STREAMS)
 def test_payloads_come_back_byte_for_byte(image, port, stream):
     data = b"".join(STREAMS[stream])
-    with started(image, f"udp:{port}", "--for", "30s") as taking:
+    with receiver(image, f"udp:{port}", "--for", "30s") as taking:
         listening(port)
         send(port, STREAMS[stream])
         time.sleep(0.7)
@@ -74,7 +75,7 @@ def test_payloads_come_back_byte_for_byte(image, port, stream):
 
 
 def test_the_end_by_size_is_exact(image, port, tmp_path):
-    with started(image, f"udp:127.0.0.1:{port}", "--size", "100001") as taking:
+    with receiver(image, f"udp:127.0.0.1:{port}", "--size", "100001") as taking:
         listening(port)
         send(port, STREAMS["one size"])
         assert told(taking)[0]["bytes"] == 100_001
@@ -82,13 +83,13 @@ def test_the_end_by_size_is_exact(image, port, tmp_path):
 
 
 def test_the_end_by_time_without_a_datagram(image, port):
-    with started(image, f"udp:{port}", "--for", "500ms") as taking:
+    with receiver(image, f"udp:{port}", "--for", "500ms") as taking:
         _, error = taking.communicate(timeout=60)
         assert taking.returncode == FAILED and "no file was made" in error
 
 
 def test_ipv6(image, port):
-    with started(image, f"udp:[::1]:{port}", "--size", "4096") as taking:
+    with receiver(image, f"udp:[::1]:{port}", "--size", "4096") as taking:
         listening(port, "6")
         send(port, [b"y" * 1024] * 4, "::1", socket.AF_INET6)
         assert told(taking)[0]["bytes"] == 4096
@@ -98,7 +99,7 @@ def test_ipv6(image, port):
 def test_what_the_kernel_drops_is_counted(image, port, more):
     """The recorder is stopped until the socket's buffer is full; whether more comes afterwards makes no difference."""
     count, size = 80_000, 1400
-    with started(image, f"udp:{port}") as taking:
+    with receiver(image, f"udp:{port}") as taking:
         listening(port)
         taking.send_signal(signal.SIGSTOP)
         send(port, (number.to_bytes(8, "little") * (size // 8) for number in range(count)))
@@ -117,7 +118,7 @@ def test_what_the_kernel_drops_is_counted(image, port, more):
 
 
 def test_a_slow_stream_is_on_the_drive_soon(image, port):
-    with started(image, f"udp:{port}") as taking:
+    with receiver(image, f"udp:{port}") as taking:
         listening(port)
         for _ in range(30):
             send(port, [b"z" * 1400])

@@ -16,9 +16,9 @@ MIB = 1 << 20
 SLOT, SLOTS, COUNT = MIB, 8, 60
 TARGET = "vfio:0000:01:00.0"
 
-HEAD = f"""set -e
+HEAD = """set -e
 mkdir -p /dev/shm && mount -t tmpfs tmpfs /dev/shm
-spate format {TARGET} --bind --yes
+spate format /drives/drive --yes
 """
 TAIL = """
 while [ ! -e /dev/nvme0n1p1 ]; do sleep 0.1; done
@@ -29,22 +29,24 @@ for name in $(ls /mnt); do echo "sum $(sha256sum < /mnt/$name | cut -d' ' -f1) $
 BAR = "/sys/bus/pci/devices/$bar/resource2_wc"
 
 
-def files():
-    camera = program.BUILD / "linux-aarch64" / "bin" / "ring_camera"
-    return linux_guest.spate() | {"bin/ring_camera": camera.read_bytes()}
+def files(preset):
+    folder = program.BUILD / preset / "bin"
+    return {f"bin/{name}": (folder / name).read_bytes() for name in ("spate", "ring_camera")}
 
 
 def sums(done):
     return {name: digest for digest, name in re.findall(r"^sum ([0-9a-f]{64}) (\S+)$", done.output, re.M)}
 
 
-def test_a_drive_reads_the_slots_of_another_process(make_image, tmp_path):
+@pytest.mark.parametrize("preset,target", [("linux-aarch64", f"{TARGET} --bind"), ("linux-armv7", "/drives/drive")])
+def test_a_drive_reads_the_slots_of_another_process(make_image, tmp_path, preset, target):
+    """Programs of 32 bits, too, which have no IOMMU here."""
     script = HEAD + f"""ring_camera camera 40 &
-    spate record {TARGET} clip --from ring:camera --bind --progress none 2>&1
+    spate record {target} clip --from ring:camera --progress none 2>&1
     wait
     ls /dev/shm | sed 's/^/left /'
     """ + TAIL
-    done = linux_guest.run(script, {"drive": make_image(1 << 30)}, tmp_path, files=files(), iommu=True, memory="1G")
+    done = linux_guest.run(script, {"drive": make_image(1 << 30)}, tmp_path, files=files(preset), iommu=True, memory="1G")
     pixels = numpy.arange(MIB, dtype=numpy.uint32) * 7
     data = b"".join((pixels + number).astype(numpy.uint16).tobytes() for number in range(40))
     assert done.status == 0 and sums(done) == {"clip": hashlib.sha256(data).hexdigest()}, done.output
@@ -85,7 +87,7 @@ def test_a_drive_reads_memory_that_logic_fills(make_image, tmp_path, target, cop
                "-device", "ivshmem-plain,memdev=bar"]
     thread = threading.Thread(target=logic, args=[numpy.memmap(memory, numpy.uint8, "r+")])
     thread.start()
-    done = linux_guest.run(script, {"drive": make_image(1 << 30)}, tmp_path, files=files(), iommu=True, memory="1G",
+    done = linux_guest.run(script, {"drive": make_image(1 << 30)}, tmp_path, files=files("linux-aarch64"), iommu=True, memory="1G",
                            options=options)
     thread.join()
     pattern = numpy.arange(SLOT, dtype=numpy.uint32).astype(numpy.uint8)
