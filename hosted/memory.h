@@ -16,6 +16,7 @@ struct memory_supply {
   void *(*take_ring)(size_t bytes);
   uint64_t (*page_address)(void *ring,
                            uint64_t page); /* of a ring, for the device. NULL: rings are in one piece, too */
+  void *(*map)(int fd, uint64_t offset_bytes, size_t bytes, const char **why); /* as memory_map() */
 };
 
 /* NULL, as at the start: any memory will do. */
@@ -25,6 +26,10 @@ void memory_from(const struct memory_supply *from);
 void *memory_take(size_t bytes);
 /* For data, in large amounts; devices may see its pages anywhere. */
 void *memory_take_ring(size_t bytes);
+/* Memory of somebody else's, of a file or a device, as a ring that is only read: at a multiple of 4096, or NULL where
+ * the target's device does not reach it, and *why is the reason. */
+void *memory_map(int fd, uint64_t offset_bytes, size_t bytes, const char **why);
+void memory_unmap(void *memory, size_t bytes);
 /* Nothing, when it is the target's. */
 void memory_give(void *memory);
 

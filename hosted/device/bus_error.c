@@ -46,7 +46,7 @@ void bus_error_watch(void *mapping, size_t bytes) {
   struct watched *one = find(mapping);
 
   if (one == NULL) one = find(NULL);
-  if (one == NULL) fail(EXIT_FAILED, "at most %u drives at once", BUS_ERROR_MAPPINGS_MAX);
+  if (one == NULL) fail(EXIT_FAILED, "at most %u drives and rings at once", BUS_ERROR_MAPPINGS_MAX);
   if (sigaction(SIGBUS, &action, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
   *one = (struct watched){.mapping = mapping, .bytes = bytes};
 }

@@ -112,25 +112,59 @@ __attribute__((noreturn)) static void refuse_map(size_t bytes, int error) {
   fail(EXIT_FAILED, "%s cannot be mapped for DMA: %s", size, strerror(error));
 }
 
+static size_t up_to(size_t bytes, size_t step) { return (bytes + step - 1u) & ~(step - 1u); }
+
+static bool map_dma(void *memory, size_t bytes, uint32_t flags) {
+  struct vfio_iommu_type1_dma_map map = {.argsz = sizeof map,
+                                         .flags = flags,
+                                         .vaddr = (uintptr_t)memory,
+                                         .iova = pool.iova + (uint64_t)((uint8_t *)memory - pool.start),
+                                         .size = bytes};
+
+  return ioctl(pool.container, VFIO_IOMMU_MAP_DMA, &map) == 0;
+}
+
 static void *take(size_t bytes) {
   const size_t step = bytes >= HUGE_BYTES ? HUGE_BYTES : SPATE_PAGE_BYTES;
-  const size_t at = (pool.used_bytes + step - 1u) & ~(step - 1u);
+  const size_t at = up_to(pool.used_bytes, step);
 
-  bytes = (bytes + step - 1u) & ~(step - 1u);
+  bytes = up_to(bytes, step);
   if (at > pool.bytes || bytes > pool.bytes - at) return NULL;
   void *memory = populate(pool.start + at, bytes);
   if (memory == NULL) return NULL;
-  struct vfio_iommu_type1_dma_map map = {.argsz = sizeof map,
-                                         .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE,
-                                         .vaddr = (uintptr_t)memory,
-                                         .iova = pool.iova + at,
-                                         .size = bytes};
-  if (ioctl(pool.container, VFIO_IOMMU_MAP_DMA, &map) != 0) refuse_map(bytes, errno);
+  if (!map_dma(memory, bytes, VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)) refuse_map(bytes, errno);
   pool.used_bytes = at + bytes;
   return memory;
 }
 
-static const struct memory_supply supply = {.take = take, .take_ring = take};
+/* The addresses are the pool's again. */
+static void *unmap(void *memory, size_t bytes) {
+  if (mmap(memory, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    fail(EXIT_FAILED, "mmap: %s", strerror(errno));
+  return NULL;
+}
+
+/* Huge pages of the file stay what they are, so a mapping has huge pages of the pool to itself. The drive only reads.
+ */
+static void *map(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
+  const size_t at = up_to(pool.used_bytes, HUGE_BYTES), pages_bytes = up_to(bytes, HUGE_BYTES);
+
+  *why = "the pool of addresses for DMA is used up";
+  if (at > pool.bytes || pages_bytes > pool.bytes - at) return NULL;
+  void *memory =
+      mmap(pool.start + at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, (off_t)offset_bytes);
+  *why = strerror(errno);
+  if (memory == MAP_FAILED) return unmap(pool.start + at, pages_bytes);
+  if (!map_dma(memory, bytes, VFIO_DMA_MAP_FLAG_READ)) {
+    if (errno == ENOMEM) refuse_map(bytes, errno);
+    *why = strerror(errno);
+    return unmap(pool.start + at, pages_bytes);
+  }
+  pool.used_bytes = at + pages_bytes;
+  return memory;
+}
+
+static const struct memory_supply supply = {.take = take, .take_ring = take, .map = map};
 
 void pool_open(int container) {
   if (pool.start != NULL) return;

@@ -44,7 +44,11 @@ static uint32_t slots_of(uint64_t ring_bytes) {
 static struct source_config source_config(const struct recording_request *request, const char *source) {
   static const char kind[8] = "SYNTHETC";
   struct source_config config = {
-      .slot_bytes = SLOT_BYTES, .slots = slots_of(request->ring_bytes), .bytes = request->size_bytes};
+      .slot_bytes = SLOT_BYTES,
+      .slots = slots_of(request->ring_bytes),
+      .bytes = request->size_bytes,
+      .interrupted = recording_interrupted,
+  };
 
   if (recording_is_synthetic(source)) config.rate = request->rate;
   if (config.rate > 0 && request->seconds > 0) {
@@ -73,10 +77,15 @@ static enum spate_error make_directories(struct spate_exfat *volume, const char 
 
 static void open_recording(struct session *session, struct recording *recording) {
   const struct source_config *config = &recording->source.config;
-  const uint64_t ring_bytes = (uint64_t)config->slots * config->slot_bytes;
-  const size_t table_bytes = (size_t)SPATE_REGION_TABLE_BYTES(ring_bytes); /* RING_BYTES_MAX fits */
+  const struct spate_block *block = session->volume.target.block;
 
   source_memory(&recording->source);
+  const uint64_t ring_bytes = (uint64_t)config->slots * config->slot_bytes;
+  const size_t table_bytes = (size_t)SPATE_REGION_TABLE_BYTES(ring_bytes); /* RING_BYTES_MAX fits */
+  if (config->slot_bytes >> block->block_shift > block->request_blocks_max)
+    fail(EXIT_REFUSED, "%s has slots of %u bytes, and %s takes at most %llu at once", recording->source.name,
+         (unsigned)config->slot_bytes, session->volume.target.name,
+         (unsigned long long)block->request_blocks_max << block->block_shift);
   recording->table = memory_take(table_bytes);
   recording->pieces = calloc(config->slots, sizeof *recording->pieces);
   if (recording->pieces == NULL) fail(EXIT_FAILED, "no memory");

@@ -12,24 +12,26 @@
 struct outcome {
   uint64_t bytes;      /* in the file */
   uint64_t lost_bytes; /* that came and are not in it */
-  bool nothing;        /* no file was made, as nothing came */
+  uint64_t lost_datagrams;
+  bool nothing; /* no file was made, as nothing came */
 };
 
 static struct outcome outcome_of(struct session *session, const struct recording *recording) {
   const struct spate_stream_counters *counters = &recording->stream.counters;
   const struct source *source = &recording->source;
-  struct outcome outcome = {.lost_bytes = counters->lost_bytes + counters->overrun_bytes};
+  struct outcome outcome = {.lost_bytes = counters->lost_bytes + counters->overrun_bytes,
+                            .lost_datagrams = atomic_load(&source->lost_datagrams)};
   struct spate_exfat_entry entry;
 
   for (uint64_t slot = recording->taken; slot < atomic_load(&source->filled); slot++)
-    outcome.lost_bytes += source->bytes[slot & (source->config.slots - 1u)];
+    outcome.lost_bytes += source->bytes[source_slot(source, slot)];
   outcome.nothing = counters->pushed_bytes == 0 && outcome.lost_bytes == 0;
   if (spate_exfat_stat(&session->volume.exfat, recording->path, &entry) == SPATE_OK) outcome.bytes = entry.bytes;
   return outcome;
 }
 
 static enum exit_status status_of(const struct recording *recording, const struct outcome *outcome) {
-  if (outcome->lost_bytes > 0) return EXIT_LOST;
+  if (outcome->lost_bytes > 0 || outcome->lost_datagrams > 0) return EXIT_LOST;
   return recording->source.error != 0 || recording->refused != SPATE_OK || recording->stream.error != SPATE_OK ||
                  outcome->nothing
              ? EXIT_FAILED
@@ -56,7 +58,10 @@ static void tell(const struct recording *recording, const struct outcome *outcom
                   spate_error_name(error), spate_error_help(error));
   if (recording->source.error != 0)
     (void)fprintf(stderr, "spate: %s: reading %s: %s\n", recording->path, recording->source.name,
-                  strerror(recording->source.error));
+                  recording->source.why != NULL ? recording->source.why : strerror(recording->source.error));
+  if (outcome->lost_datagrams > 0)
+    (void)fprintf(stderr, "spate: %s: %llu datagrams were LOST before they could be read\n", recording->path,
+                  (unsigned long long)outcome->lost_datagrams);
   if (outcome->lost_bytes > 0)
     (void)fprintf(stderr, "spate: %s: %s were LOST%s\n", recording->path, units_text(outcome->lost_bytes, size),
                   error == SPATE_OK ? ": the target is slower than the source. A larger --ring bridges more" : "");
@@ -68,6 +73,7 @@ static void write_json(struct json *json, const struct recording *recording, con
   json_string(json, "path", recording->path);
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
+  if (recording->source.kind == &source_udp) json_integer(json, "lost_datagrams", outcome->lost_datagrams);
   json_real(json, "seconds", seconds);
   json_string(json, "error", spate_error_name(error_of(recording)));
   json_close(json, '}');
@@ -95,7 +101,6 @@ static enum exit_status report(struct session *session, double seconds, bool as_
 
 static void close_recording(struct recording *recording) {
   source_close(&recording->source);
-  memory_give(recording->source.memory);
   memory_give(recording->table);
   free(recording->pieces);
 }
@@ -103,6 +108,9 @@ static void close_recording(struct recording *recording) {
 /* Clips, then the recorder, then the volume. What a failure leaves is put right by the next mount. */
 enum exit_status recording_end(struct session *session, double seconds, bool json) {
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
+
+  for (unsigned i = 0; i < session->count; i++)
+    recording_release(&session->recordings[i]);
   enum exit_status status = report(session, seconds, json);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
 

@@ -11,13 +11,12 @@
 /* Hands over the slots that are full. False: nothing more can go into this file. */
 static bool push(struct recording *recording) {
   struct source *source = &recording->source;
-  const uint64_t filled = atomic_load(&source->filled);
-  const uint32_t mask = source->config.slots - 1u;
+  const uint64_t filled = source_filled(source);
 
   while (recording->taken < filled) {
-    const uint64_t offset_bytes = (recording->taken & mask) * (uint64_t)source->config.slot_bytes;
+    const uint32_t slot = source_slot(source, recording->taken);
     const enum spate_error error =
-        spate_stream_push(&recording->stream, offset_bytes, source->bytes[recording->taken & mask]);
+        spate_stream_push(&recording->stream, (uint64_t)slot * source->config.slot_bytes, source->bytes[slot]);
     if (error == SPATE_E_FULL) return true;
     if (error != SPATE_OK) {
       recording->refused = error;
@@ -28,7 +27,7 @@ static bool push(struct recording *recording) {
   return true;
 }
 
-static void release(struct recording *recording) {
+void recording_release(struct recording *recording) {
   struct source *source = &recording->source;
   /* The library counts in 32 bits; what is in the ring is less. */
   const uint32_t held = (uint32_t)recording->taken - spate_stream_released(&recording->stream);
@@ -60,7 +59,7 @@ static bool work(struct session *session) {
     session->warned = true;
   }
   for (unsigned i = 0; i < session->count; i++)
-    release(&session->recordings[i]);
+    recording_release(&session->recordings[i]);
   return going_on;
 }
 

@@ -58,6 +58,8 @@ void recording_begin(struct session *session, const struct recording_request *re
 /* Until the sources have ended, the time is over, a signal came, or no file takes any more. */
 void recording_work(struct session *session, const struct recording_request *request);
 bool recording_interrupted(void);
+/* Gives the slots that are written back to the source, and tells the recorder what the source has lost. */
+void recording_release(struct recording *recording);
 
 /* Closes the files and the volume, and reports: for people on standard error, with `json` for programs on standard
  * output. */

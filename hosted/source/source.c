@@ -5,18 +5,16 @@
 #include "../text/fail.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROOM_LIMIT_MS 100
 
-static bool is_synthetic(const char *name) { return strcmp(name, "synthetic") == 0; }
+static const struct source_kind *const kinds[] = {&source_synthetic, &source_udp, &source_ring, &source_stream};
 
 static int event_open(void) {
   const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -38,53 +36,46 @@ static void event_clear(int fd) {
   (void)got;
 }
 
-/* A file that grows is recorded as far as it is there now: that much will be reserved. */
-static void limit_to_file(struct source *source) {
-  struct stat status;
-
-  if (source->fd < 0 || fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const off_t at = lseek(source->fd, 0, SEEK_CUR);
-  const uint64_t left = at >= 0 && status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
-  if (left > 0 && (source->config.bytes == 0 || left < source->config.bytes)) source->config.bytes = left;
-}
-
 void source_open(struct source *source, const char *name, const struct source_config *config) {
+  size_t i = 0;
+
   *source = (struct source){.config = *config, .name = name, .fd = -1};
-  if (strcmp(name, "-") == 0) {
-    source->fd = STDIN_FILENO;
-    if (isatty(source->fd))
-      fail(EXIT_USAGE, "nothing is piped in: producer | spate record ..., or name a source with --from");
-  } else if (!is_synthetic(name)) {
-    /* A FIFO whose writer has not come yet would block here, and its writer may wait for another FIFO's reader. */
-    source->fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (source->fd < 0 || fcntl(source->fd, F_SETFL, 0) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
-  }
-  limit_to_file(source);
-  source->bytes = calloc(config->slots, sizeof *source->bytes);
-  if (source->bytes == NULL) fail(EXIT_FAILED, "no memory");
+  while (!kinds[i]->is(name))
+    i++; /* the last one takes every name */
+  source->kind = kinds[i];
+  source->kind->open(source);
   source->filled_event = event_open();
   source->room_event = event_open();
 }
 
 void source_memory(struct source *source) {
-  source->memory = memory_take_ring((size_t)source->config.slots * source->config.slot_bytes);
+  if (source->kind->memory != NULL) source->kind->memory(source);
+  if (source->memory == NULL)
+    source->memory = memory_take_ring((size_t)source->config.slots * source->config.slot_bytes);
+  source->bytes = calloc(source->config.slots, sizeof *source->bytes);
+  if (source->bytes == NULL) fail(EXIT_FAILED, "no memory");
 }
 
 /* Signals are the main thread's. */
 int source_start(struct source *source) {
   sigset_t all, before;
 
+  int error = source->kind->start == NULL ? 0 : source->kind->start(source);
+  if (error != 0 || source->threadless) return error;
   (void)sigfillset(&all);
-  int error = pthread_sigmask(SIG_SETMASK, &all, &before);
-  if (error == 0)
-    error = pthread_create(&source->thread, NULL, is_synthetic(source->name) ? source_synthetic_run : source_stream_run,
-                           source);
+  error = pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (error == 0) error = pthread_create(&source->thread, NULL, source->kind->run, source);
   source->started = error == 0;
   const int restored = pthread_sigmask(SIG_SETMASK, &before, NULL);
   return error != 0 ? error : restored;
 }
 
 uint64_t source_size(const struct source *source) { return source->config.bytes; }
+
+uint64_t source_filled(struct source *source) {
+  if (source->threadless) source->kind->look(source);
+  return atomic_load(&source->filled);
+}
 
 void source_wait(struct source *source, int other_fd, int limit_ms) {
   struct pollfd events[] = {{.fd = source->filled_event, .events = POLLIN}, {.fd = other_fd, .events = POLLIN}};
@@ -96,7 +87,10 @@ void source_wait(struct source *source, int other_fd, int limit_ms) {
 void source_release(struct source *source, uint64_t released) {
   if (atomic_load(&source->released) == released) return;
   atomic_store(&source->released, released);
-  event_raise(source->room_event);
+  if (source->threadless)
+    source->kind->release(source);
+  else
+    event_raise(source->room_event);
 }
 
 void source_join(struct source *source) {
@@ -111,7 +105,9 @@ void source_close(struct source *source) {
   source_join(source);
   (void)close(source->filled_event);
   (void)close(source->room_event);
+  if (source->kind->close != NULL) source->kind->close(source);
   if (source->fd > STDIN_FILENO) (void)close(source->fd);
+  if (!source->threadless) memory_give(source->memory);
   free(source->bytes);
 }
 
@@ -121,7 +117,7 @@ uint8_t *source_claim(struct source *source, bool wait) {
   for (;;) {
     const uint64_t filled = atomic_load(&source->filled);
     if (filled - atomic_load(&source->released) < source->config.slots)
-      return source->memory + (size_t)(filled & (source->config.slots - 1u)) * source->config.slot_bytes;
+      return source->memory + (size_t)source_slot(source, filled) * source->config.slot_bytes;
     if (!wait || atomic_load(&source->abandoned)) return NULL;
     (void)poll(&room, 1, ROOM_LIMIT_MS);
     event_clear(source->room_event);
@@ -131,7 +127,7 @@ uint8_t *source_claim(struct source *source, bool wait) {
 void source_publish(struct source *source, uint32_t bytes) {
   const uint64_t filled = atomic_load(&source->filled);
 
-  source->bytes[filled & (source->config.slots - 1u)] = bytes;
+  source->bytes[source_slot(source, filled)] = bytes;
   atomic_store(&source->filled, filled + 1u);
   event_raise(source->filled_event);
 }

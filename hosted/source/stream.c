@@ -1,60 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Standard input, a file or a FIFO. It blocks while there is no room, and loses nothing. What has come for half a
- * second without filling a slot goes on in whole pages, so that a slow source is on the drive as soon as a fast one.
- */
-#include "source.h"
+/* Standard input, a file or a FIFO. It blocks while there is no room, and loses nothing. */
+#include "filling.h"
+
+#include "../text/fail.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define LIMIT_MS 500
-
-struct filling {
-  struct source *source;
-  uint8_t *slot;
-  uint32_t bytes; /* in it */
-  uint64_t left;  /* of what is wanted in all */
-  struct timespec since;
-};
-
-static int64_t ms_since(const struct timespec *begin) {
-  struct timespec now;
-
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (now.tv_sec - begin->tv_sec) * 1000 + (now.tv_nsec - begin->tv_nsec) / 1000000;
-}
-
-static bool claim(struct filling *filling) {
-  filling->slot = source_claim(filling->source, true);
-  filling->bytes = 0;
-  (void)clock_gettime(CLOCK_MONOTONIC, &filling->since);
-  return filling->slot != NULL;
-}
-
-/* Hands over the whole pages, and begins the next slot with the rest. */
-static bool hand_over_pages(struct filling *filling) {
-  const uint32_t whole = filling->bytes & ~(SOURCE_SLOT_ALIGN - 1u), rest = filling->bytes - whole;
-  uint8_t kept[SOURCE_SLOT_ALIGN];
-
-  if (whole == 0) {
-    (void)clock_gettime(CLOCK_MONOTONIC, &filling->since);
-    return true;
-  }
-  memcpy(kept, filling->slot + whole, rest);
-  source_publish(filling->source, whole);
-  if (!claim(filling)) return false;
-  memcpy(filling->slot, kept, rest);
-  filling->bytes = rest;
+static bool is(const char *name) {
+  (void)name;
   return true;
 }
 
+/* A file that grows is recorded as far as it is there now: that much will be reserved. */
+static void limit_to_file(struct source *source) {
+  struct stat status;
+
+  if (fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const off_t at = lseek(source->fd, 0, SEEK_CUR);
+  const uint64_t left = at >= 0 && status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
+  if (left > 0 && (source->config.bytes == 0 || left < source->config.bytes)) source->config.bytes = left;
+}
+
+static void open_file(struct source *source) {
+  if (strcmp(source->name, "-") == 0) {
+    source->fd = STDIN_FILENO;
+    if (isatty(source->fd))
+      fail(EXIT_USAGE, "nothing is piped in: producer | spate record ..., or name a source with --from");
+  } else {
+    /* A FIFO whose writer has not come yet would block here, and its writer may wait for another FIFO's reader. */
+    source->fd = open(source->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (source->fd < 0 || fcntl(source->fd, F_SETFL, 0) != 0)
+      fail(EXIT_FAILED, "%s: %s", source->name, strerror(errno));
+  }
+  limit_to_file(source);
+}
+
 /* True: there is something to read, or the end. */
-static bool wait_for_input(struct filling *filling) {
-  struct pollfd input = {.fd = filling->source->fd, .events = POLLIN};
+static bool wait_for_input(const struct source *source) {
+  struct pollfd input = {.fd = source->fd, .events = POLLIN};
 
   return poll(&input, 1, 100) != 0;
 }
@@ -72,31 +60,26 @@ static ssize_t read_some(struct filling *filling) {
 }
 
 static int fill(struct filling *filling) {
-  struct source *source = filling->source;
-  int error = 0;
+  const struct source *source = filling->source;
 
-  if (!claim(filling)) return 0;
   while (filling->left > 0 && !atomic_load(&source->stop)) {
-    if (ms_since(&filling->since) >= LIMIT_MS && !hand_over_pages(filling)) return 0;
-    if (!wait_for_input(filling)) continue;
+    if (!filling_hand_over_if_old(filling)) return 0;
+    if (!wait_for_input(source)) continue;
     const ssize_t got = read_some(filling);
-    if (got < 0) error = errno;
-    if (got <= 0) break;
-    filling->bytes += (uint32_t)got;
-    filling->left -= (uint64_t)got;
-    if (filling->bytes < source->config.slot_bytes) continue;
-    source_publish(source, filling->bytes);
-    if (!claim(filling)) return 0;
+    if (got < 0) return errno;
+    if (got == 0 || !filling_add(filling, (uint32_t)got)) return 0;
   }
-  if (filling->bytes > 0) source_publish(source, filling->bytes);
-  return error;
+  return 0;
 }
 
-void *source_stream_run(void *opaque) {
+static void *run(void *opaque) {
   struct source *source = opaque;
-  struct filling filling = {.source = source, .left = source->config.bytes > 0 ? source->config.bytes : UINT64_MAX};
+  struct filling filling;
 
-  source->error = fill(&filling);
+  if (filling_begin(&filling, source)) source->error = fill(&filling);
+  filling_end(&filling);
   atomic_store(&source->ended, true);
   return NULL;
 }
+
+const struct source_kind source_stream = {.is = is, .open = open_file, .run = run};

@@ -55,7 +55,7 @@ static bool wait_until(struct source *source, const struct timespec *begin, doub
   return false;
 }
 
-void *source_synthetic_run(void *opaque) {
+static void *run(void *opaque) {
   struct source *source = opaque;
   const struct source_config *config = &source->config;
   const uint64_t bytes = config->bytes > 0 ? config->bytes : UINT64_MAX;
@@ -76,3 +76,9 @@ void *source_synthetic_run(void *opaque) {
   atomic_store(&source->ended, true);
   return NULL;
 }
+
+static bool is(const char *name) { return strcmp(name, "synthetic") == 0; }
+
+static void open_nothing(struct source *source) { (void)source; }
+
+const struct source_kind source_synthetic = {.is = is, .open = open_nothing, .run = run};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A camera that writes its frames where the recorder takes them: ring_camera NAME FRAMES
+ *
+ *   spate record rec.img camera.raw --from ring:camera &
+ *   ring_camera camera 100
+ */
+#include <spate/ring.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FRAME_BYTES (UINT32_C(2) << 20)
+#define SLOTS       8u
+
+/* What a driver's read-into-this-buffer call would do. */
+static void expose(uint16_t *frame, unsigned number) {
+  for (unsigned pixel = 0; pixel < FRAME_BYTES / sizeof *frame; pixel++)
+    frame[pixel] = (uint16_t)(pixel * 7u + number);
+}
+
+int main(int count, char **words) {
+  struct spate_ring *ring;
+
+  if (count != 3) return 2;
+  int error = spate_ring_create(&ring, words[1], FRAME_BYTES, SLOTS);
+  for (unsigned number = 0; error == 0 && number < strtoul(words[2], NULL, 10); number++) {
+    void *slot = spate_ring_claim(ring, -1); /* 0, and spate_ring_lost(), for a camera that cannot wait */
+    if (slot == NULL) break;
+    expose(slot, number);
+    error = spate_ring_publish(ring, FRAME_BYTES);
+  }
+  if (error != 0) {
+    (void)fprintf(stderr, "ring_camera: %s: %s\n", words[1], spate_ring_sentence(error));
+    return 1;
+  }
+  spate_ring_end(ring);
+  spate_ring_close(ring);
+  return 0;
+}

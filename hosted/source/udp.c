@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Datagrams, their payloads one behind the other. A sender is not held back: while there is no room they wait in the
+ * socket's buffer, and the kernel counts those that find it full.
+ *
+ * Most streams have datagrams of one size, so each is received at once where it belongs in the slot. What is longer
+ * than the one before it goes on in a buffer of its own, and is moved.
+ */
+#include "filling.h"
+
+#include "../text/fail.h"
+#include "../text/units.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PREFIX        "udp:"
+#define BATCH         64u
+#define PAYLOAD_BYTES 65536u     /* and more than any has */
+#define USUAL_BYTES   1472u      /* until the first has come: what an Ethernet frame holds */
+#define BUFFER_BYTES  (32 << 20) /* of the socket: a quarter of a second at 1 Gbit/s */
+#define LOOK_MS       100
+
+struct receiving {
+  struct filling filling;
+  int fd;
+  uint32_t usual_bytes;
+  struct mmsghdr messages[BATCH];
+  struct iovec vectors[BATCH][2]; /* in the slot; what is longer */
+  uint8_t *spill;                 /* BATCH × PAYLOAD_BYTES */
+  uint32_t drops;                 /* the kernel's count, modulo 2^32, when last looked at */
+};
+
+static bool is(const char *name) { return strncmp(name, PREFIX, sizeof PREFIX - 1u) == 0; }
+
+/* ---- the socket ---- */
+
+union address {
+  struct sockaddr any;
+  struct sockaddr_in four;
+  struct sockaddr_in6 six;
+};
+
+static bool parse_port(const char *text, in_port_t *port) {
+  char *end;
+  const unsigned long value = strtoul(text, &end, 10);
+
+  if (text[0] < '0' || text[0] > '9' || *end != '\0' || value == 0 || value > 65535) return false;
+  *port = htons((uint16_t)value);
+  return true;
+}
+
+/* "5000", "192.168.1.2:5000", "[fe80::1]:5000". */
+static bool parse(const char *text, union address *address) {
+  const char *colon = strrchr(text, ':');
+  char host[INET6_ADDRSTRLEN + 2];
+
+  *address = (union address){.four = {.sin_family = AF_INET}};
+  if (colon == NULL) return parse_port(text, &address->four.sin_port);
+  const size_t length = (size_t)(colon - text);
+  if (length == 0 || length >= sizeof host) return false;
+  memcpy(host, text, length);
+  host[length] = '\0';
+  if (host[0] != '[')
+    return inet_pton(AF_INET, host, &address->four.sin_addr) == 1 && parse_port(colon + 1, &address->four.sin_port);
+  if (host[length - 1u] != ']') return false;
+  host[length - 1u] = '\0';
+  *address = (union address){.six = {.sin6_family = AF_INET6}};
+  return inet_pton(AF_INET6, host + 1, &address->six.sin6_addr) == 1 && parse_port(colon + 1, &address->six.sin6_port);
+}
+
+static int open_socket(const struct source *source, int *fd) {
+  union address address;
+  const int bytes = BUFFER_BYTES;
+
+  if (!parse(source->name + sizeof PREFIX - 1u, &address))
+    fail(EXIT_USAGE, "%s is not udp:PORT, udp:ADDRESS:PORT or udp:[ADDRESS]:PORT, with an address in digits",
+         source->name);
+  *fd = socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (*fd < 0) return errno;
+  /* Root gets what it asks for; others what the system allows. */
+  if (setsockopt(*fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
+    (void)setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  const socklen_t size = address.any.sa_family == AF_INET ? sizeof address.four : sizeof address.six;
+  return bind(*fd, &address.any, size) == 0 ? 0 : errno;
+}
+
+static void check_buffer(int fd, const char *name) {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  char has[UNITS_TEXT_BYTES];
+
+  /* The kernel doubles the number for its own needs. */
+  if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0 || bytes / 2 >= BUFFER_BYTES) return;
+  (void)fprintf(
+      stderr,
+      "spate: %s: the system limits the socket's buffer to %s; with sysctl -w net.core.rmem_max=%d it bridges "
+      "more\n",
+      name, units_text((uint64_t)bytes / 2, has), BUFFER_BYTES);
+}
+
+/* Tried here, so that an address that is wrong or taken is told before the target is touched. What comes while the
+ * target is being opened is not part of the recording. */
+static void open_udp(struct source *source) {
+  int fd;
+  const int error = open_socket(source, &fd);
+
+  if (error != 0) fail(EXIT_FAILED, "%s: %s", source->name, strerror(error));
+  check_buffer(fd, source->name);
+  (void)close(fd);
+}
+
+static int start(struct source *source) { return open_socket(source, &source->fd); }
+
+/* Those that came behind the last one that was received are counted, too, as SO_RXQ_OVFL would not. */
+static void count_drops(struct receiving *receiving) {
+  uint32_t info[SK_MEMINFO_VARS] = {0};
+  socklen_t size = sizeof info;
+
+  if (getsockopt(receiving->fd, SOL_SOCKET, SO_MEMINFO, info, &size) != 0) return;
+  atomic_fetch_add(&receiving->filling.source->lost_datagrams, info[SK_MEMINFO_DROPS] - receiving->drops);
+  receiving->drops = info[SK_MEMINFO_DROPS];
+}
+
+/* ---- into slots ---- */
+
+static uint8_t *spill_of(const struct receiving *receiving, unsigned i) {
+  return receiving->spill + (size_t)i * PAYLOAD_BYTES;
+}
+
+/* Where the next datagrams go, if they are as long as the last one. */
+static unsigned plan(struct receiving *receiving) {
+  const struct filling *filling = &receiving->filling;
+  const uint32_t room = filling->source->config.slot_bytes - filling->bytes;
+  const uint32_t each = receiving->usual_bytes < room ? receiving->usual_bytes : room;
+  const uint32_t fit = room / each;
+  const unsigned count = fit < BATCH ? fit : BATCH;
+
+  for (unsigned i = 0; i < count; i++) {
+    struct iovec *vectors = receiving->vectors[i];
+    vectors[0] = (struct iovec){.iov_base = filling->slot + filling->bytes + (size_t)i * each, .iov_len = each};
+    vectors[1] = (struct iovec){.iov_base = spill_of(receiving, i) + each, .iov_len = PAYLOAD_BYTES - each};
+    receiving->messages[i].msg_hdr = (struct msghdr){.msg_iov = vectors, .msg_iovlen = 2};
+  }
+  return count;
+}
+
+static bool append(struct filling *filling, const uint8_t *data, uint32_t bytes) {
+  if (bytes > filling->left) bytes = (uint32_t)filling->left;
+  while (bytes > 0) {
+    const uint32_t room = filling->source->config.slot_bytes - filling->bytes, now = bytes < room ? bytes : room;
+    uint8_t *to = filling->slot + filling->bytes;
+    if (to != data) memmove(to, data, now);
+    if (!filling_add(filling, now)) return false;
+    data += now;
+    bytes -= now;
+  }
+  return true;
+}
+
+/* From this one on they are all in buffers of their own: behind one that is longer they cannot stay. */
+static void move_out(struct receiving *receiving, unsigned first, unsigned count) {
+  for (unsigned i = first; i < count; i++) {
+    const struct iovec *there = &receiving->vectors[i][0];
+    const uint32_t bytes = receiving->messages[i].msg_len;
+    memcpy(spill_of(receiving, i), there->iov_base, bytes < there->iov_len ? bytes : there->iov_len);
+  }
+}
+
+static bool take(struct receiving *receiving, unsigned count) {
+  bool moved = false;
+
+  for (unsigned i = 0; i < count; i++) {
+    const struct iovec *there = &receiving->vectors[i][0];
+    const uint32_t bytes = receiving->messages[i].msg_len;
+    if (bytes > 0) receiving->usual_bytes = bytes;
+    if (!moved && bytes > there->iov_len) {
+      move_out(receiving, i, count);
+      moved = true;
+    }
+    if (!append(&receiving->filling, moved ? spill_of(receiving, i) : there->iov_base, bytes)) return false;
+  }
+  return true;
+}
+
+static int receive(struct receiving *receiving) {
+  const struct source *source = receiving->filling.source;
+  struct pollfd input = {.fd = receiving->fd, .events = POLLIN};
+
+  while (receiving->filling.left > 0 && !atomic_load(&source->stop)) {
+    if (!filling_hand_over_if_old(&receiving->filling)) return 0;
+    count_drops(receiving);
+    if (poll(&input, 1, LOOK_MS) == 0) continue;
+    const int got = recvmmsg(receiving->fd, receiving->messages, plan(receiving), MSG_DONTWAIT, NULL);
+    if (got < 0 && errno != EAGAIN && errno != EINTR) return errno;
+    if (got > 0 && !take(receiving, (unsigned)got)) return 0;
+  }
+  return 0;
+}
+
+static void *run(void *opaque) {
+  struct source *source = opaque;
+  struct receiving *receiving = calloc(1, sizeof *receiving);
+  uint8_t *spill = malloc((size_t)BATCH * PAYLOAD_BYTES);
+
+  source->error = ENOMEM;
+  if (receiving != NULL && spill != NULL) {
+    receiving->fd = source->fd;
+    receiving->spill = spill;
+    receiving->usual_bytes = USUAL_BYTES;
+    source->error = filling_begin(&receiving->filling, source) ? receive(receiving) : 0;
+    count_drops(receiving);
+    filling_end(&receiving->filling);
+  }
+  free(spill);
+  free(receiving);
+  atomic_store(&source->ended, true);
+  return NULL;
+}
+
+const struct source_kind source_udp = {.is = is, .open = open_udp, .start = start, .run = run};

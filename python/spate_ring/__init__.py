@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Hand a stream to `spate record TARGET PATH --from ring:NAME` without a copy: the slots of a ring in shared memory are NumPy
+arrays, and the recorder writes them to the drive from where they are.
+
+    with spate_ring.Ring("camera", slot_bytes=1 << 20, slots=64) as ring:
+        while running:
+            frame = ring.claim()          # an array of bytes, or None: the recorder is behind
+            if frame is None:
+                ring.lost(frame_bytes)
+            else:
+                camera.read_into(frame)
+                ring.publish(frame_bytes)
+
+Data that are elsewhere already are copied in with ring.write(array). The library libspate-ring has to be installed where
+the system's loader finds it (/usr/local/lib after `make install` and ldconfig, or LD_LIBRARY_PATH). Errors are RingError,
+an OSError whose errno is that of spate/ring.h.
+"""
+
+import errno
+import os
+
+import cffi
+import numpy
+
+__all__ = ["Ring", "RingError"]
+
+LIBRARY = "libspate-ring.so.0"
+# As in spate/ring.h: tests/linux/test_ring_python.py compares them.
+DECLARATIONS = """
+struct spate_ring_counts {
+  uint32_t slot_bytes, slots;
+  uint64_t filled;
+  uint64_t released;
+  uint64_t lost_bytes;
+};
+int spate_ring_create(struct spate_ring **ring, const char *name, uint32_t slot_bytes, uint32_t slots);
+void *spate_ring_claim(struct spate_ring *ring, int timeout_ms);
+int spate_ring_publish(struct spate_ring *ring, uint32_t bytes);
+void spate_ring_lost(struct spate_ring *ring, uint64_t bytes);
+int spate_ring_write(struct spate_ring *ring, const void *data, size_t bytes, int timeout_ms);
+void spate_ring_end(struct spate_ring *ring);
+void spate_ring_close(struct spate_ring *ring);
+bool spate_ring_has_recorder(const struct spate_ring *ring);
+void spate_ring_count(const struct spate_ring *ring, struct spate_ring_counts *counts);
+const char *spate_ring_sentence(int error);
+"""
+
+_ffi = cffi.FFI()
+_ffi.cdef("struct spate_ring;" + DECLARATIONS)
+_library = _ffi.dlopen(LIBRARY)
+
+
+class RingError(OSError):
+    """A ring cannot be made or used; `errno` says which error of spate/ring.h it is."""
+
+    def __init__(self, number: int):
+        super().__init__(number, _ffi.string(_library.spate_ring_sentence(number)).decode())
+
+
+def _check(number: int) -> None:
+    if number != 0:
+        raise RingError(number)
+
+
+def _timeout_ms(timeout_s: float | None) -> int:
+    """None waits for good."""
+    return -1 if timeout_s is None else round(timeout_s * 1000)
+
+
+class Ring:
+    """A ring of slots that a recorder takes, made anew. `name` is that of shared memory, or the absolute path of a file or
+    a device that is there already. Sizes are powers of two: slots of 64 KiB to 4 MiB, 2 to 65536 of them. One thread at a
+    time uses a ring.
+
+    Leaving a `with` block ends the ring, and the recorder closes its file. When an exception leaves it, the ring is only
+    closed, and the recorder says that its producer went away."""
+
+    def __init__(self, name: str | os.PathLike, slot_bytes: int = 1 << 20, slots: int = 64):
+        made = _ffi.new("struct spate_ring **")
+        _check(_library.spate_ring_create(made, os.fsencode(name), slot_bytes, slots))
+        # The memory goes with the last of this object and the arrays from claim().
+        self._ring = _ffi.gc(made[0], _library.spate_ring_close)
+        self.slot_bytes = slot_bytes
+        self.slots = slots
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            self.end()
+        self.close()
+
+    def _open(self):
+        if self._ring is None:
+            raise RingError(errno.EPIPE)
+        return self._ring
+
+    def claim(self, timeout_s: float | None = 0, dtype=numpy.uint8) -> numpy.ndarray | None:
+        """The next free slot as an array, to be filled and then published. None: every slot was full for that long; with
+        a timeout of None it waits for good. After publish() the array's memory is the recorder's."""
+        ring = self._open()
+        slot = _library.spate_ring_claim(ring, _timeout_ms(timeout_s))
+        if slot == _ffi.NULL:
+            if _ffi.errno == errno.EAGAIN:
+                return None
+            raise RingError(_ffi.errno)
+        # A pointer that keeps the ring's memory where it is, as long as an array looks at it.
+        kept = _ffi.gc(slot, lambda _, ring=ring: None)
+        return numpy.frombuffer(_ffi.buffer(kept, self.slot_bytes), dtype)
+
+    def publish(self, bytes: int | None = None) -> None:
+        """Hands the claimed slot over, with so many bytes in it; None: all. Only the last slot may have a number that is
+        not a multiple of 4096."""
+        _check(_library.spate_ring_publish(self._open(), self.slot_bytes if bytes is None else bytes))
+
+    def write(self, data, timeout_s: float | None = 0) -> bool:
+        """Copies contiguous data (an array, bytes, anything with a buffer) behind what was written before. False: there
+        was no room for all of it in this time, none of it is in the ring, and it is counted as lost."""
+        view = _ffi.from_buffer(data)
+        number = _library.spate_ring_write(self._open(), view, len(view), _timeout_ms(timeout_s))
+        if number == errno.EAGAIN:
+            return False
+        _check(number)
+        return True
+
+    def lost(self, bytes: int) -> None:
+        """The source had so many bytes for which there was no slot. The recorder reports them."""
+        _library.spate_ring_lost(self._open(), bytes)
+
+    def end(self) -> None:
+        """Nothing will follow: the recorder closes the file once it has written what was published."""
+        _library.spate_ring_end(self._open())
+
+    def close(self) -> None:
+        self._ring = None
+
+    @property
+    def has_recorder(self) -> bool:
+        return bool(_library.spate_ring_has_recorder(self._open()))
+
+    def _count(self):
+        counts = _ffi.new("struct spate_ring_counts *")
+        _library.spate_ring_count(self._open(), counts)
+        return counts
+
+    @property
+    def filled(self) -> int:
+        """Slots published so far."""
+        return self._count().filled
+
+    @property
+    def released(self) -> int:
+        """Of these, slots that the recorder has written."""
+        return self._count().released
+
+    @property
+    def lost_bytes(self) -> int:
+        return self._count().lost_bytes

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#define SHM_FOLDER "/dev/shm"
+#define NAME_MAX_  200u
+#define HUGE_BYTES ((size_t)2 << 20)
+
+/* ---- who lives ---- */
+
+static struct flock lock_of(short byte) {
+  return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+}
+
+bool ring_memory_is_locked(int fd, short byte) {
+  struct flock lock = lock_of(byte);
+
+  return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+int ring_memory_lock(int fd, short byte) {
+  struct flock lock = lock_of(byte);
+
+  if (fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
+  return errno == EAGAIN || errno == EACCES ? EBUSY : errno;
+}
+
+void ring_memory_unlock(struct ring_memory *memory) {
+  struct flock lock = lock_of(SPATE_RING_LOCK_PRODUCER);
+
+  lock.l_type = F_UNLCK;
+  (void)fcntl(memory->fd, F_OFD_SETLK, &lock);
+}
+
+/* ---- a name in /dev/shm ---- */
+
+static bool is_name(const char *name) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  const size_t length = strlen(name);
+
+  return length > 0 && length <= NAME_MAX_ && strspn(name, letters) == length;
+}
+
+static bool is_same_file(const char *path, int fd) {
+  struct stat there, here;
+
+  return stat(path, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+/* What is there under this name goes, unless its producer lives. */
+static int remove_dead(const char *path) {
+  const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  int error = 0;
+
+  if (fd < 0) return errno == ENOENT ? 0 : errno;
+  if (ring_memory_is_locked(fd, SPATE_RING_LOCK_PRODUCER))
+    error = EBUSY;
+  else if (is_same_file(path, fd) && unlink(path) != 0)
+    error = errno;
+  (void)close(fd);
+  return error;
+}
+
+/* A file without a name, until ring_memory_show(): nobody sees it half made, and nothing is left of a process that is
+ * killed meanwhile. */
+static int open_shared(struct ring_memory *memory, const char *name) {
+  char *path = malloc(sizeof SHM_FOLDER "/spate-" + strlen(name));
+
+  if (path == NULL) return ENOMEM;
+  (void)sprintf(path, SHM_FOLDER "/spate-%s", name);
+  memory->path = path;
+  const int error = remove_dead(path);
+  if (error != 0) return error;
+  memory->fd = open(SHM_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  return memory->fd < 0 ? errno : 0;
+}
+
+int ring_memory_show(struct ring_memory *memory) {
+  char here[64];
+
+  if (memory->path == NULL) return 0;
+  (void)snprintf(here, sizeof here, "/proc/self/fd/%d", memory->fd);
+  if (linkat(AT_FDCWD, here, AT_FDCWD, memory->path, AT_SYMLINK_FOLLOW) == 0) return 0;
+  return errno == EEXIST ? EBUSY : errno; /* another producer was faster */
+}
+
+/* ---- a path ---- */
+
+/* A slip of the hand must not cost a file of something else. */
+static int check_file(int fd, const struct stat *status) {
+  char magic[sizeof SPATE_RING_MAGIC - 1u];
+
+  if (S_ISCHR(status->st_mode)) return 0;
+  if (!S_ISREG(status->st_mode)) return EINVAL;
+  if (status->st_size == 0) return 0;
+  const ssize_t got = pread(fd, magic, sizeof magic, 0);
+  if (got < 0) return errno;
+  return got == (ssize_t)sizeof magic && memcmp(magic, SPATE_RING_MAGIC, sizeof magic) == 0 ? 0 : EEXIST;
+}
+
+static int open_path(struct ring_memory *memory, const char *path) {
+  struct stat status;
+
+  memory->fd = open(path, O_RDWR | O_CLOEXEC);
+  if (memory->fd < 0 || fstat(memory->fd, &status) != 0) return errno;
+  const int error = check_file(memory->fd, &status);
+  if (error != 0) return error;
+  return ring_memory_is_locked(memory->fd, SPATE_RING_LOCK_RECORDER) ? EBUSY : 0;
+}
+
+/* ---- */
+
+size_t ring_memory_step_bytes(int fd) {
+  struct statfs status;
+
+  if (fstatfs(fd, &status) == 0 && (unsigned long)status.f_type == HUGETLBFS_MAGIC) return (size_t)status.f_bsize;
+  return SPATE_RING_PAGE;
+}
+
+static uint64_t up_to(uint64_t bytes, uint64_t step) { return (bytes + step - 1u) / step * step; }
+
+/* A store into memory that is not there would kill the program, so all of it is allocated now. */
+static int allocate(const struct ring_memory *memory) {
+  struct stat status;
+
+  if (fstat(memory->fd, &status) != 0) return errno;
+  if (!S_ISREG(status.st_mode)) return 0;
+  if (ftruncate(memory->fd, (off_t)memory->bytes) != 0) return errno;
+  return fallocate(memory->fd, 0, 0, (off_t)memory->bytes) == 0 || errno == EOPNOTSUPP ? 0 : errno;
+}
+
+static int map(struct ring_memory *memory) {
+  void *start = mmap(NULL, memory->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd, 0);
+
+  if (start == MAP_FAILED) return errno;
+  memory->start = start;
+  memset(start, 0, SPATE_RING_PAGE);
+  return 0;
+}
+
+int ring_memory_open(struct ring_memory *memory, const char *name, size_t head_bytes, uint64_t slots_bytes,
+                     uint64_t *slots_offset_bytes) {
+  *memory = (struct ring_memory){.fd = -1};
+  int error = name[0] == '/' ? open_path(memory, name) : is_name(name) ? open_shared(memory, name) : EINVAL;
+  if (error != 0) return error;
+  const size_t step = ring_memory_step_bytes(memory->fd);
+  *slots_offset_bytes = up_to(head_bytes, slots_bytes >= HUGE_BYTES && step < HUGE_BYTES ? HUGE_BYTES : step);
+  memory->bytes = (size_t)up_to(*slots_offset_bytes + slots_bytes, step);
+  error = ring_memory_lock(memory->fd, SPATE_RING_LOCK_PRODUCER);
+  if (error == 0) error = allocate(memory);
+  return error != 0 ? error : map(memory);
+}
+
+void ring_memory_remove(struct ring_memory *memory) {
+  if (memory->path != NULL && !ring_memory_is_locked(memory->fd, SPATE_RING_LOCK_RECORDER) &&
+      is_same_file(memory->path, memory->fd))
+    (void)unlink(memory->path);
+}
+
+void ring_memory_close(struct ring_memory *memory) {
+  if (memory->start != NULL) (void)munmap(memory->start, memory->bytes);
+  if (memory->fd >= 0) (void)close(memory->fd);
+  free(memory->path);
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libspate-ring as cmake --install leaves it: programs of others find it with pkg-config and with CMake, in C and in C++."""
+
+import os
+
+import pytest
+import program
+
+from conftest import ROOT
+
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(camera LANGUAGES C CXX)
+find_package(spate-ring 0.1 REQUIRED)
+add_executable(shared camera.c)
+target_link_libraries(shared PRIVATE spate::ring)
+add_executable(static camera.cpp)
+target_link_libraries(static PRIVATE spate::ring_static)
+"""
+SOURCE = """#include <spate/ring.h>
+int main(void) {
+  struct spate_ring *ring;
+  return spate_ring_create(&ring, "a/b", 65536, 2) == 22 /* EINVAL */ ? 0 : 1;
+}
+"""
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """Moved after it was installed, as a package's files are."""
+    program.run("cmake", "--install", ROOT / "build" / "linux", "--prefix", tmp_path / "first")
+    (tmp_path / "first").rename(tmp_path / "prefix")
+    for name in ("camera.c", "camera.cpp"):
+        (tmp_path / name).write_text(SOURCE)
+    return tmp_path / "prefix"
+
+
+def test_with_pkg_config(installed, tmp_path):
+    environment = os.environ | {"PKG_CONFIG_PATH": str(installed / "lib" / "pkgconfig")}
+    flags = program.run("pkg-config", "--cflags", "--libs", "spate-ring", env=environment).stdout.split()
+    program.run("gcc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", tmp_path / "camera.c", *flags, "-o", tmp_path / "camera")
+    program.run(tmp_path / "camera", env=os.environ | {"LD_LIBRARY_PATH": str(installed / "lib")})
+
+
+def test_with_cmake(installed, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    program.run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}")
+    program.run("cmake", "--build", tmp_path / "build")
+    for name in ("shared", "static"):
+        program.run(tmp_path / "build" / name)
+
+
+def test_nothing_but_the_c_library_is_needed(installed):
+    needed = program.run("readelf", "--dynamic", installed / "lib" / "libspate-ring.so.0").stdout
+    assert [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "NEEDED" in line] == ["libc.so.6"]
