@@ -19,7 +19,7 @@ struct memory_supply {
 };
 
 /* NULL, as at the start: any memory will do. */
-void memory_from(const struct memory_supply *supply);
+void memory_from(const struct memory_supply *from);
 
 /* Memory at a multiple of 4096, zeroed. Ends the program if there is none. */
 void *memory_take(size_t bytes);
