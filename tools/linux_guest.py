@@ -173,12 +173,12 @@ def spate():
     return {"bin/spate": command.read_bytes()}
 
 
-def machine(folder, drives, block_bytes, iommu, memory, boot_words, initial, options):
+def machine(folder, drives, block_bytes, iommu, memory, boot_words, kernel, initial, options):
     """The emulator's command. With an IOMMU each drive is behind a root port of its own: 0000:01:00.0, 0000:02:00.0, ..."""
     kind = "virt,gic-version=3" + (",iommu=smmuv3" if iommu else "")
     words = f"console=ttyAMA0 quiet panic=-1 drives={len(drives)}{' vfio' if iommu else ''} {boot_words}"
     command = ["qemu-system-aarch64", "-M", kind, "-cpu", "cortex-a53", "-m", memory, "-nodefaults", "-display", "none"]
-    command += ["-serial", "stdio", "-no-reboot", "-kernel", GUEST / "vmlinuz", "-initrd", initial, "-append", words.strip()]
+    command += ["-serial", "stdio", "-no-reboot", "-kernel", kernel, "-initrd", initial, "-append", words.strip()]
     for number, (name, image) in enumerate(drives.items(), start=1):
         size = (block_bytes or {}).get(name, 512)
         command += ["-drive", f"if=none,id={name},format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}"]
@@ -191,12 +191,12 @@ def machine(folder, drives, block_bytes, iommu, memory, boot_words, initial, opt
 
 
 def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, iommu=False, memory="512M", boot_words="",
-        echo=None, options=()):
+        echo=None, options=(), boot=None):
     """Boot, run a shell script in which /drives/NAME is each drive, and shut down. `drives`: {name: image file},
     `block_bytes`: {name: 4096} for those whose logical blocks are not 512 bytes. `folder` is for files on the way.
     `files`: {path in the guest: content}, executable. `iommu`: an SMMUv3, and VFIO loaded. `boot_words` are the kernel's,
-    `options` the emulator's. `echo` is called with each line of the script's output as it comes."""
-    _, initial = build()
+    `options` the emulator's. `boot`: kernel and initial file system, instead of build()'s. `echo` is called with each line of the script's output as it comes."""
+    kernel, initial = boot or build()
     archive = Archive()
     archive.file("script", script.encode())
     for path, content in (files or {}).items():
@@ -204,7 +204,7 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, 
     combined = pathlib.Path(folder) / "initrd"
     combined.write_bytes(initial.read_bytes() + archive.finished())
 
-    command = machine(folder, drives, block_bytes, iommu, memory, boot_words, combined, options)
+    command = machine(folder, drives, block_bytes, iommu, memory, boot_words, kernel, combined, options)
     text = converse(command, timeout_s, echo)
     match = re.search(r"guest: begin\n(.*)guest: exit (\d+)\n", text, re.DOTALL)
     assert match, "the guest did not come to its end:\n" + program.report(command, "no exit of its script", text)
