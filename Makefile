@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  deb speedtest bench bench-crash bench-instructions bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+.PHONY: help setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+  deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-rtl formal test-rtl fuzz check-linux-boards clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
@@ -53,6 +53,9 @@ setup: ## Install what is missing (3-5 minutes the first time, then no time)
 
 setup-gateware: ## Install what is missing, and the gateware's tools (1 minute more the first time, then no time)
 	@setup/install gateware
+
+setup-linux-bench: setup # Not in the help: bench-linux does it (100 MB to fetch)
+	@setup/install linux-bench
 
 build-gateware: setup-gateware
 
@@ -128,6 +131,10 @@ bench-crash: build-host-release ## What power cuts cost, beside FatFs in four wa
 
 bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and completion, exact (10 s)
 	$(PYTHON) bench/instructions.py
+
+bench-linux: setup-linux-bench build-linux-aarch64 ## What recording on Linux costs beside the kernel, in instructions (13 minutes; QUICK=1: 2)
+	@cmake --build --preset linux-aarch64 --target bench_linux
+	$(PYTHON) bench/linux.py $(if $(QUICK),--quick)
 
 bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
 	$(PYTHON) bench/size.py

@@ -11,10 +11,22 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define HUGE_BYTES ((size_t)2 << 20)
+
 static void *take_any(size_t bytes) {
   void *memory = aligned_alloc(SPATE_PAGE_BYTES, bytes);
 
   return memory == NULL ? NULL : memset(memory, 0, bytes);
+}
+
+/* In huge pages, if the kernel has them: what lies in one piece in memory costs it less to hand to a drive. */
+static void *take_ring_any(size_t bytes) {
+  if (bytes < HUGE_BYTES) return take_any(bytes);
+  bytes = (bytes + HUGE_BYTES - 1u) & ~(HUGE_BYTES - 1u);
+  void *memory = aligned_alloc(HUGE_BYTES, bytes);
+  if (memory == NULL) return NULL;
+  (void)madvise(memory, bytes, MADV_HUGEPAGE); /* without transparent huge pages it stays as it is */
+  return memset(memory, 0, bytes);
 }
 
 /* The kernel writes to a drive from the pages of a mapping. Where it finds none, as with a device whose driver maps
@@ -38,7 +50,7 @@ static void *map_any(int fd, uint64_t offset_bytes, size_t bytes, const char **w
   return NULL;
 }
 
-static const struct memory_supply any = {.take = take_any, .take_ring = take_any, .map = map_any};
+static const struct memory_supply any = {.take = take_any, .take_ring = take_ring_any, .map = map_any};
 static const struct memory_supply *supply = &any;
 
 void memory_from(const struct memory_supply *from) { supply = from == NULL ? &any : from; }

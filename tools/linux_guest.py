@@ -209,7 +209,7 @@ def spate(architecture="arm64"):
     return {"bin/spate": command.read_bytes()}
 
 
-def machine(drives, block_bytes, iommu, memory, boot_words, initial, options, architecture="arm64"):
+def machine(drives, block_bytes, iommu, memory, boot_words, kernel, initial, options, architecture="arm64"):
     """The emulator's command. With an IOMMU each drive is behind a root port of its own: 0000:01:00.0, 0000:02:00.0, ..."""
     kind = ARCHITECTURES[architecture]
     words = f"{kind.boot_words} quiet panic=-1 drives={len(drives)}{' vfio' if iommu else ''} {boot_words}"
@@ -219,7 +219,7 @@ def machine(drives, block_bytes, iommu, memory, boot_words, initial, options, ar
             command[command.index(option) + 1] += value
         else:
             command += [option, value]
-    command += ["-kernel", kind.folder / "vmlinuz", "-initrd", initial, "-append", words.strip()]
+    command += ["-kernel", kernel, "-initrd", initial, "-append", words.strip()]
     for number, (name, image) in enumerate(drives.items(), start=1):
         size = (block_bytes or {}).get(name, 512)
         command += ["-drive", f"if=none,id={name},format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}"]
@@ -232,12 +232,13 @@ def machine(drives, block_bytes, iommu, memory, boot_words, initial, options, ar
 
 
 def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, iommu=False, memory="512M", boot_words="",
-        echo=None, options=(), architecture="arm64"):
+        echo=None, options=(), boot=None, architecture="arm64"):
     """Boot, run a shell script in which /drives/NAME is each drive, and shut down. `drives`: {name: image file},
     `block_bytes`: {name: 4096} for those whose logical blocks are not 512 bytes. `folder` is for files on the way.
     `files`: {path in the guest: content}, executable. `iommu`: there is one, and VFIO is loaded. `boot_words` are the kernel's,
-    `options` the emulator's. `echo` is called with each line of the script's output as it comes."""
-    _, initial = build(architecture)
+    `options` the emulator's. `boot`: kernel and initial file system, instead of build()'s. `echo` is called with each line
+    of the script's output as it comes."""
+    kernel, initial = boot or build(architecture)
     archive = Archive()
     archive.file("script", script.encode())
     for path, content in (files or {}).items():
@@ -245,7 +246,7 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, 
     combined = pathlib.Path(folder) / "initrd"
     combined.write_bytes(initial.read_bytes() + archive.finished())
 
-    command = machine(drives, block_bytes, iommu, memory, boot_words, combined, options, architecture)
+    command = machine(drives, block_bytes, iommu, memory, boot_words, kernel, combined, options, architecture)
     text = converse(command, timeout_s, echo)
     match = re.search(r"guest: begin\n(.*)guest: exit (\d+)\n", text, re.DOTALL)
     assert match, "the guest did not come to its end:\n" + program.report(command, "no exit of its script", text)

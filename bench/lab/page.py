@@ -18,8 +18,9 @@ class Chapter:
     key: str
     title: str
     text: list[str]
-    images: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # file beside the page, caption
+    images: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # file beside the page, caption; SVG goes into it
     tables: list[Table] = dataclasses.field(default_factory=list)
+    listing: str = ""  # what a terminal showed
 
 
 STYLE = """
@@ -36,6 +37,8 @@ figcaption, caption { font-size: .86rem; color: #57534e; text-align: left; paddi
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
 th { text-align: left; font-weight: 600; border-bottom: 2px solid #a8a29e; padding: .3rem .8rem .3rem 0; vertical-align: bottom; }
 td { border-bottom: 1px solid #e7e5e4; padding: .28rem .8rem .28rem 0; vertical-align: top; font-variant-numeric: tabular-nums; }
+pre { font-size: .78rem; line-height: 1.35; background: #f5f5f4; padding: .8rem; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
 .lead { color: #44403c; font-size: 1.05rem; }
 .missed { color: #b91c1c; font-weight: 600; } .met { color: #047857; }
 """
@@ -56,18 +59,28 @@ def _table(table: Table) -> str:
     return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table></div>'
 
 
-def _chapter(number: int, chapter: Chapter) -> str:
+def _image(folder: pathlib.Path, name: str, caption: str) -> str:
+    image = f'<img src="{name}" alt="{html.escape(caption)}" loading="lazy">'
+    if name.endswith(".svg"):
+        text = (folder / name).read_text()
+        image = text[text.index("<svg"):]
+    return f"<figure>{image}<figcaption>{html.escape(caption)}</figcaption></figure>"
+
+
+def _chapter(number: int, chapter: Chapter, folder: pathlib.Path) -> str:
     parts = [f'<h2 id="{chapter.key}">{number}. {html.escape(chapter.title)}</h2>']
     parts += [f"<p>{html.escape(text)}</p>" for text in chapter.text]
-    parts += [f'<figure><img src="{name}" alt="{html.escape(caption)}" loading="lazy">'
-              f"<figcaption>{html.escape(caption)}</figcaption></figure>" for name, caption in chapter.images]
+    parts += [_image(folder, name, caption) for name, caption in chapter.images]
     parts += [_table(table) for table in chapter.tables]
+    parts += [f"<pre>{html.escape(chapter.listing)}</pre>"] if chapter.listing else []
     return "\n".join(parts)
 
 
-def write(path: pathlib.Path, title: str, lead: list[str], chapters: list[Chapter], foot: str) -> None:
+def write(path: pathlib.Path, title: str, lead: list[str], chapters: list[Chapter], foot: str,
+          pictures: pathlib.Path | None = None) -> None:
+    """`pictures`: the folder of those that go into the page, the page's own if it is not given."""
     links = "\n".join(f'<li><a href="#{chapter.key}">{html.escape(chapter.title)}</a></li>' for chapter in chapters)
-    body = "\n".join(_chapter(number, chapter) for number, chapter in enumerate(chapters, 1))
+    body = "\n".join(_chapter(number, chapter, pictures or path.parent) for number, chapter in enumerate(chapters, 1))
     intro = "\n".join(f'<p class="lead">{html.escape(text)}</p>' for text in lead)
     path.write_text(f"""<!doctype html>
 <html lang="en">

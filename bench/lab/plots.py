@@ -20,7 +20,7 @@ plt.rcParams.update({
     "figure.dpi": 110, "savefig.dpi": 110, "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold",
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e7e5e4",
     "grid.linewidth": 0.8, "legend.frameon": False, "legend.fontsize": 8.5, "lines.linewidth": 1.7,
-    "axes.axisbelow": True, "font.family": "DejaVu Sans",
+    "axes.axisbelow": True, "font.family": "DejaVu Sans", "svg.hashsalt": "spate",
 })
 
 
@@ -38,7 +38,7 @@ def figure(path: pathlib.Path, rows: int = 1, columns: int = 1, width: float = 9
     try:
         yield axes
         drawing.tight_layout()
-        drawing.savefig(path, metadata={"Software": None})
+        drawing.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else {"Software": None})
     finally:
         plt.close(drawing)
 

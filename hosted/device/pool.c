@@ -6,8 +6,11 @@
 #include "../text/units.h"
 
 #include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
 #include <linux/vfio.h>
 #include <linux_port.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -48,12 +51,66 @@ static struct vfio_iommu_type1_info *iommu_info(int container) {
   }
 }
 
+/* Where registers of PCI functions are, and bridges' windows to them. A request to such an address may never reach the
+ * IOMMU: a switch hands it to the function, and a drive takes its own registers' for what they are. */
+#define TAKEN_MAX 512u
+
+struct taken {
+  struct range ranges[TAKEN_MAX];
+  size_t count;
+};
+
+static void add_taken(struct taken *taken, const char *path) {
+  FILE *file = fopen(path, "re");
+  uint64_t first, last, flags;
+
+  if (file == NULL) return; /* the function went away */
+  while (taken->count < TAKEN_MAX && fscanf(file, "%" SCNx64 " %" SCNx64 " %" SCNx64, &first, &last, &flags) == 3)
+    if (last > first) taken->ranges[taken->count++] = (struct range){first, last};
+  (void)fclose(file);
+}
+
+static void find_taken(struct taken *taken) {
+  glob_t found;
+
+  if (glob("/sys/bus/pci/devices/*/resource", 0, NULL, &found) != 0) return;
+  for (size_t i = 0; i < found.gl_pathc; i++)
+    add_taken(taken, found.gl_pathv[i]);
+  globfree(&found);
+}
+
+/* The lowest that ends at `address` or above. NULL: none does. */
+static const struct range *next_taken(const struct taken *taken, uint64_t address) {
+  const struct range *next = NULL;
+
+  for (size_t i = 0; i < taken->count; i++)
+    if (taken->ranges[i].last >= address && (next == NULL || taken->ranges[i].first < next->first))
+      next = &taken->ranges[i];
+  return next;
+}
+
+/* The longest stretch of `range` with nothing taken in it, if it is longer than `best`. */
+static struct range longer_gap(struct range best, struct range range, const struct taken *taken) {
+  uint64_t first = range.first;
+
+  for (;;) {
+    const struct range *next = next_taken(taken, first);
+    const uint64_t end = next == NULL || next->first > range.last ? range.last : next->first - 1u;
+    if ((next == NULL || next->first > first) && end >= first && end - first >= best.last - best.first)
+      best = (struct range){first, end};
+    if (next == NULL || next->last >= range.last) return best;
+    first = next->last + 1u;
+  }
+}
+
 static struct range longest(const struct vfio_iommu_type1_info_cap_iova_range *ranges) {
+  static struct taken taken;
   struct range best = {0, 0};
 
+  taken.count = 0;
+  find_taken(&taken);
   for (uint32_t i = 0; i < ranges->nr_iovas; i++)
-    if (ranges->iova_ranges[i].end - ranges->iova_ranges[i].start >= best.last - best.first)
-      best = (struct range){ranges->iova_ranges[i].start, ranges->iova_ranges[i].end};
+    best = longer_gap(best, (struct range){ranges->iova_ranges[i].start, ranges->iova_ranges[i].end}, &taken);
   return best;
 }
 

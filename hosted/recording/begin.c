@@ -91,8 +91,9 @@ static void open_recording(struct session *session, struct recording *recording)
   if (recording->pieces == NULL) fail(EXIT_FAILED, "no memory");
   memory_region(&recording->region, recording->source.memory, ring_bytes, recording->table);
 
+  /* Not cpu_filled: DMA memory is coherent here, and a request without cache maintenance is the cheaper one. */
   struct spate_stream_config stream = {
-      .region = &recording->region, .pieces = recording->pieces, .piece_count = config->slots, .cpu_filled = true};
+      .region = &recording->region, .pieces = recording->pieces, .piece_count = config->slots};
   if (recording_is_synthetic(recording->source.name)) {
     stream.chunk_bytes = config->slot_bytes;
     memcpy(stream.chunk_stream, config->stream, sizeof stream.chunk_stream);

@@ -5,6 +5,7 @@
 #include "../text/progress.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #define WAIT_MS 1
 
@@ -77,6 +78,89 @@ static uint64_t pushed_bytes(const struct session *session) {
   for (unsigned i = 0; i < session->count; i++)
     bytes += session->recordings[i].stream.counters.pushed_bytes;
   return bytes;
+}
+
+/* ---- between two turns ---- */
+
+#define SLEEP_MS  16
+#define NAP_BYTES (UINT64_C(16) << 20) /* a millisecond of a drive of 16 GB/s */
+
+static uint64_t waiting_bytes(const struct session *session) {
+  uint64_t bytes = 0;
+
+  for (unsigned i = 0; i < session->count; i++) {
+    const struct spate_stream_counters *counters = &session->recordings[i].stream.counters;
+    bytes += counters->pushed_bytes - counters->completed_bytes - counters->lost_bytes;
+  }
+  return bytes;
+}
+
+/* Counted on and on. */
+static uint32_t pieces_done(const struct session *session) {
+  uint32_t pieces = 0;
+
+  for (unsigned i = 0; i < session->count; i++)
+    pieces += spate_stream_released(&session->recordings[i].stream);
+  return pieces;
+}
+
+static uint32_t pieces_in_flight(const struct session *session) {
+  const uint16_t depth = session->volume.target.block->depth;
+  uint64_t pieces = 0;
+
+  for (unsigned i = 0; i < session->count; i++) {
+    const struct spate_stream *stream = &session->recordings[i].stream;
+    pieces += (uint32_t)stream->counters.pushed_pieces - spate_stream_released(stream);
+  }
+  return pieces < depth ? (uint32_t)pieces : depth;
+}
+
+static bool all_can_wait(const struct session *session) {
+  bool all = true;
+
+  for (unsigned i = 0; i < session->count; i++)
+    all &= source_can_wait(&session->recordings[i].source);
+  return all;
+}
+
+/* Until the drive has done between a quarter and half of what it has: twice as long as the last time, or half as long.
+ * A drive that pauses is looked after as soon as it is back; and where a source cannot wait, its ring's last slots must
+ * not be kept from it. */
+static void nap(struct session *session) {
+  struct nap *last = &session->nap;
+  const uint32_t done = pieces_done(session), meanwhile = done - last->done;
+
+  if (last->ms == 0 || meanwhile == 0 || !all_can_wait(session))
+    last->ms = WAIT_MS;
+  else if (meanwhile < last->in_flight / 4u && last->ms < SLEEP_MS)
+    last->ms *= 2u;
+  else if (meanwhile > last->in_flight / 2u && last->ms > WAIT_MS)
+    last->ms /= 2u;
+  last->done = done;
+  last->in_flight = pieces_in_flight(session);
+  const struct timespec time = {.tv_nsec = last->ms * 1000000L};
+  (void)nanosleep(&time, NULL); /* a signal ends it, so that the caller sees it at once */
+}
+
+/*
+ * To put the thread to sleep and wake it costs the kernel ten thousand instructions; a slot costs the library hundreds.
+ * So there are many slots to a turn. Where the source is the slower one, its thread wakes this one: completions can
+ * wait while there is room. Where the drive is, a nap lasts until it has done several.
+ */
+static void wait_for_work(struct session *session) {
+  bool room = true;
+
+  for (unsigned i = 0; i < session->count; i++)
+    room &= source_has_room(&session->recordings[i].source);
+  if (!room && waiting_bytes(session) >= NAP_BYTES) {
+    nap(session);
+    return;
+  }
+  session->nap.ms = 0;
+  if (room && session->count == 1)
+    source_wait(&session->recordings[0].source, -1, SLEEP_MS);
+  else
+    source_wait(&session->recordings[0].source, session->volume.target.wait_fd, WAIT_MS);
 }
 
 /* ---- what people and programs see of it ---- */
@@ -155,13 +239,13 @@ void recording_work(struct session *session, const struct recording_request *req
   while (work(session) && !recording_interrupted() && !removed(session)) {
     if (seconds_left(session, request, &progress) <= 0) break;
     show(session, &progress, &seen);
-    source_wait(&session->recordings[0].source, session->volume.target.wait_fd, WAIT_MS);
+    wait_for_work(session);
   }
   /* What is filled when the end comes is part of the recording. */
   for (unsigned i = 0; i < session->count; i++)
     atomic_store(&session->recordings[i].source.stop, true);
   while (work(session))
-    source_wait(&session->recordings[0].source, session->volume.target.wait_fd, WAIT_MS);
+    wait_for_work(session);
   for (unsigned i = 0; i < session->count; i++)
     source_join(&session->recordings[i].source);
   progress_end(&progress);

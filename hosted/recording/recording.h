@@ -36,6 +36,12 @@ struct recording {
   enum spate_error refused; /* why the stream takes no more; OK: it does */
 };
 
+/* The last one between two turns. */
+struct nap {
+  unsigned ms;              /* 0: the last wait was another */
+  uint32_t done, in_flight; /* pieces, when it began */
+};
+
 struct session {
   struct volume volume;
   struct spate_recorder recorder;
@@ -44,6 +50,7 @@ struct session {
   bool warned;
   bool removed; /* the kernel wants the drive back */
   unsigned turns;
+  struct nap nap;
   double next_temperature_s;
 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define ROOM_LIMIT_MS 100
+#define THREADLESS_MS 1
 
 static const struct source_kind *const kinds[] = {&source_synthetic, &source_udp, &source_ring, &source_stream};
 
@@ -77,11 +78,33 @@ uint64_t source_filled(struct source *source) {
   return atomic_load(&source->filled);
 }
 
+/* Whoever sleeps is not woken for a slot, as waking costs more than many slots do: the taker for a quarter of the ring,
+ * the filler for half of it. */
+static uint64_t quarter(const struct source *source) {
+  return source->config.slots > 4u ? source->config.slots / 4u : 1u;
+}
+
+bool source_can_wait(const struct source *source) {
+  return source->kind == &source_stream || (source->kind == &source_synthetic && source->config.rate <= 0);
+}
+
+bool source_has_room(const struct source *source) {
+  return atomic_load(&source->filled) - atomic_load(&source->released) <= source->config.slots / 4u;
+}
+
 void source_wait(struct source *source, int other_fd, int limit_ms) {
   struct pollfd events[] = {{.fd = source->filled_event, .events = POLLIN}, {.fd = other_fd, .events = POLLIN}};
 
-  (void)poll(events, 2, limit_ms); /* a signal ends it, so that the caller sees it at once */
-  event_clear(source->filled_event);
+  if (source->threadless && limit_ms > THREADLESS_MS) limit_ms = THREADLESS_MS;
+  /* Whoever fills looks at this after it has filled, and this looks at what is filled after it was set: one of the two
+   * sees the other. */
+  atomic_store(&source->taker_sleeps, true);
+  if (atomic_load(&source->filled) - source->seen < quarter(source)) {
+    (void)poll(events, 2, limit_ms); /* a signal ends it, so that the caller sees it at once */
+    if (events[0].revents != 0) event_clear(source->filled_event);
+  }
+  atomic_store(&source->taker_sleeps, false);
+  source->seen = atomic_load(&source->filled);
 }
 
 void source_release(struct source *source, uint64_t released) {
@@ -89,7 +112,7 @@ void source_release(struct source *source, uint64_t released) {
   atomic_store(&source->released, released);
   if (source->threadless)
     source->kind->release(source);
-  else
+  else if (atomic_load(&source->filler_sleeps) && atomic_load(&source->filled) - released <= source->config.slots / 2u)
     event_raise(source->room_event);
 }
 
@@ -111,17 +134,27 @@ void source_close(struct source *source) {
   free(source->bytes);
 }
 
-uint8_t *source_claim(struct source *source, bool wait) {
+static bool has_room(struct source *source) {
+  return atomic_load(&source->filled) - atomic_load(&source->released) < source->config.slots;
+}
+
+static void wait_for_room(struct source *source) {
   struct pollfd room = {.fd = source->room_event, .events = POLLIN};
 
-  for (;;) {
-    const uint64_t filled = atomic_load(&source->filled);
-    if (filled - atomic_load(&source->released) < source->config.slots)
-      return source->memory + (size_t)source_slot(source, filled) * source->config.slot_bytes;
-    if (!wait || atomic_load(&source->abandoned)) return NULL;
+  atomic_store(&source->filler_sleeps, true);
+  if (!has_room(source)) {
     (void)poll(&room, 1, ROOM_LIMIT_MS);
-    event_clear(source->room_event);
+    if (room.revents != 0) event_clear(source->room_event);
   }
+  atomic_store(&source->filler_sleeps, false);
+}
+
+uint8_t *source_claim(struct source *source, bool wait) {
+  while (!has_room(source)) {
+    if (!wait || atomic_load(&source->abandoned)) return NULL;
+    wait_for_room(source);
+  }
+  return source->memory + (size_t)source_slot(source, atomic_load(&source->filled)) * source->config.slot_bytes;
 }
 
 void source_publish(struct source *source, uint32_t bytes) {
@@ -129,5 +162,6 @@ void source_publish(struct source *source, uint32_t bytes) {
 
   source->bytes[source_slot(source, filled)] = bytes;
   atomic_store(&source->filled, filled + 1u);
-  event_raise(source->filled_event);
+  if (atomic_load(&source->taker_sleeps) && filled + 1u - source->seen >= quarter(source))
+    event_raise(source->filled_event);
 }

@@ -53,10 +53,12 @@ struct source {
   uint32_t first_slot; /* where number 0 is: another recorder may have taken those before it */
   uint32_t *bytes;     /* in each slot that is filled: a multiple of 4096, but in the last of all */
   _Atomic uint64_t filled, released;
-  _Atomic uint64_t lost_bytes;     /* made, and without room: only of sources that cannot be held back */
-  _Atomic uint64_t lost_datagrams; /* udp: counted by the kernel */
-  _Atomic bool stop;               /* the taker's: end soon; what is filled is still taken */
-  _Atomic bool abandoned;          /* the taker's: nothing is taken any more */
+  _Atomic bool taker_sleeps, filler_sleeps; /* an event is a system call: it is raised for who sleeps */
+  _Atomic uint64_t seen;                    /* the taker's: `filled` when it last looked */
+  _Atomic uint64_t lost_bytes;              /* made, and without room: only of sources that cannot be held back */
+  _Atomic uint64_t lost_datagrams;          /* udp: counted by the kernel */
+  _Atomic bool stop;                        /* the taker's: end soon; what is filled is still taken */
+  _Atomic bool abandoned;                   /* the taker's: nothing is taken any more */
   _Atomic bool ended; /* nothing is filled any more; then `error` says why, as errno, 0: it was at its end */
   int error;
   const char *why;              /* of `error`, a sentence; NULL: errno's own */
@@ -87,8 +89,13 @@ static inline uint32_t source_slot(const struct source *source, uint64_t number)
 }
 /* Slots that were filled, counted on and on. */
 uint64_t source_filled(struct source *source);
-/* Sleeps until a slot is filled, the source has ended, `other_fd` (−1: none) is readable, or `limit_ms` passed. */
+/* Sleeps until a quarter of the ring was filled since this returned last, `other_fd` (−1: none) is readable, or
+ * `limit_ms` passed; a millisecond where there is no thread that could wake it. */
 void source_wait(struct source *source, int other_fd, int limit_ms);
+/* Does nothing get lost when there is no room? A sensor with a rate cannot be held back. */
+bool source_can_wait(const struct source *source);
+/* Are three quarters of the ring free? */
+bool source_has_room(const struct source *source);
 void source_release(struct source *source, uint64_t released);
 /* Nothing is taken any more: it ends, and what it had filled stays where it is. */
 void source_join(struct source *source);

@@ -72,7 +72,7 @@ def check_outside(image, folder):
 def without_coherency(folder, iommu):
     """The machine's device tree as a file that says nowhere that DMA is coherent."""
     tree = folder / "machine.dtb"
-    command = linux_guest.machine({}, None, iommu, "1G", "", folder / "none", ())
+    command = linux_guest.machine({}, None, iommu, "1G", "", folder / "none", folder / "none", ())
     kind = command[command.index("-M") + 1]
     words = ["qemu-system-aarch64", "-M", f"{kind},dumpdtb={tree}", "-cpu", "cortex-a53", "-m", "1G", "-nodefaults", "-display",
              "none"]

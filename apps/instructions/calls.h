@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one command costs the processor, in instructions, at the block interface.
+ *
+ * A batch of 32 requests is submitted, the doorbell rung once, and, when all completions lie in the queue, reaped in
+ * one poll. Waiting is not counted: how long a drive takes is not the driver's cost. The poll's figure includes the
+ * bodies of the callbacks, which are given on their own, too, so that the driver's part can be told.
+ *
+ * Whoever includes this defines pmu_instructions(), which reads the counter, before.
+ */
+#ifndef SPATE_APPS_CALLS_H
+#define SPATE_APPS_CALLS_H
+
+#include <spate/block.h>
+#include <spate/port.h>
+
+#define CALLS_BATCH 32u
+#define CALLS_RUNS  8u
+
+struct cost {
+  uint32_t submit;             /* per request */
+  uint32_t doorbell, complete; /* per batch */
+};
+
+static struct spate_block *device;
+static struct spate_io ios[CALLS_BATCH];
+static uint32_t completed;
+
+static void done(struct spate_io *io) {
+  (void)io;
+  completed++;
+}
+
+static void do_nothing(struct spate_io *io) { (void)io; }
+
+/*
+ * Each call counted stands in a function of its own, so that nothing of its surroundings gets between the two reads of
+ * the counter. What is counted is the call through the interface, with the arguments already in their registers, and
+ * all that happens until it is back.
+ */
+#define COUNTED __attribute__((noinline)) static uint32_t
+
+/* What reading the counter twice costs by itself. */
+COUNTED count_nothing(void) {
+  uint32_t before = pmu_instructions();
+
+  return pmu_instructions() - before;
+}
+
+COUNTED count_submit(struct spate_io *io, enum spate_error *error) {
+  struct spate_block *block = device;
+  uint32_t before = pmu_instructions();
+
+  enum spate_error answer = spate_block_submit(block, io);
+  uint32_t after = pmu_instructions();
+  *error = answer;
+  return after - before - count_nothing();
+}
+
+COUNTED count_kick(void) {
+  struct spate_block *block = device;
+  uint32_t before = pmu_instructions();
+
+  spate_block_kick(block);
+  uint32_t after = pmu_instructions();
+  return after - before - count_nothing();
+}
+
+COUNTED count_poll(void) {
+  struct spate_block *block = device;
+  uint32_t before = pmu_instructions();
+
+  (void)spate_block_poll(block, CALLS_BATCH);
+  uint32_t after = pmu_instructions();
+  return after - before - count_nothing();
+}
+
+COUNTED count_call(void (*call)(struct spate_io *io), struct spate_io *io) {
+  uint32_t before = pmu_instructions();
+
+  call(io);
+  uint32_t after = pmu_instructions();
+  return after - before - count_nothing();
+}
+
+/* The body of done(), which is this program's and not the driver's: its call costs as much more than the call of a
+ * function that only returns, and that one instruction. */
+static uint32_t calls_callback_body(void) { return count_call(done, &ios[0]) - count_call(do_nothing, &ios[0]) + 1u; }
+
+static void prepare(const struct spate_region *data, enum spate_op op, uint32_t bytes) {
+  for (uint32_t i = 0; i < CALLS_BATCH; i++)
+    ios[i] = (struct spate_io){.op = (uint8_t)op,
+                               .lba = (uint64_t)i * (bytes >> device->block_shift),
+                               .blocks = bytes >> device->block_shift,
+                               .region = data,
+                               .offset_bytes = (uint64_t)i * bytes,
+                               .done = done};
+}
+
+/* Give the drive time to complete the whole batch without touching it. */
+static void wait_a_while(void) {
+  uint64_t until_ticks = spate_port_ticks() + spate_port_ticks_per_second() / 256u;
+
+  while (spate_port_ticks() < until_ticks)
+    spate_port_relax();
+}
+
+/* *whole is false when the batch did not come back in one poll: the sample says nothing. */
+static enum spate_error measure(const struct spate_region *data, enum spate_op op, uint32_t bytes, struct cost *cost,
+                                bool *whole) {
+  enum spate_error error = SPATE_OK;
+
+  *cost = (struct cost){0};
+  prepare(data, op, bytes);
+  completed = 0;
+  for (uint32_t i = 0; i < CALLS_BATCH; i++) {
+    uint32_t instructions = count_submit(&ios[i], &error);
+    if (error != SPATE_OK) return error;
+    if (instructions > cost->submit) cost->submit = instructions;
+  }
+  cost->doorbell = count_kick();
+  wait_a_while();
+  cost->complete = count_poll();
+  *whole = completed == CALLS_BATCH;
+  while (completed < CALLS_BATCH)
+    (void)spate_block_poll(device, CALLS_BATCH);
+  for (uint32_t i = 0; i < CALLS_BATCH && error == SPATE_OK; i++)
+    error = ios[i].error;
+  return error;
+}
+
+/* The cheapest of several batches on `data`, of at least 32 × bytes: the first run warms nothing that counts, but the
+ * periodic deadline scan may fall into any of them. TIMEOUT: none came back in one poll. */
+static enum spate_error calls_cost(const struct spate_region *data, enum spate_op op, uint32_t bytes,
+                                   struct cost *best) {
+  struct cost cost;
+
+  *best = (struct cost){.submit = UINT32_MAX};
+  for (unsigned run = 0; run < CALLS_RUNS; run++) {
+    bool whole = false;
+    const enum spate_error error = measure(data, op, bytes, &cost, &whole);
+    if (error != SPATE_OK) return error;
+    if (whole && (best->submit == UINT32_MAX || cost.submit + cost.complete < best->submit + best->complete))
+      *best = cost;
+  }
+  return best->submit == UINT32_MAX ? SPATE_E_TIMEOUT : SPATE_OK;
+}
+
+/* The least of several: now and then one looks after the controller's health, which is not what idling costs. */
+static uint32_t calls_idle_poll(void) {
+  uint32_t least = UINT32_MAX;
+
+  for (unsigned run = 0; run < CALLS_RUNS; run++) {
+    uint32_t instructions = count_poll();
+    if (instructions < least) least = instructions;
+  }
+  return least;
+}
+
+#endif

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recording costs on Linux, in instructions of an emulated machine that counts them exactly: the ways of writing that
+people tried, a sweep over block sizes, recordings into exFAT; the kernel's drivers beside the library's.
+Results in build/bench/linux and build/bench/linux.json, the report in build/report/linux.html."""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import tarfile
+import tempfile
+import threading
+import time
+
+import figures
+import program
+from lab import page
+from linux import cases, chapters, guest, parse
+from linux.results import Results
+
+REC_BYTES, OUT_BYTES = 2 << 30, 64 << 20
+TIMEOUT_S = 3600
+
+
+class Progress:
+    """One line a few seconds: what is counted now, and how much is done."""
+
+    def __init__(self, total: int):
+        self.total, self.done, self.told, self.started = total, 0, 0.0, time.monotonic()
+        self.lock = threading.Lock()
+
+    def line(self, machine: cases.Machine, line: str) -> None:
+        with self.lock:
+            now = time.monotonic()
+            if line.startswith("count "):
+                self.done += 1
+                if now - self.told < 5:
+                    return
+                self.told = now
+                label = line.split()[1].rsplit("/", 2)[0]
+                print(f"linux  {now - self.started:5.0f} s  {self.done}/{self.total}  {machine.name}: {label}", flush=True)
+            elif line.startswith("failed "):
+                print(f"linux  {machine.name}: {line}", flush=True)
+
+
+def image(folder: pathlib.Path, name: str, length: int) -> pathlib.Path:
+    path = folder / name
+    with open(path, "wb") as file:
+        file.truncate(length)
+    return path
+
+
+def run(machine: cases.Machine, results: pathlib.Path, progress: Progress) -> None:
+    """Start a machine, and keep what it says and what its programs wrote."""
+    with tempfile.TemporaryDirectory(dir=guest.FOLDER) as name:
+        folder = pathlib.Path(name)
+        drives = {"rec": image(folder, "rec", REC_BYTES), "out": image(folder, "out", OUT_BYTES)}
+        result = guest.run(machine.kernel, machine.script(), drives, folder, strict=machine.strict,
+                           timeout_s=TIMEOUT_S, echo=lambda line: progress.line(machine, line))
+        (results / f"{machine.name}.txt").write_text(result.output)
+        if failed := parse.failures(result.output):
+            raise parse.Wrong(f"{machine.name}: {', '.join(failed)} failed; {results / machine.name}.txt has why")
+        with tarfile.open(drives["out"]) as archive:
+            archive.extractall(results / machine.name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one kernel, few sizes, short runs")
+    parser.add_argument("--only", metavar="REGEX", help="start these machines, take the others from the last time")
+    parser.add_argument("--report-only", action="store_true", help="start none, draw again what is there")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+
+    results = program.BUILD / "bench" / ("linux-quick" if options.quick else "linux")
+    results.mkdir(parents=True, exist_ok=True)
+    machines = cases.machines(("6.12",) if options.quick else guest.KERNELS, options.quick)
+    wanted = re.compile("$^" if options.report_only else options.only or "")
+    chosen = [machine for machine in machines if wanted.search(machine.name)]
+    for kernel in {machine.kernel for machine in chosen}:
+        guest.build(kernel)
+    progress = Progress(sum(machine.counts for machine in chosen))
+    try:
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for done in [pool.submit(run, machine, results, progress) for machine in chosen]:
+                done.result()
+        made = Results(machines, results)
+        bench = figures.Bench("linux-quick" if options.quick else "linux",
+                              "make bench-linux" + (" QUICK=1" if options.quick else ""))
+        chapters.collect(made, bench)
+    except (program.Failed, parse.Wrong, AssertionError) as wrong:
+        figures.die("counting", str(wrong))
+    bench.show()
+    bench.write()
+    folder = program.BUILD / ("report/quick" if options.quick else "report")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as pictures:
+        shown = chapters.chapters(made, bench, pathlib.Path(pictures))
+        page.write(folder / "linux.html", chapters.TITLE, list(chapters.LEAD), shown,
+                   f"{progress.total or 'No'} counts anew. Made by `{bench.command}`.", pathlib.Path(pictures))
+    print(f"report {(folder / 'linux.html').relative_to(program.ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

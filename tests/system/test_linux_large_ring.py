@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ring of memory so large that its addresses for the drive would meet those of the drive's registers."""
+
+import linux_guest
+
+SCRIPT = """set -e
+spate format vfio:0000:02:00.0 --bind --yes
+spate record vfio:0000:02:00.0 run --from synthetic --size 300MB --ring 256MiB --bind --progress none
+spate verify vfio:0000:02:00.0 run --bind --progress none
+"""
+
+
+def test_a_large_ring_and_the_registers_of_drives_have_different_addresses(make_image, tmp_path):
+    drives = {"other": make_image(1 << 20), "rec": make_image(1 << 30)}
+    done = linux_guest.run(SCRIPT, drives, tmp_path, files=linux_guest.spate(), iommu=True, memory="1G")
+    assert done.status == 0, done.output
