@@ -133,9 +133,9 @@ static void nap(struct session *session) {
   if (last->ms == 0 || meanwhile == 0 || !all_can_wait(session))
     last->ms = WAIT_MS;
   else if (meanwhile < last->in_flight / 4u && last->ms < SLEEP_MS)
-    last->ms *= 2u;
+    last->ms *= 2;
   else if (meanwhile > last->in_flight / 2u && last->ms > WAIT_MS)
-    last->ms /= 2u;
+    last->ms /= 2;
   last->done = done;
   last->in_flight = pieces_in_flight(session);
   const struct timespec time = {.tv_nsec = last->ms * 1000000L};

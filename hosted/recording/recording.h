@@ -38,7 +38,7 @@ struct recording {
 
 /* The last one between two turns. */
 struct nap {
-  unsigned ms;              /* 0: the last wait was another */
+  long ms;                  /* 0: the last wait was another */
   uint32_t done, in_flight; /* pieces, when it began */
 };
 

@@ -1,47 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the two threads of a source wake each other: for a quarter of the ring, and for half of it. */
+/* When the two threads of a source wake each other: for a quarter of the ring, and for half of it. The test says who
+ * sleeps, and looks at the events: no thread and no clock has a part in it. */
 #include "../../hosted/source/source.c"
 #include "../../hosted/text/fail.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <time.h>
 
 #include <cmocka.h>
 
-#define SLOTS    8u
-#define LIMIT_MS 60
+#define SLOTS 8u
 
 void *memory_take_ring(size_t bytes) { return malloc(bytes); }
+void memory_give(void *memory) { free(memory); }
 
-void *source_stream_run(void *opaque) { return opaque; }
+static bool is_any(const char *name) { return name != NULL; }
+static void open_nothing(struct source *source) { source->fd = -1; }
 
-/* Waits for room for one slot more, and says when there was. */
-void *source_synthetic_run(void *opaque) {
-  struct source *source = opaque;
-
-  if (source_claim(source, true) != NULL) atomic_store(&source->ended, true);
-  return NULL;
-}
-
-static int64_t now_ms(void) {
-  struct timespec now;
-
-  assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static int64_t wait_ms(struct source *source) {
-  const int64_t begin_ms = now_ms();
-
-  source_wait(source, -1, LIMIT_MS);
-  return now_ms() - begin_ms;
-}
+const struct source_kind source_synthetic = {.is = is_any, .open = open_nothing};
+const struct source_kind source_stream = {.is = is_any}, source_udp = {.is = is_any}, source_ring = {.is = is_any};
 
 static void open_source(struct source *source) {
   const struct source_config config = {.slot_bytes = 65536, .slots = SLOTS};
 
-  source_open(source, "synthetic", &config);
+  source_open(source, "any", &config);
   source_memory(source);
 }
 
@@ -50,24 +32,67 @@ static void publish(struct source *source, unsigned slots) {
     source_publish(source, source->config.slot_bytes);
 }
 
-static void close_source(struct source *source) {
-  uint8_t *memory = source->memory;
+/* Takes it away, too. */
+static bool is_raised(int event) {
+  uint64_t count;
 
-  source_close(source);
-  free(memory);
+  return read(event, &count, sizeof count) == (ssize_t)sizeof count;
 }
 
-static void the_taker_sleeps_until_a_quarter_is_filled(void **state) {
+static void the_taker_is_woken_for_a_quarter(void **state) {
   struct source source;
 
   (void)state;
   open_source(&source);
+  atomic_store(&source.taker_sleeps, true);
   publish(&source, SLOTS / 4 - 1);
-  assert_true(wait_ms(&source) >= LIMIT_MS - 1);
+  assert_false(is_raised(source.filled_event));
+  publish(&source, 1);
+  assert_true(is_raised(source.filled_event));
+  source_close(&source);
+}
+
+static void who_is_awake_is_not_woken(void **state) {
+  struct source source;
+
+  (void)state;
+  open_source(&source);
+  publish(&source, SLOTS);
+  source_release(&source, SLOTS);
+  assert_false(is_raised(source.filled_event));
+  assert_false(is_raised(source.room_event));
+  source_close(&source);
+}
+
+/* It does not sleep at all when that much is there already, and the next quarter counts from then on. */
+static void the_taker_looks_before_it_sleeps(void **state) {
+  struct source source;
+
+  (void)state;
+  open_source(&source);
   publish(&source, SLOTS / 4);
-  assert_true(wait_ms(&source) < LIMIT_MS / 2);
-  assert_true(wait_ms(&source) >= LIMIT_MS - 1); /* nothing more has come */
-  close_source(&source);
+  source_wait(&source, -1, -1); /* for ever, if it slept */
+  assert_int_equal(source.seen, SLOTS / 4);
+  atomic_store(&source.taker_sleeps, true);
+  publish(&source, SLOTS / 4 - 1);
+  assert_false(is_raised(source.filled_event));
+  publish(&source, 1);
+  assert_true(is_raised(source.filled_event));
+  source_close(&source);
+}
+
+static void the_filler_is_woken_for_half(void **state) {
+  struct source source;
+
+  (void)state;
+  open_source(&source);
+  publish(&source, SLOTS);
+  atomic_store(&source.filler_sleeps, true);
+  source_release(&source, SLOTS / 2 - 1);
+  assert_false(is_raised(source.room_event));
+  source_release(&source, SLOTS / 2);
+  assert_true(is_raised(source.room_event));
+  source_close(&source);
 }
 
 static void room_is_three_quarters(void **state) {
@@ -79,42 +104,17 @@ static void room_is_three_quarters(void **state) {
   assert_true(source_has_room(&source));
   publish(&source, 1);
   assert_false(source_has_room(&source));
-  close_source(&source);
-}
-
-/* Within half of the time that the filler looks after by itself. */
-static bool goes_on(struct source *source) {
-  const int64_t begin_ms = now_ms();
-  const struct timespec step = {.tv_nsec = 1000000};
-
-  while (!atomic_load(&source->ended) && now_ms() - begin_ms < ROOM_LIMIT_MS / 2)
-    (void)nanosleep(&step, NULL);
-  return atomic_load(&source->ended);
-}
-
-static void the_filler_sleeps_until_half_is_free(void **state) {
-  struct source source;
-  const struct timespec step = {.tv_nsec = 1000000};
-
-  (void)state;
-  open_source(&source);
-  publish(&source, SLOTS);
-  assert_int_equal(source_start(&source), 0);
-  while (!atomic_load(&source.filler_sleeps))
-    (void)nanosleep(&step, NULL);
-  (void)nanosleep(&step, NULL); /* it has looked for room, and is in poll() */
-  source_release(&source, SLOTS / 2 - 1);
-  assert_false(goes_on(&source));
-  source_release(&source, SLOTS / 2);
-  assert_true(goes_on(&source));
-  close_source(&source);
+  assert_non_null(source_claim(&source, true));
+  publish(&source, SLOTS - SLOTS / 4 - 1);
+  assert_null(source_claim(&source, false));
+  source_close(&source);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_taker_sleeps_until_a_quarter_is_filled),
+      cmocka_unit_test(the_taker_is_woken_for_a_quarter), cmocka_unit_test(who_is_awake_is_not_woken),
+      cmocka_unit_test(the_taker_looks_before_it_sleeps), cmocka_unit_test(the_filler_is_woken_for_half),
       cmocka_unit_test(room_is_three_quarters),
-      cmocka_unit_test(the_filler_sleeps_until_half_is_free),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
