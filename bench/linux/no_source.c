@@ -7,6 +7,7 @@
  */
 #include "source/source.h"
 
+#include <string.h>
 #include <time.h>
 
 #define STEP_MS 16
@@ -27,7 +28,7 @@ static bool make(struct source *source, uint64_t *made, uint64_t until) {
   return true;
 }
 
-void *source_synthetic_run(void *opaque) {
+static void *run(void *opaque) {
   struct source *source = opaque;
   const struct source_config *config = &source->config;
   const uint64_t begin_ns = now_ns();
@@ -49,3 +50,9 @@ void *source_synthetic_run(void *opaque) {
   atomic_store(&source->ended, true);
   return NULL;
 }
+
+static bool is(const char *name) { return strcmp(name, "synthetic") == 0; }
+
+static void open_nothing(struct source *source) { source->fd = -1; }
+
+const struct source_kind source_synthetic = {.is = is, .open = open_nothing, .run = run};
