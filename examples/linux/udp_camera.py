@@ -21,7 +21,8 @@ def main(host: str, port: int, frames: int) -> None:
             frame = numpy.full(FRAME_BYTES, number, numpy.uint8)
             for at in range(0, FRAME_BYTES, DATAGRAM_BYTES):
                 link.send(frame[at : at + DATAGRAM_BYTES])
-            time.sleep(0.005)
+                if at % (8 * DATAGRAM_BYTES) == 0:
+                    time.sleep(0.001)  # spread over the frame's time, as a sensor's lines are
 
 
 main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -138,7 +138,7 @@ static void nap(struct session *session) {
     last->ms /= 2;
   last->done = done;
   last->in_flight = pieces_in_flight(session);
-  const struct timespec time = {.tv_nsec = last->ms * 1000000L};
+  const struct timespec time = {.tv_nsec = (long)last->ms * 1000000L};
   (void)nanosleep(&time, NULL); /* a signal ends it, so that the caller sees it at once */
 }
 
