@@ -3,9 +3,9 @@
 #ifndef SPATE_LAB_PLAN_H
 #define SPATE_LAB_PLAN_H
 
-/* `program` is what the user has typed, `common` the lines of its help on options that it shares with others:
+/* `name` is what the user has typed, `common` the lines of its help on options that it shares with others:
  * --output-format=json, -h. words[0] is not looked at. The exit status: 0 the stream is sustained, 1 it
  * overruns; ends the program with 2 when the question was wrong. */
-int plan_run(const char *program, const char *common, int count, char **words);
+int plan_run(const char *name, const char *common, int count, char **words);
 
 #endif
