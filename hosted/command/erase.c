@@ -15,10 +15,10 @@ static const struct option options[] = {
 /* A drive under the library's own driver may have no I/O queue meanwhile, so it is opened twice. */
 static void show(const char *name, bool yes) {
   struct target target;
+  char why[ADMIN_WHY_BYTES];
 
   target_open(&target, name, TARGET_WRITE, 0);
-  if (target.kind != TARGET_DRIVE && target.kind != TARGET_DEVICE)
-    fail(EXIT_USAGE, "%s is no NVMe drive, and cannot be erased so", name);
+  if (!admin_is_drive(&target, why)) fail(EXIT_REFUSED, "%s. Nothing was erased", why);
   if (!confirm_describe(&target)) (void)fprintf(stderr, "%s: nothing that is known was found on it\n", name);
   confirm(name, "erase", yes);
   target_close(&target);

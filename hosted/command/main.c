@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,8 +64,16 @@ static void fill_standard_files(void) {
   if (fd >= 0) (void)close(fd);
 }
 
+/* A reader that goes away is an error of write(), and no sudden end: a drive may have to be given back. */
+static void ignore_closed_pipes(void) {
+  const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+  if (sigaction(SIGPIPE, &ignore, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
+}
+
 int main(int count, char **words) {
   fill_standard_files();
+  ignore_closed_pipes();
   if (count < 2) {
     help(stderr);
     return EXIT_USAGE;

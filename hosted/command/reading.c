@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reading.h"
 
+#include "../device/interrupt.h"
 #include "../text/fail.h"
 #include "../text/progress.h"
 
@@ -20,6 +21,7 @@ static void play(struct spate_player *player, const uint8_t *ring, const char *p
 
   progress_begin(&progress, path, size_bytes);
   while (!spate_player_ended(player)) {
+    interrupt_check();
     expect(spate_player_work(player), path);
     if (!spate_player_take(player, &offset_bytes, &bytes)) {
       spate_port_relax();

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define NAME_BYTES 64u
@@ -22,21 +24,51 @@ static void driver_of(const char *address, char *name) {
   if (!sysfs_link(address, "driver", name, NAME_BYTES)) name[0] = '\0';
 }
 
+#define DISKS_MAX   64u
+#define CLASS_NVME  0x0108u /* mass storage, NVM: base class and sub-class */
+#define CLASS_SHIFT 8
+
+/* Held open exclusively until the kernel's driver has let go, so that nobody mounts them in between. */
+static struct {
+  int fds[DISKS_MAX];
+  unsigned count;
+} held;
+
+static void let_go(void) {
+  while (held.count > 0)
+    (void)close(held.fds[--held.count]);
+}
+
+/* The disk's number, from sysfs: its node may have another name, or none. */
+static dev_t number_of(const char *address, const char *disk) {
+  char path[128], text[32];
+  unsigned major_number, minor_number;
+
+  (void)snprintf(path, sizeof path, "/sys/block/%.60s/dev", disk);
+  if (!sysfs_read(path, text, sizeof text) || sscanf(text, "%u:%u", &major_number, &minor_number) != 2)
+    fail(EXIT_REFUSED, "%s has a disk %s of which %s tells nothing: it stays with the kernel", address, disk, path);
+  return makedev(major_number, minor_number);
+}
+
 /* Exclusive use is what mounts, md, LVM and dm have. */
 static void check_disk(const char *address, const char *disk) {
   char path[64], why[PATH_MAX + 128];
+  const dev_t number = number_of(address, disk);
   struct stat status;
 
   (void)snprintf(path, sizeof path, "/dev/%.40s", disk);
-  if (stat(path, &status) != 0 || !S_ISBLK(status.st_mode)) return;
-  if (in_use_device(status.st_rdev, why, sizeof why))
+  if (in_use_device(number, why, sizeof why))
     fail(EXIT_REFUSED, "%s is %s, which %s: it stays with the kernel. Unmount it, or take it out of use, first",
          address, path, why);
+  if (stat(path, &status) != 0 || !S_ISBLK(status.st_mode) || status.st_rdev != number)
+    fail(EXIT_REFUSED, "%s is the disk %s, and %s is not its node, so nobody can tell whether it is in use", address,
+         disk, path);
   const int fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
   if (fd < 0)
     fail(EXIT_REFUSED, "%s is %s, and that cannot be had exclusively: %s. It stays with the kernel", address, path,
          strerror(errno));
-  (void)close(fd);
+  if (held.count == DISKS_MAX) fail(EXIT_REFUSED, "%s has more than %u namespaces", address, DISKS_MAX);
+  held.fds[held.count++] = fd;
 }
 
 /* nvme/nvme0/nvme0n1: with multipath it is nvme0c0n1 there, and nvme0n1 in /dev. */
@@ -81,47 +113,56 @@ static void check_free(const char *address) {
   each_entry(address, path, check_controller);
 }
 
-static void set(const char *address, const char *path, const char *text) {
-  const int error = sysfs_write(path, text);
-
-  if (error == EACCES || error == EPERM)
-    fail(EXIT_REFUSED, "%s: only root may give a drive another driver (%s)", address, path);
-  if (error != 0) fail(EXIT_FAILED, "%s: %s: %s", address, path, strerror(error));
-}
-
-static void unbind(const char *address) {
+static int unbind(const char *address) {
   char path[SYSFS_PATH_BYTES];
 
   sysfs_path(path, address, "driver/unbind");
-  if (access(path, F_OK) == 0) set(address, path, address);
+  return access(path, F_OK) == 0 ? sysfs_write(path, address) : 0;
 }
 
-static void change(const char *address, const char *driver) {
+/* errno, 0: done. */
+static int change(const char *address, const char *driver) {
   char override[SYSFS_PATH_BYTES];
 
   sysfs_path(override, address, "driver_override");
-  set(address, override, driver == NULL ? NO_DRIVER : driver);
-  unbind(address);
-  if (driver != NULL) set(address, "/sys/bus/pci/drivers_probe", address);
+  int error = sysfs_write(override, driver == NULL ? NO_DRIVER : driver);
+  if (error == 0) error = unbind(address);
+  if (error == 0 && driver != NULL) error = sysfs_write("/sys/bus/pci/drivers_probe", address);
+  return error;
+}
+
+/* Nothing else is taken from its driver: a typing error must not cost a network or a disk. */
+static void check_class(const char *address) {
+  uint64_t class_code;
+
+  if (!sysfs_number(address, "class", &class_code) || class_code >> CLASS_SHIFT != CLASS_NVME)
+    fail(EXIT_REFUSED, "%s is no NVMe drive. lspci -D lists what there is", address);
+}
+
+__attribute__((noreturn)) static void refuse_change(const char *address, const char *wanted, int error) {
+  if (error == EACCES || error == EPERM) fail(EXIT_REFUSED, "%s: only root may give a drive another driver", address);
+  (void)binding_give_back(address);
+  if (error != 0) fail(EXIT_FAILED, "%s: taking it from its driver: %s", address, strerror(error));
+  fail(EXIT_FAILED, "%s did not take %s. Is it loaded? modprobe %s", wanted, address, wanted);
 }
 
 bool binding_take(const char *address, const char *driver, bool bind) {
   const char *wanted = driver == NULL ? "" : driver;
   char now[NAME_BYTES];
 
-  if (!sysfs_exists(address))
-    fail(EXIT_FAILED, "there is no PCI function %s. lspci -D lists them; spate doctor says what is between", address);
+  if (!sysfs_exists(address)) fail(EXIT_FAILED, "there is no PCI function %s. lspci -D lists them", address);
+  check_class(address);
   driver_of(address, now);
   if (strcmp(now, wanted) == 0) return false;
   if (!bind)
     fail(EXIT_REFUSED, "%s has the driver \"%s\" and needs %s. --bind takes it while spate runs, and gives it back",
          address, now[0] == '\0' ? "none" : now, driver == NULL ? "none" : wanted);
   check_free(address);
-  change(address, driver);
+  const int error = change(address, driver);
+  let_go();
   driver_of(address, now);
-  if (strcmp(now, wanted) == 0) return true;
-  (void)binding_give_back(address);
-  fail(EXIT_FAILED, "%s did not take %s. Is it loaded? modprobe %s", wanted, address, wanted);
+  if (error != 0 || strcmp(now, wanted) != 0) refuse_change(address, wanted, error);
+  return true;
 }
 
 bool binding_taken(const char *address) {
@@ -133,15 +174,16 @@ bool binding_taken(const char *address) {
 }
 
 bool binding_give_back(const char *address) {
-  char override[SYSFS_PATH_BYTES], driver[SYSFS_PATH_BYTES], now[NAME_BYTES];
+  char override[SYSFS_PATH_BYTES], mark[NAME_BYTES], now[NAME_BYTES];
 
   sysfs_path(override, address, "driver_override");
-  sysfs_path(driver, address, "driver/unbind");
+  if (!sysfs_read(override, mark, sizeof mark)) mark[0] = '\0';
   int error = sysfs_write(override, "\n");
-  if (error == 0 && access(driver, F_OK) == 0) error = sysfs_write(driver, address);
+  if (error == 0) error = unbind(address);
   if (error == 0) error = sysfs_write("/sys/bus/pci/drivers_probe", address);
   driver_of(address, now);
   if (error == 0 && now[0] != '\0') return true;
+  (void)sysfs_write(override, mark); /* by which the next try knows that it was taken */
   (void)fprintf(stderr, "spate: %s did not go back to a driver of the kernel's%s%s. spate release %s tries again\n",
                 address, error == 0 ? "" : ": ", error == 0 ? "" : strerror(error), address);
   return false;

@@ -11,8 +11,8 @@
 
 /*
  * Make `driver` ("vfio-pci"; NULL: none) have the function. Without `bind` it must be so already. Ends the program when
- * it is not, when something in the kernel holds the drive (a mount, swap, md, LVM, dm, an open file), or when the
- * driver does not take it. True: it was taken from the kernel's, and is to be given back.
+ * it is not, when the function is no NVMe drive, when something holds it exclusively (a mount, swap, md, LVM, dm), or
+ * when the driver does not take it. True: it was taken from the kernel's, and is to be given back.
  */
 bool binding_take(const char *address, const char *driver, bool bind);
 /* False, with a sentence on standard error: it did not come back. */

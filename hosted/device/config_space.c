@@ -30,4 +30,6 @@ bool config_space_on(int fd, uint64_t offset_bytes) {
          (command & COMMAND_ON) == COMMAND_ON;
 }
 
+bool config_space_registers(int fd, uint64_t offset_bytes) { return write_command(fd, offset_bytes, COMMAND_OFF); }
+
 bool config_space_off(int fd, uint64_t offset_bytes) { return write_command(fd, offset_bytes, COMMAND_OFF); }

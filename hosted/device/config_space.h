@@ -12,6 +12,8 @@ bool config_space_answers(int fd, uint64_t offset_bytes);
 /* Memory space and bus mastering on, without which a drive does not start (CSTS.CFS), and no interrupt by wire, as the
  * library polls. False: it did not take them. */
 bool config_space_on(int fd, uint64_t offset_bytes);
+/* Memory space alone, so that its registers can be reached while it reaches no memory. */
+bool config_space_registers(int fd, uint64_t offset_bytes);
 /* Bus mastering off: it reaches no memory any more. False: it could not be told. */
 bool config_space_off(int fd, uint64_t offset_bytes);
 

@@ -5,6 +5,7 @@
 #include "binding.h"
 #include "bus_error.h"
 #include "config_space.h"
+#include "interrupt.h"
 #include "physical.h"
 #include "sysfs.h"
 #include "vfio.h"
@@ -50,6 +51,7 @@ static void close_all(void) {
 void device_give_back_at_exit(struct device *device) {
   static bool registered;
 
+  interrupt_catch();
   for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
     if (open_devices[i] == NULL) {
       open_devices[i] = device;

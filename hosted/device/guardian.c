@@ -7,69 +7,94 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Standard files and all others are the program's: a pipe that it had would stay open with this process. */
-static void keep_only(const int *kept, size_t count) {
-  int from = 0;
+/* Ends of the two pipes: the program's life, and the guardian's. */
+struct pipes {
+  int alive[2], gone[2];
+};
 
-  for (size_t i = 0; i < count; i++) { /* ascending */
-    if (kept[i] > from) (void)syscall(SYS_close_range, from, kept[i] - 1, 0);
-    from = kept[i] + 1;
+/* Standard files and all others are the program's: a pipe that it had would stay open with this process. */
+static void keep_only(const struct guarded *guarded, const struct pipes *pipes) {
+  const int kept[] = {pipes->alive[0], pipes->gone[1], guarded->config_fd, guarded->reset_fd, guarded->memory_fd};
+  const long most = sysconf(_SC_OPEN_MAX);
+
+  for (int fd = 0; fd < most; fd++) {
+    bool keep = false;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+      keep |= kept[i] == fd;
+    if (!keep) (void)close(fd);
   }
-  (void)syscall(SYS_close_range, from, ~0U, 0);
 }
 
-static void sort(int *fds, size_t count) {
-  for (size_t i = 1; i < count; i++)
-    for (size_t k = i; k > 0 && fds[k] < fds[k - 1]; k--) {
-      const int fd = fds[k];
-      fds[k] = fds[k - 1];
-      fds[k - 1] = fd;
-    }
+/* A byte comes when there is nothing to do; the end alone means that the program has died. */
+static bool program_died(int alive) {
+  char byte;
+  ssize_t got;
+
+  do
+    got = read(alive, &byte, 1);
+  while (got < 0 && errno == EINTR);
+  return got <= 0;
 }
 
 /* Signals of the terminal, and of whoever ends the program, are not for it. */
-__attribute__((noreturn)) static void guard(int end, int config_fd, int memory_fd) {
-  int kept[] = {end, config_fd, memory_fd};
+__attribute__((noreturn)) static void guard(const struct guarded *guarded, const struct pipes *pipes) {
   sigset_t all;
-  char byte;
 
   (void)setsid();
   (void)sigfillset(&all);
   (void)sigprocmask(SIG_SETMASK, &all, NULL);
-  sort(kept, sizeof kept / sizeof kept[0]);
-  keep_only(kept, sizeof kept / sizeof kept[0]);
-  while (read(end, &byte, 1) < 0 && errno == EINTR) {
+  keep_only(guarded, pipes);
+  if (program_died(pipes->alive[0])) {
+    (void)config_space_off(guarded->config_fd, 0);
+    /* Otherwise it would go on where it was when its next driver gives bus mastering back. */
+    if (guarded->reset_fd >= 0) {
+      const ssize_t written = write(guarded->reset_fd, "1", 1);
+      (void)written; /* there is nobody to tell */
+    }
   }
-  (void)config_space_off(config_fd, 0);
   _exit(0);
 }
 
-void guardian_start(struct guardian *guardian, int config_fd, int memory_fd) {
-  int ends[2];
+static void wait_for(pid_t child, int *status) {
+  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
+  }
+}
 
-  if (pipe2(ends, O_CLOEXEC) != 0) fail(EXIT_FAILED, "pipe: %s", strerror(errno));
+void guardian_start(struct guardian *guardian, const struct guarded *guarded) {
+  struct pipes pipes;
+  int status = 0;
+
+  if (pipe2(pipes.alive, O_CLOEXEC) != 0 || pipe2(pipes.gone, O_CLOEXEC) != 0)
+    fail(EXIT_FAILED, "pipe: %s", strerror(errno));
   /* Twice, so that its end leaves no trace in the program. */
   const pid_t middle = fork();
   if (middle < 0) fail(EXIT_FAILED, "fork: %s", strerror(errno));
   if (middle == 0) {
     const pid_t last = fork();
-    if (last == 0) guard(ends[0], config_fd, memory_fd);
+    if (last == 0) guard(guarded, &pipes);
     _exit(last < 0 ? 1 : 0);
   }
-  int status = 0;
-  while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {
-  }
+  wait_for(middle, &status);
   if (status != 0) fail(EXIT_FAILED, "fork: a second process cannot be made");
-  (void)close(ends[0]);
-  guardian->alive = ends[1];
+  (void)close(pipes.alive[0]);
+  (void)close(pipes.gone[1]);
+  *guardian = (struct guardian){.alive = pipes.alive[1], .gone = pipes.gone[0]};
 }
 
 void guardian_end(struct guardian *guardian) {
-  if (guardian->alive >= 0) (void)close(guardian->alive);
-  guardian->alive = -1;
+  char byte;
+
+  if (guardian->alive < 0) return;
+  const ssize_t written = write(guardian->alive, "", 1);
+  (void)written; /* a guardian that was killed reads nothing, and is gone */
+  (void)close(guardian->alive);
+  while (read(guardian->gone, &byte, 1) < 0 && errno == EINTR) {
+  }
+  (void)close(guardian->gone);
+  guardian->alive = guardian->gone = -1;
 }

@@ -3,6 +3,7 @@
 #include "../text/fail.h"
 #include "binding.h"
 #include "coherent.h"
+#include "config_space.h"
 #include "device.h"
 #include "device_internal.h"
 #include "physical.h"
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Behind an IOMMU that translates, physical addresses lead nowhere, or somewhere else. */
 static void check_untranslated(const char *address) {
@@ -46,10 +49,56 @@ static void enable(struct device *device) {
   device->enabled = true;
 }
 
+/* NVMe 1.4, 3.1: CAP.TO, CC.EN, CSTS.RDY. */
+enum { NVME_CAP = 0x00, NVME_CC = 0x14, NVME_CSTS = 0x1c };
+#define NVME_CSTS_READY UINT32_C(1)
+#define NVME_TO(cap)    ((cap) >> 24 & 0xffu) /* in half seconds */
+#define STEP_NS         1000000L
+
+/*
+ * A program that was killed may have left the controller running, with queues in memory that is somebody else's by now.
+ * It stops before it is given bus mastering. A controller that does not stop in its time is refused.
+ */
+static void stop_controller(const struct device *device) {
+  const struct timespec step = {.tv_nsec = STEP_NS};
+  volatile uint32_t *registers = (volatile uint32_t *)device->registers;
+  const uint32_t limit_ms = (NVME_TO(registers[NVME_CAP / 4]) + 1u) * 500u;
+
+  registers[NVME_CC / 4] = 0;
+  for (uint32_t ms = 0; (registers[NVME_CSTS / 4] & NVME_CSTS_READY) != 0; ms++) {
+    if (ms > limit_ms) fail(EXIT_FAILED, "%s: the controller does not stop. Power it off and on", device->address);
+    (void)nanosleep(&step, NULL);
+  }
+}
+
+static int open_reset(const struct device *device) {
+  char path[SYSFS_PATH_BYTES];
+
+  sysfs_path(path, device->address, "reset");
+  return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+/* Another spate that has the drive keeps it: nothing of it is touched before this is known. */
+static void lock(struct device *device) {
+  if (flock(device->config_fd, LOCK_EX | LOCK_NB) == 0) return;
+  (void)close(device->config_fd);
+  device->config_fd = -1;
+  fail(EXIT_REFUSED, "%s is in use by another spate", device->address);
+}
+
+static void guard(struct device *device) {
+  const struct guarded guarded = {
+      .config_fd = device->config_fd, .reset_fd = open_reset(device), .memory_fd = physical_join()};
+
+  guardian_start(&device->guardian, &guarded);
+  if (guarded.reset_fd >= 0) (void)close(guarded.reset_fd);
+}
+
 void device_open_pci(struct device *device, const char *address, bool bind) {
   struct stat status;
 
-  *device = (struct device){.registers_fd = -1, .config_fd = -1, .group_fd = -1, .removal_fd = -1, .guardian = {-1}};
+  *device =
+      (struct device){.registers_fd = -1, .config_fd = -1, .group_fd = -1, .removal_fd = -1, .guardian = {-1, -1}};
   device_named(device, address);
   if (sysfs_exists(device->address)) {
     check_untranslated(device->address);
@@ -58,13 +107,15 @@ void device_open_pci(struct device *device, const char *address, bool bind) {
   device->give_back = binding_take(device->address, NULL, bind);
   device_give_back_at_exit(device);
   device->config_fd = open_file(device, "config", O_RDWR);
-  if (flock(device->config_fd, LOCK_EX | LOCK_NB) != 0)
-    fail(EXIT_REFUSED, "%s is in use by another spate", device->address);
-  guardian_start(&device->guardian, device->config_fd, physical_join());
+  lock(device);
+  guard(device);
   enable(device);
   device->registers_fd = open_file(device, "resource0", O_RDWR | O_SYNC);
   if (fstat(device->registers_fd, &status) != 0) fail(EXIT_FAILED, "%s: BAR 0: %s", device->address, strerror(errno));
   device->registers_bytes = (size_t)status.st_size;
   device_map(device);
+  if (!config_space_registers(device->config_fd, 0))
+    fail(EXIT_FAILED, "%s: its registers cannot be turned on", device->address);
+  stop_controller(device);
   device_on(device);
 }

@@ -18,7 +18,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define HUGE_BYTES ((size_t)2 << 20)
+#define HUGE_SHIFT 21
+#define HUGE_BYTES ((size_t)1 << HUGE_SHIFT)
 /* Of addresses, not of memory. Below 2^39 where the IOMMU has no more: its own report says so. */
 #define POOL_BYTES ((size_t)1 << (sizeof(void *) > 4 ? 36 : 30))
 
@@ -147,7 +148,8 @@ static void *populate(uint8_t *at, size_t bytes) {
   void *memory = MAP_FAILED;
 
   if (bytes % HUGE_BYTES == 0)
-    memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+    memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB | HUGE_SHIFT << MAP_HUGE_SHIFT | MAP_POPULATE,
+                  -1, 0);
   if (memory != MAP_FAILED) return memory;
   memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (memory == MAP_FAILED) return NULL;
@@ -182,7 +184,7 @@ static bool map_dma(void *memory, size_t bytes, uint32_t flags) {
 }
 
 static void *take(size_t bytes) {
-  const size_t step = bytes >= HUGE_BYTES ? HUGE_BYTES : SPATE_PAGE_BYTES;
+  const size_t step = bytes >= HUGE_BYTES ? HUGE_BYTES : (size_t)sysconf(_SC_PAGESIZE);
   const size_t at = up_to(pool.used_bytes, step);
 
   bytes = up_to(bytes, step);
@@ -240,8 +242,8 @@ void pool_close(void) {
   if (pool.start == NULL) return;
   struct vfio_iommu_type1_dma_unmap unmap = {.argsz = sizeof unmap, .iova = pool.iova, .size = pool.used_bytes};
   if (pool.used_bytes > 0 && ioctl(pool.container, VFIO_IOMMU_UNMAP_DMA, &unmap) != 0)
-    fail(EXIT_FAILED, "DMA memory cannot be unmapped: %s", strerror(errno));
-  if (munmap(pool.start, pool.bytes) != 0) fail(EXIT_FAILED, "munmap: %s", strerror(errno));
+    (void)fprintf(stderr, "spate: DMA memory cannot be unmapped: %s\n", strerror(errno)); /* closing VFIO does it */
+  (void)munmap(pool.start, pool.bytes);
   pool.start = NULL;
   memory_from(NULL);
   linux_port_dma_offset(0);

@@ -62,12 +62,13 @@ static void hear_removal(struct device *device) {
 }
 
 void device_open_vfio(struct device *device, const char *address, bool bind) {
-  *device = (struct device){.registers_fd = -1, .config_fd = -1, .group_fd = -1, .removal_fd = -1, .guardian = {-1}};
+  *device =
+      (struct device){.registers_fd = -1, .config_fd = -1, .group_fd = -1, .removal_fd = -1, .guardian = {-1, -1}};
   device_named(device, address);
   vfio_check(device->address);
   device->give_back = binding_take(device->address, "vfio-pci", bind);
   device_give_back_at_exit(device);
-  device->group_fd = vfio_join(device->address);
+  vfio_join(device->address, &device->group_fd);
   open_function(device);
   map_registers(device);
   device->config_offset_bytes = region(device, VFIO_PCI_CONFIG_REGION_INDEX).offset;

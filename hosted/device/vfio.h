@@ -7,8 +7,9 @@
 void vfio_check(const char *address);
 
 /* The group of this function, in the container, which has its IOMMU then. Ends the program, with a sentence that says
- * what is missing and how to get it. The group's file descriptor, which is vfio_leave()'s. */
-int vfio_join(const char *address);
+ * what is missing and how to get it. `group` is its file descriptor, which is vfio_leave()'s, as soon as there is one.
+ */
+void vfio_join(const char *address, int *group);
 /* With the last group the container goes. */
 void vfio_leave(int group);
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/vfio.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -26,7 +27,7 @@ __attribute__((noreturn)) static void refuse_vfio(const char *path, int error) {
   if (error == EACCES || error == EPERM)
     fail(EXIT_REFUSED, "%s: you may not open it. Root may, and so may whoever root makes its owner: chown USER %s",
          path, path);
-  if (error == EBUSY) fail(EXIT_REFUSED, "%s is in use by another program", path);
+  if (error == EBUSY) fail(EXIT_REFUSED, "%s is in use by another program, or twice by this one", path);
   fail(EXIT_FAILED, "%s: %s", path, strerror(error));
 }
 
@@ -108,20 +109,27 @@ static int open_group(const char *address, char *number, size_t number_bytes) {
   return group;
 }
 
-int vfio_join(const char *address) {
-  char number[64];
-  const int group = open_group(address, number, sizeof number);
+__attribute__((noreturn)) static void refuse_iommu(const char *address, int error) {
+  if (error == EPERM)
+    fail(EXIT_REFUSED,
+         "%s: this machine's IOMMU does not keep the interrupts of drives apart. If you trust the drive: echo 1 > "
+         "/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts",
+         address);
+  fail(EXIT_FAILED, "%s: VFIO cannot use its IOMMU: %s", address, strerror(error));
+}
 
-  check_viable(address, group, number);
+void vfio_join(const char *address, int *group) {
+  char number[64];
+
+  *group = open_group(address, number, sizeof number);
+  const bool first = groups++ == 0; /* from here on the group is vfio_leave()'s */
+  check_viable(address, *group, number);
   if (container < 0) open_container();
-  if (ioctl(group, VFIO_GROUP_SET_CONTAINER, &container) != 0)
+  if (ioctl(*group, VFIO_GROUP_SET_CONTAINER, &container) != 0)
     fail(EXIT_FAILED, "VFIO group %s: %s", number, strerror(errno));
-  if (groups == 0 && ioctl(container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0)
-    fail(EXIT_FAILED, "%s: VFIO cannot use its IOMMU: %s", address, strerror(errno));
-  groups++;
+  if (first && ioctl(container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0) refuse_iommu(address, errno);
   check_coherent(address);
   pool_open(container);
-  return group;
 }
 
 void vfio_leave(int group) {
@@ -129,7 +137,7 @@ void vfio_leave(int group) {
   if (groups == 0) pool_close();
   (void)ioctl(group, VFIO_GROUP_UNSET_CONTAINER);
   (void)close(group);
-  if (groups > 0) return;
+  if (groups > 0 || container < 0) return;
   (void)close(container);
   container = -1;
 }

@@ -120,8 +120,11 @@ static void check_paths(struct session *session) {
 __attribute__((noreturn)) static void give_up(struct session *session, const char *path, enum spate_error error) {
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
-  const enum spate_error unmounted = volume_unmount(&session->volume);
 
+  /* Threads that run already fill memory that goes with the target. */
+  for (unsigned i = 0; i < session->count; i++)
+    source_join(&session->recordings[i].source);
+  const enum spate_error unmounted = volume_unmount(&session->volume);
   if (finished != SPATE_OK || closed != SPATE_OK || unmounted != SPATE_OK)
     (void)fprintf(stderr, "spate: the volume is not closed properly; spate recover puts it right\n");
   fail(EXIT_FAILED, "%s: %s. %s", path, spate_error_name(error), spate_error_help(error));
@@ -153,8 +156,8 @@ void recording_begin(struct session *session, const struct recording_request *re
     source_open(&session->recordings[i].source, request->sources[i], &config);
     check_source(&session->recordings[i].source, request->target);
   }
-  catch_signals();
   volume_open(&session->volume, request->target, TARGET_WRITE);
+  catch_signals(); /* the target may have had handlers of its own until here */
   if (session->volume.found.reservations > 0)
     (void)fprintf(stderr, "%s: recordings that had not been closed, now recovered: %u\n", request->target,
                   session->volume.found.reservations);

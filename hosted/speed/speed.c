@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "speed.h"
 
+#include "../device/interrupt.h"
+
 #include <spate/port.h>
 #include <string.h>
 
@@ -155,6 +157,7 @@ enum spate_error speed_run(struct spate_block *block, const struct speed_job *jo
     spate_block_kick(block);
     if (spate_block_poll(block, SPEED_DEPTH_MAX) == 0 && job->sleep) spate_port_relax();
     runner.now_ticks = spate_port_ticks();
+    interrupt_check();
     sending = sending && runner.error == SPATE_OK && !time_is_over(&runner, started_ticks);
   }
   result->seconds = (double)(spate_port_ticks() - started_ticks) * runner.ns_per_tick / NS_PER_S;

@@ -22,7 +22,7 @@
 #define FORMAT_TIMEOUT_MS 3600000u
 
 enum { OPCODE_GET_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80 };
-enum { LOG_HEALTH = 0x02, IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1 };
+enum { LOG_HEALTH = 0x02, IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 };
 
 __attribute__((format(printf, 2, 3))) static bool explain(char *why, const char *format, ...) {
   va_list arguments;
@@ -35,10 +35,29 @@ __attribute__((format(printf, 2, 3))) static bool explain(char *why, const char 
 
 /* ---- the kernel's driver ---- */
 
-static bool is_kernel_drive(const struct target *target, char *why) {
-  const char *name = strrchr(target->name, '/');
+/* What the kernel calls the block device, whatever node the user named: "nvme0n1". */
+static bool kernel_name(const struct target *target, char *whole) {
+  char path[96];
+  struct stat status;
 
-  if (target->kind == TARGET_DEVICE && name != NULL && strncmp(name, "/nvme", 5) == 0) return true;
+  if (stat(target->name, &status) != 0 || !S_ISBLK(status.st_mode)) return false;
+  (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(status.st_rdev), minor(status.st_rdev));
+  return realpath(path, whole) != NULL;
+}
+
+/* nvme0n1, and neither its partition nvme0n1p1 nor another kind of disk. */
+static bool is_kernel_drive(const struct target *target, char *why) {
+  char whole[PATH_MAX];
+  unsigned controller, namespace;
+  int end = -1;
+
+  if (target->kind == TARGET_DEVICE && kernel_name(target, whole)) {
+    const char *name = strrchr(whole, '/') + 1;
+    if (sscanf(name, "nvme%un%u%n", &controller, &namespace, &end) == 2 && name[end] == '\0') return true;
+    if (end >= 0 && name[end] == 'p')
+      return explain(why, "%s is a partition, and this is for whole drives: /dev/nvme%un%u", target->name, controller,
+                     namespace);
+  }
   return explain(why, "%s is no NVMe drive", target->name);
 }
 
@@ -102,15 +121,16 @@ bool admin_health(struct target *target, struct spate_nvme_health *health, char 
   return true;
 }
 
+bool admin_is_drive(const struct target *target, char *why) {
+  return target->kind == TARGET_DRIVE || is_kernel_drive(target, why);
+}
+
 bool admin_pci_address(const struct target *target, char *address) {
-  char path[96], whole[PATH_MAX];
-  struct stat status;
+  char whole[PATH_MAX];
 
   if (strncmp(target->name, "vfio:", 5) == 0) return sysfs_address(target->name + 5, address);
   if (strncmp(target->name, "pci:", 4) == 0) return sysfs_address(target->name + 4, address);
-  if (target->kind != TARGET_DEVICE || stat(target->name, &status) != 0) return false;
-  (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(status.st_rdev), minor(status.st_rdev));
-  if (realpath(path, whole) == NULL) return false;
+  if (target->kind != TARGET_DEVICE || !kernel_name(target, whole)) return false;
   /* The last part of the path that is an address: behind it are nvme/nvme0/nvme0n1. */
   for (char *slash = strrchr(whole, '/'); slash != NULL; slash = strrchr(whole, '/')) {
     if (strchr(slash, ':') != NULL && sysfs_address(slash + 1, address)) return true;
@@ -119,19 +139,44 @@ bool admin_pci_address(const struct target *target, char *address) {
   return false;
 }
 
-/* The format in use: byte 26 of Identify Namespace (5.15.2.1). */
+/* ---- Format NVM ---- */
+
+/* Of the fields that say how the namespace is formatted now (5.15.2.1), those of the command (5.23): everything stays.
+ */
+static uint32_t same_format(const uint8_t *namespace) {
+  const uint8_t format = namespace[26], protection = namespace[29];
+
+  return (format & 0x0fu) | (uint32_t)(format & 0x60u) << 7 | (uint32_t)(format & 0x10u) |
+         (uint32_t)(protection & 0x07u) << 5 | (uint32_t)(protection & 0x08u) << 5;
+}
+
+/* Where a format takes all namespaces, none but ours may be there: nobody has been asked about the others. */
+static bool others_stay(struct target *target, unsigned namespaces, char *why) {
+  struct spate_nvme_identity identity;
+
+  if (!admin_identity(target, &identity, why)) return false;
+  if (!identity.formats_all || namespaces <= 1) return true;
+  return explain(why, "%s: this drive erases all of its %u namespaces at once, and only this one was meant",
+                 target->name, namespaces);
+}
+
 static bool kernel_format(struct target *target, enum spate_nvme_erase erase, char *why) {
   static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
+  const uint32_t *list = (const uint32_t *)(const void *)page;
   const int fd = open(target->name, O_RDONLY | O_CLOEXEC);
   const int nsid = fd < 0 ? -1 : ioctl(fd, NVME_IOCTL_ID);
+  unsigned namespaces = 0;
 
   if (fd >= 0) (void)close(fd);
   if (nsid <= 0) return explain_call(target, -1, why);
+  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
+  while (namespaces < PAGE_BYTES / sizeof *list && list[namespaces] != 0)
+    namespaces++;
+  if (!others_stay(target, namespaces, why)) return false;
   if (!kernel_page(target, OPCODE_IDENTIFY, (uint32_t)nsid, IDENTIFY_NAMESPACE, page, PAGE_BYTES, why)) return false;
-  const uint32_t format = ((const uint8_t *)page)[26] & 15u;
   struct nvme_admin_cmd command = {.opcode = OPCODE_FORMAT,
                                    .nsid = (uint32_t)nsid,
-                                   .cdw10 = format | (uint32_t)erase << 9,
+                                   .cdw10 = same_format((const uint8_t *)page) | (uint32_t)erase << 9,
                                    .timeout_ms = FORMAT_TIMEOUT_MS};
   const int result = kernel_call(target, &command);
   return result == 0 || explain_call(target, result, why);
@@ -139,11 +184,12 @@ static bool kernel_format(struct target *target, enum spate_nvme_erase erase, ch
 
 bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why) {
   struct spate_nvme_namespace namespace;
-  uint32_t nsid;
-  unsigned count;
+  uint32_t nsid = 0;
+  unsigned count = 0;
 
   if (target->nvme == NULL) return is_kernel_drive(target, why) && kernel_format(target, erase, why);
   enum spate_error error = spate_nvme_namespaces(target->nvme, &nsid, 1, &count);
+  if (error == SPATE_OK && !others_stay(target, count, why)) return false;
   if (error == SPATE_OK) error = spate_nvme_namespace(target->nvme, nsid, &namespace);
   if (error == SPATE_OK) {
     const uint32_t block_bytes = namespace.block_bytes == 4096 ? 4096 : 512;

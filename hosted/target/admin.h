@@ -11,6 +11,10 @@
 bool admin_identity(struct target *target, struct spate_nvme_identity *identity, char *why);
 bool admin_health(struct target *target, struct spate_nvme_health *health, char *why);
 
+/* Is it a whole NVMe drive, to which Format NVM can be given? Otherwise why not: a partition, a disk of another kind.
+ */
+bool admin_is_drive(const struct target *target, char *why);
+
 /* The PCI function of the drive: 0000:01:00.0. `address` has 13 bytes of room. False: it has none. */
 bool admin_pci_address(const struct target *target, char *address);
 

@@ -2,6 +2,7 @@
 #include "drive.h"
 
 #include "../device/device.h"
+#include "../device/interrupt.h"
 #include "../memory.h"
 #include "../text/fail.h"
 #include "target_internal.h"
@@ -47,6 +48,7 @@ static void close_own(struct target *target) {
   struct own_drive *own = target->backend;
 
   drive_close(&own->drive, target->name);
+  linux_port_wait(NULL, NULL);
   const bool back = device_close(&own->device);
   free(own);
   if (!back) fail(EXIT_FAILED, "%s stays without a driver of the kernel's", target->name);
@@ -58,6 +60,7 @@ static void open_own(struct target *target, const char *address, enum target_acc
 
   if (own == NULL) fail(EXIT_FAILED, "no memory");
   open(&own->device, address, target_bind);
+  linux_port_wait(interrupt_nap, NULL);
   target->removal_fd = own->device.removal_fd;
   target->backend = own;
   target->close = close_own;

@@ -53,15 +53,28 @@ static enum spate_error open_array(struct target *target) {
   return error;
 }
 
+/* The port has one way to memory and registers for all of the program. */
+static void check_kinds(const struct array *array, const char *name) {
+  static const char *const kinds[] = {"vfio:", "pci:", "sim:", "stripe:"};
+
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < array->count; i++)
+      count += strncmp(array->names[i], kinds[k], strlen(kinds[k])) == 0;
+    if (count > 0 && strcmp(kinds[k], "stripe:") == 0) fail(EXIT_USAGE, "%s: a stripe of stripes is none", name);
+    if (count > 0 && count < array->count) fail(EXIT_USAGE, "%s: members are all %s, or none is", name, kinds[k]);
+  }
+}
+
 void target_open_stripe(struct target *target, const char *words, enum target_access access) {
   struct array *array = calloc(1, sizeof *array);
 
   if (array == NULL) fail(EXIT_FAILED, "no memory");
   split(array, target->name, words);
+  check_kinds(array, target->name);
   for (unsigned i = 0; i < array->count; i++)
     if (strncmp(array->names[i], "sim:", 4) == 0) target_announce_sim(array->names[i] + 4);
   for (unsigned i = 0; i < array->count; i++) {
-    if (strncmp(array->names[i], "stripe:", 7) == 0) fail(EXIT_USAGE, "%s: a stripe of stripes is none", target->name);
     target_open(&array->targets[i], array->names[i], access, 0);
     array->members[i] = array->targets[i].block;
   }

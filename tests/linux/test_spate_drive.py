@@ -155,20 +155,37 @@ def test_nothing_is_taken_from_the_kernel_by_a_slip(drive, make_image, tmp_path)
       check swap spate format vfio:{VFIO} --bind --erase --yes
       check swap-disk spate format /dev/nvme0n1 --erase --yes
       swapoff /dev/nvme0n1p1
-      exec 9<> /dev/nvme0n1p1
       mdadm --create /dev/md0 --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/nvme2n1 > /dev/null 2>&1
       check md spate format vfio:0000:02:00.0 --bind --erase --yes
       check md-disk spate format /dev/nvme1n1 --erase --yes
       mdadm --stop /dev/md0 2>/dev/null
       check array spate format vfio:0000:02:00.0 --bind --yes
-      has driver {VFIO}
       check iommu spate info pci:{VFIO} --bind
-      chmod 600 /dev/vfio/vfio
+      mv /dev/nvme0n1 /dev/elsewhere
+      mkfs.exfat /dev/nvme0n1p1 > /dev/null
+      mount -t exfat /dev/nvme0n1p1 /mnt
+      check hidden spate info vfio:{VFIO} --bind
+      umount /mnt
+      check no-node spate info vfio:{VFIO} --bind
+      mv /dev/elsewhere /dev/nvme0n1
+      check kinds spate info stripe:vfio:{VFIO},sim:ideal --bind
+      check part-erase spate erase /dev/nvme0n1p1 --yes
+      check md-erase spate erase /dev/md0 --yes
+      check still spate info /dev/nvme0n1
+      has bridge-driver 0000:00:01.0
+      has driver {VFIO}
     """, {"rec": drive, "one": make_image(DRIVE_BYTES), "two": make_image(DRIVE_BYTES)}, tmp_path, iommu=True)
     assert said["bound"].status == REFUSED and '"nvme"' in said["bound"].text and "--bind" in said["bound"].text
     assert said["absent"].status == FAILED and "no PCI function" in said["absent"].text
     assert said["address"].status == USAGE
-    assert said["bridge"].status != 0
+    assert said["bridge"].status == REFUSED and "no NVMe drive" in said["bridge"].text
+    assert said["bridge-driver"].text == "pcieport\n"
+    assert said["hidden"].status == REFUSED and "mounted on /mnt" in said["hidden"].text
+    assert said["no-node"].status == REFUSED and "node" in said["no-node"].text
+    assert said["kinds"].status == USAGE
+    assert said["part-erase"].status == REFUSED and "is a partition" in said["part-erase"].text
+    assert said["md-erase"].status != 0
+    assert said["still"].status == 0, said["still"]
     assert said["mounted"].status == REFUSED and "mounted on /mnt" in said["mounted"].text
     assert said["swap"].status == REFUSED and "used for swap" in said["swap"].text
     assert said["swap-disk"].status == REFUSED and "used for swap" in said["swap-disk"].text
@@ -192,13 +209,17 @@ def test_ends_that_nobody_wanted(drive, tmp_path):
       check release spate release vfio:{VFIO}
       check again spate release vfio:{VFIO}
       has back {VFIO}
+      begin speed spate speedtest vfio:{VFIO} --bind --for 60s; sleep 2; kill -TERM $speed; end speed
+      has after-speed {VFIO}
+      spate extract vfio:{VFIO} killed.raw - --bind --progress none 2>/dev/null | head -c 100 > /dev/null
+      has after-pipe {VFIO}
       begin removed {record} removed.raw; underway removed
       echo 1 > /sys/bus/pci/devices/{VFIO}/remove
       end removed
       echo 1 > /sys/bus/pci/rescan; settle
       for method in flr bus; do
         echo $method > /sys/bus/pci/devices/{VFIO}/reset_method
-        begin reset_$method {record} $method.raw --for 4s; underway reset_$method
+        begin reset_$method {record} $method.raw --for 5s; underway reset_$method
         echo 1 > /sys/bus/pci/devices/{VFIO}/reset
         end reset_$method
       done
@@ -210,9 +231,11 @@ def test_ends_that_nobody_wanted(drive, tmp_path):
     good(said, "format", "release", "again", "reset_flr", "reset_bus", "term")
     assert said["in-use"].status == REFUSED and "in use" in said["in-use"].text
     assert said["second"].status == REFUSED and "in use" in said["second"].text
+    assert said["speed"].status == FAILED and "Terminated" in said["speed"].text
+    assert said["after-speed"].text == said["after-pipe"].text == "nvme\n"
     assert said["left"].text == "vfio-pci\n" and said["back"].text == "nvme\n" == said["driver"].text
     assert said["removed"].status == FAILED and "asked for the drive back" in said["removed"].text
-    for name, bytes_min in {"killed": 20e6, "removed": 20e6, "flr": 79e6, "bus": 79e6, "term": 20e6}.items():
+    for name, bytes_min in {"killed": 20e6, "removed": 20e6, "flr": 99e6, "bus": 99e6, "term": 20e6}.items():
         check = said[f"verify-{name}"]
         assert check.status == 0, f"{name}: {check}"
         assert int(re.search(r": (\d+) bytes", check.text)[1]) >= bytes_min, check
@@ -228,9 +251,14 @@ def test_a_machine_without_an_iommu(drive, tmp_path):
       check format spate format pci:{PCI} --bind --yes
       check record spate record pci:{PCI} run --from synthetic --size 40MB --bind
       check verify spate verify pci:{PCI} run --bind
-      begin killed spate record pci:{PCI} killed.raw --from synthetic --rate 20MB/s --bind --progress json; underway killed
+      begin first spate record pci:{PCI} first.raw --from synthetic --rate 20MB/s --for 4s --bind --progress json
+      underway first
       check second spate info pci:{PCI}
-      kill -9 $killed; wait; sleep 0.5
+      end first
+      has ended {PCI}
+      begin killed spate record pci:{PCI} killed.raw --from synthetic --rate 20MB/s --bind --progress json; underway killed
+      kill -9 $killed; wait
+      n=0; while [ "$(grep -c 'HugePages_Free: *40$' /proc/meminfo)" = 0 ] && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done
       check command dd if=/sys/bus/pci/devices/{PCI}/config bs=1 skip=4 count=1 of=/tmp/command
       check bus-master od -An -tx1 /tmp/command
       check pages grep HugePages_Free /proc/meminfo
@@ -242,7 +270,8 @@ def test_a_machine_without_an_iommu(drive, tmp_path):
     assert said["none"].status == REFUSED and "nr_hugepages" in said["none"].text
     assert said["given-back"].text == "nvme\n"
     assert said["vfio"].status == REFUSED
-    good(said, "format", "record", "verify", "release", "killed-verify")
+    good(said, "format", "record", "verify", "first", "release", "killed-verify")  # first: the second did not touch it
+    assert said["ended"].text == "nvme\n"
     assert said["second"].status == REFUSED and "in use by another spate" in said["second"].text
     assert int(said["bus-master"].text, 16) & 0x04 == 0, "the drive of a killed spate may still write to memory"
     assert said["pages"].text.split()[-1] == "40"
