@@ -102,7 +102,7 @@ install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or wit
 	@tools/run build/install.log cmake --install build/linux --prefix '$(PREFIX)'
 	@echo "installed $(PREFIX)/bin/spate: spate --help"
 
-deb: ## The command spate as a Debian package in build/deb, checked by lintian (10 s)
+deb: ## The command spate and libspate-ring as Debian packages in build/deb, checked by lintian (15 s)
 	@setup/install deb
 	@packaging/deb build/deb
 

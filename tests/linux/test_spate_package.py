@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian package: lintian finds nothing, it holds what it should, and what it holds runs."""
+"""The Debian packages: lintian finds nothing, they hold what they should, and what they hold works."""
 
 import gzip
+import os
 import re
 
 import pytest
 
 from conftest import ROOT, run
+from test_ring_install import SOURCE
 from test_spate_image import spate
 from test_spate_shell import PAGE
 
 COMPLETION = "share/bash-completion/completions/spate"
-HOLDS = {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/LINUX.md.gz",
-         "share/doc/spate/changelog.gz", "share/doc/spate/changelog.Debian.gz", "share/doc/spate/copyright",
-         "share/lintian/overrides/spate"}
+LIBRARY = "lib/TRIPLET/libspate-ring"
+# What is in each package below /usr, beside its changelog and copyright.
+HOLDS = {
+    "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/LINUX.md.gz"},
+    "libspate-ring0": {f"{LIBRARY}.so.0", f"{LIBRARY}.so.VERSION"},
+    "libspate-ring-dev": {
+        "include/spate/ring.h", f"{LIBRARY}.a", f"{LIBRARY}.so", "lib/TRIPLET/pkgconfig/spate-ring.pc",
+        *(f"lib/TRIPLET/cmake/spate-ring/spate-ring-config{end}.cmake" for end in ("", "-none", "-version"))},
+}
 
 
 def sources():
@@ -31,20 +39,46 @@ def programs(folder):
     return str(folder / "programs")
 
 
-@pytest.mark.slow
-def test_the_package(tmp_path):
-    before = sources()
-    environment = {"PATH": programs(tmp_path), "HOME": str(tmp_path)}
-    run(ROOT / "packaging" / "deb", tmp_path / "deb", env=environment)  # fails if lintian finds anything
-    assert sources() == before
-    package, = (tmp_path / "deb").glob("spate_*.deb")
-    listed = [line.split(maxsplit=5) for line in run("dpkg-deb", "--contents", package).stdout.splitlines()]
-    assert {words[5] for words in listed if not words[0].startswith("d")} == {f"./usr/{path}" for path in HOLDS}
-    assert {words[1] for words in listed} == {"root/root"}
+def field(package, name):
+    return run("dpkg-deb", "--field", package, name).stdout.strip()
 
-    usr = tmp_path / "root" / "usr"
-    run("dpkg", "--extract", package, tmp_path / "root")
-    version = run("dpkg-deb", "--field", package, "Version").stdout.strip()
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """{name: file} of all that is built, but for debugging symbols. Fails if lintian finds anything."""
+    folder = tmp_path_factory.mktemp("packages")
+    before = sources()
+    run(ROOT / "packaging" / "deb", folder / "deb", env={"PATH": programs(folder), "HOME": str(folder)})
+    assert sources() == before
+    files = {file.name.split("_")[0]: file for file in (folder / "deb").glob("*.deb")}
+    return {name: file for name, file in files.items() if not name.endswith("-dbgsym")}
+
+
+@pytest.fixture
+def usr(packages, tmp_path):
+    """/usr of a machine that has the packages."""
+    for package in packages.values():
+        run("dpkg", "--extract", package, tmp_path / "root")
+    return tmp_path / "root" / "usr"
+
+
+@pytest.mark.slow
+def test_what_the_packages_hold(packages, usr):
+    assert packages.keys() == HOLDS.keys()
+    triplet, = (usr / "lib").iterdir()
+    replaced = {"TRIPLET": triplet.name, "VERSION": field(packages["spate"], "Version").rsplit("-", 1)[0]}
+    for name, package in packages.items():
+        listed = [line.split(maxsplit=5) for line in run("dpkg-deb", "--contents", package).stdout.splitlines()]
+        files = {words[5].split(" -> ")[0] for words in listed if not words[0].startswith("d")}
+        documents = {f"share/doc/{name}/{file}" for file in ("changelog.gz", "changelog.Debian.gz", "copyright")}
+        holds = {re.sub("TRIPLET|VERSION", lambda word: replaced[word[0]], path) for path in HOLDS[name] | documents}
+        assert files == {f"./usr/{path}" for path in holds}
+        assert {words[1] for words in listed} == {"root/root"}
+
+
+@pytest.mark.slow
+def test_the_package_of_the_command(packages, usr, tmp_path):
+    version = field(packages["spate"], "Version")
     assert run(usr / "bin/spate", "--version").stdout == f"spate {version.rsplit('-', 1)[0]}\n"
     image = tmp_path / "rec.img"
     run(usr / "bin/spate", "format", image, "--size", "64MiB", "--yes")
@@ -56,3 +90,21 @@ def test_the_package(tmp_path):
     built = PAGE.read_text()
     date = re.compile(r'^\.TH .*\n', re.MULTILINE)
     assert date.sub("", page) == date.sub("", built)
+
+
+@pytest.mark.slow
+def test_the_packages_of_the_library(packages, usr, tmp_path):
+    version = field(packages["spate"], "Version")
+    assert field(packages["libspate-ring-dev"], "Depends") == f"libspate-ring0 (= {version})"
+    shlibs = run("dpkg-deb", "--info", packages["libspate-ring0"], "shlibs").stdout.split(maxsplit=2)
+    assert shlibs[:2] == ["libspate-ring", "0"] and shlibs[2].startswith("libspate-ring0 ")
+
+    folder, = (usr / "lib").iterdir()
+    flags = run("pkg-config", "--cflags", "--libs", "spate-ring",
+                env=os.environ | {"PKG_CONFIG_PATH": str(folder / "pkgconfig")}).stdout.split()
+    (tmp_path / "camera.c").write_text(SOURCE)
+    strict = ("gcc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", tmp_path / "camera.c")
+    run(*strict, *flags, "-o", tmp_path / "shared")
+    run(tmp_path / "shared", env=os.environ | {"LD_LIBRARY_PATH": str(folder)})
+    run(*strict, f"-I{usr}/include", folder / "libspate-ring.a", "-o", tmp_path / "static")
+    run(tmp_path / "static")
