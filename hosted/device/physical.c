@@ -7,15 +7,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <liburing.h>
 #include <linux_port.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define HUGE_SHIFT  21
 #define HUGE_BYTES  ((size_t)1 << HUGE_SHIFT)
 #define MAPPINGS    16u
+#define PIN_BYTES   ((size_t)1 << 30) /* of one buffer, at most */
+#define PIN_PIECES  64u
 #define PFN_PRESENT (UINT64_C(1) << 63)
 #define PFN_MASK    ((UINT64_C(1) << 55) - 1u)
 
@@ -28,6 +32,7 @@ static struct {
   struct {
     void *start;
     size_t bytes;
+    struct io_uring pin;
   } mappings[MAPPINGS];
   unsigned mapping_count;
 } physical = {.file = -1, .pagemap = -1};
@@ -45,6 +50,20 @@ static uint64_t address_of(const void *memory) {
   return (entry & PFN_MASK) * page_bytes + at % page_bytes;
 }
 
+/* Huge pages move, too, when the kernel wants a stretch of memory for itself. Buffers that are registered with an
+ * io_uring do not, as long as it is there. */
+static void pin(struct io_uring *ring, uint8_t *start, size_t bytes) {
+  struct iovec pieces[PIN_PIECES];
+  unsigned count = 0;
+
+  for (size_t at = 0; at < bytes && count < PIN_PIECES; at += pieces[count++].iov_len)
+    pieces[count] = (struct iovec){.iov_base = start + at, .iov_len = bytes - at < PIN_BYTES ? bytes - at : PIN_BYTES};
+  int error = io_uring_queue_init(1, ring, 0);
+  if (error == 0) error = io_uring_register_buffers(ring, pieces, count);
+  if (error != 0)
+    fail(EXIT_REFUSED, "memory for pci: cannot be kept where it is without io_uring: %s", strerror(-error));
+}
+
 static void *map(size_t bytes) {
   bytes = (bytes + HUGE_BYTES - 1u) & ~(HUGE_BYTES - 1u);
   if (physical.mapping_count == MAPPINGS) return NULL;
@@ -58,6 +77,7 @@ static void *map(size_t bytes) {
          "(%s)",
          bytes >> HUGE_SHIFT, (bytes >> HUGE_SHIFT) + 16u, strerror(errno));
   physical.file_bytes += bytes;
+  pin(&physical.mappings[physical.mapping_count].pin, memory, bytes);
   physical.mappings[physical.mapping_count].start = memory;
   physical.mappings[physical.mapping_count++].bytes = bytes;
   return memory;
@@ -93,6 +113,7 @@ void physical_leave(const char *address) {
   linux_port_dma_offset(0);
   while (physical.mapping_count > 0) {
     physical.mapping_count--;
+    io_uring_queue_exit(&physical.mappings[physical.mapping_count].pin);
     (void)munmap(physical.mappings[physical.mapping_count].start, physical.mappings[physical.mapping_count].bytes);
   }
   (void)close(physical.pagemap);
