@@ -29,6 +29,47 @@ static void test_open_decodes_identity(void **state) {
   (void)state;
 }
 
+/* FNA (byte 524): bit 0 a format, bit 1 a secure erase takes all namespaces; bit 2 says that there is a cryptographic
+ * erase, and takes none. */
+static void test_identity_decodes_the_scope_of_a_format(void **state) {
+  static uint64_t page[4096 / sizeof(uint64_t)];
+  struct spate_nvme_identity identity = {.version = 7};
+
+  for (unsigned fna = 0; fna < 8; fna++) {
+    ((uint8_t *)page)[524] = (uint8_t)fna;
+    spate_nvme_identity_decode(&identity, page);
+    assert_int_equal(identity.formats_all, (fna & 3u) != 0);
+  }
+  assert_int_equal(identity.version, 7); /* of VS, and not in the page */
+  (void)state;
+}
+
+/* What another driver has read is decoded as the library's own log is. */
+static void test_health_is_decoded(void **state) {
+  static uint64_t log[512 / sizeof(uint64_t)];
+  struct spate_nvme_health health = {.sequence = 4};
+
+  ((uint8_t *)log)[0] = 0x12;
+  ((uint8_t *)log)[1] = 0x3f; /* 319 K */
+  ((uint8_t *)log)[2] = 0x01;
+  ((uint8_t *)log)[3] = 97;
+  ((uint8_t *)log)[4] = 10;
+  ((uint8_t *)log)[5] = 3;
+  log[128 / 8] = 1234;
+  log[160 / 8] = 5;
+  log[168 / 8] = 1; /* beyond 64 bits */
+  spate_nvme_health_decode(&health, log);
+  assert_int_equal(health.sequence, 5);
+  assert_int_equal(health.critical_warning, 0x12);
+  assert_int_equal(health.temperature_c, 46);
+  assert_int_equal(health.spare_percent, 97);
+  assert_int_equal(health.spare_threshold_percent, 10);
+  assert_int_equal(health.used_percent, 3);
+  assert_int_equal(health.power_on_hours, 1234);
+  assert_true(health.media_errors == UINT64_MAX);
+  (void)state;
+}
+
 static void test_absurd_mdts_is_no_limit(void **state) {
   for (unsigned mdts = 20; mdts < 256; mdts += 5) {
     struct fixture *f = fixture_make(9);
@@ -213,6 +254,8 @@ static void test_open_again_after_shutdown(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_open_decodes_identity),
+      cmocka_unit_test(test_identity_decodes_the_scope_of_a_format),
+      cmocka_unit_test(test_health_is_decoded),
       cmocka_unit_test(test_absurd_mdts_is_no_limit),
       cmocka_unit_test(test_unprintable_text_is_replaced),
       cmocka_unit_test(test_open_refuses_what_it_cannot_use),
