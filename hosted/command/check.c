@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is the volume in order? Every directory is read, with the checksums of its entry sets; every file's clusters are
- * followed to their end, and no cluster belongs to two of them. Writes nothing, and mends nothing: fsck.exfat does.
+ * followed to the end of its length, and no cluster belongs to two files. The clusters of directories are read, and not
+ * compared with those of files. Writes nothing, and mends nothing: fsck.exfat does.
  */
 #include "../text/json.h"
 #include "../text/units.h"
@@ -89,7 +90,8 @@ static void follow(struct check *check, const char *path) {
 
   enum spate_error error = spate_exfat_open(&check->volume->exfat, path, &file);
   if (error == SPATE_OK && file.valid_bytes > file.bytes) error = SPATE_E_CORRUPT;
-  for (uint64_t at = 0; error == SPATE_OK && at < file.valid_bytes; at += blocks << shift) {
+  file.valid_bytes = file.bytes; /* extents end there, and the clusters behind it are the file's as well */
+  for (uint64_t at = 0; error == SPATE_OK && at < file.bytes; at += blocks << shift) {
     error = spate_exfat_extent(&file, at, &lba, &blocks);
     if (error != SPATE_OK) break;
     if (blocks == 0) {
@@ -147,7 +149,7 @@ static enum exit_status run(int count, char **words) {
   static struct volume volume;
   struct spate_exfat_info info;
   struct json json = {.to = stdout};
-  struct check check = {.volume = &volume, .json = command_json ? &json : NULL};
+  struct check check = {.volume = &volume};
 
   while (command_option(&command_check, count, words, options) != -1) {
   }
@@ -174,8 +176,10 @@ static enum exit_status run(int count, char **words) {
 const struct command command_check = {"check", "read the whole structure of a volume, and tell what is not in order",
                                       "Usage: spate check TARGET [options]\n"
                                       "\n"
-                                      "Reads every directory and follows the clusters of every file. Writes nothing "
-                                      "and mends nothing: fsck.exfat mends.\n"
+                                      "Reads every directory and follows the clusters of every file: none may be in "
+                                      "two files. Those of\n"
+                                      "directories are not compared. Writes nothing and mends nothing: fsck.exfat "
+                                      "mends.\n"
                                       "The data of recordings are for spate verify.\n"
                                       "\n"
                                       "Exit status: 0 in order (or to be put right by spate recover), 1 findings.\n"

@@ -41,9 +41,26 @@ static void remove_unfinished(void) {
   if (unfinished != NULL) (void)unlink(unfinished);
 }
 
-/* The file to write, empty; never the target itself, nor anything but a file. */
-static int open_copy(const char *name, const char *target, bool force) {
-  struct stat status, target_status;
+/* The file of a target: its name, or what a virtual drive keeps its contents in. NULL: there is none. */
+static const char *file_of(const char *target) {
+  if (target_is_path(target)) return target;
+  if (strncmp(target, "sim:", 4) != 0) return NULL;
+  const char *colon = strchr(target + 4, ':');
+  return colon == NULL ? NULL : colon + 1;
+}
+
+static bool is_of(const struct stat *status, const char *target) {
+  const char *file = file_of(target);
+  struct stat other;
+
+  if (file == NULL) return false;
+  if (stat(file, &other) != 0) fail(EXIT_FAILED, "%s: %s", file, strerror(errno));
+  return status->st_dev == other.st_dev && status->st_ino == other.st_ino;
+}
+
+/* The file to write, empty; never the target itself or a member of it, nor anything but a file. */
+static int open_copy(const char *name, const struct target *target, bool force) {
+  struct stat status;
   int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
   if (fd >= 0) {
@@ -54,11 +71,12 @@ static int open_copy(const char *name, const char *target, bool force) {
   if (errno == EEXIST && !force)
     fail(EXIT_REFUSED, "%s is there already, and nothing was written. --force writes over it", name);
   if (errno == EEXIST) fd = open(name, O_WRONLY | O_CLOEXEC);
-  if (fd < 0 || fstat(fd, &status) != 0 || stat(target, &target_status) != 0)
-    fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
+  if (fd < 0 || fstat(fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
   if (!S_ISREG(status.st_mode)) fail(EXIT_REFUSED, "%s is not a file; - writes to standard output", name);
-  if (status.st_dev == target_status.st_dev && status.st_ino == target_status.st_ino)
-    fail(EXIT_REFUSED, "%s is the target itself, and nothing was written", name);
+  bool same = target->member_count == 0 && is_of(&status, target->name);
+  for (unsigned i = 0; i < target->member_count; i++)
+    same = same || is_of(&status, target->members[i].name);
+  if (same) fail(EXIT_REFUSED, "%s is the target itself, and nothing was written", name);
   if (ftruncate(fd, 0) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
   return fd;
 }
@@ -78,7 +96,7 @@ static enum exit_status run(int count, char **words) {
   volume_open(&volume, words[0], TARGET_READ);
   expect(spate_exfat_stat(&volume.exfat, words[1], &entry), words[1]);
   if (entry.directory) expect(SPATE_E_IS_DIRECTORY, words[1]);
-  if (strcmp(copy.name, "-") != 0) copy.fd = open_copy(copy.name, words[0], force);
+  if (strcmp(copy.name, "-") != 0) copy.fd = open_copy(copy.name, &volume.target, force);
   reading_file(&volume, words[1], write_all, &copy, &size_bytes);
   if (copy.fd != STDOUT_FILENO &&
       (ftruncate(copy.fd, (off_t)size_bytes) != 0 || fsync(copy.fd) != 0 || close(copy.fd) != 0))

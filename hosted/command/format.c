@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <spate/stripe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +128,10 @@ static void check_contents(const struct request *request, struct volume *volume)
 
   if (error == SPATE_OK && spate_partition_find(volume->target.block, volume->scratch, &volume->partition) == SPATE_OK)
     error = SPATE_E_FOREIGN;
-  if (error != SPATE_OK && error != SPATE_E_FOREIGN) expect(error, request->name);
-  if (confirm_describe(&volume->target) && error == SPATE_OK) error = SPATE_E_FOREIGN;
+  const bool found = confirm_describe(&volume->target);
+  /* Whoever insists may format what cannot be read. */
+  if (error != SPATE_OK && error != SPATE_E_FOREIGN && !request->erase) expect(error, request->name);
+  if (found || error != SPATE_OK) error = SPATE_E_FOREIGN;
   if (error == SPATE_E_FOREIGN && !request->erase) refuse_contents(request);
   (void)fprintf(stderr, "%s: %s\n", request->name,
                 error == SPATE_E_FOREIGN ? "what it holds will be lost"
@@ -150,8 +153,24 @@ static void make_stripe(const struct request *request, struct target *target) {
 
 #define CLUSTERS_MIN 16u
 
-static void check_room(const struct request *request, const struct volume *volume) {
-  const uint64_t bytes = volume->target.block->blocks << volume->target.block->block_shift;
+static uint64_t block_bytes(const struct spate_block *block) { return block->blocks << block->block_shift; }
+
+/* Of a stripe that is still to be made: each member gives what the smallest one has behind the superblock. */
+static uint64_t target_bytes(const struct target *target) {
+  uint64_t least = UINT64_MAX;
+
+  if (target->block != NULL) return block_bytes(target->block);
+  for (unsigned i = 0; i < target->member_count; i++) {
+    const uint64_t bytes = block_bytes(target->members[i].block);
+    if (bytes < least) least = bytes;
+  }
+  if (least < SPATE_STRIPE_DATA_OFFSET_BYTES) return 0;
+  least -= SPATE_STRIPE_DATA_OFFSET_BYTES;
+  return (least - least % SPATE_STRIPE_CHUNK_BYTES) * target->member_count;
+}
+
+static void check_room(const struct request *request, const struct target *target) {
+  const uint64_t bytes = target_bytes(target);
 
   if (bytes < IMAGE_BYTES_MIN || bytes / CLUSTERS_MIN < request->format.cluster_bytes)
     fail(EXIT_USAGE, "%s is too small: at least 16 MiB and %u clusters are needed; nothing was written", request->name,
@@ -200,9 +219,9 @@ static enum exit_status run(int count, char **words) {
   prepare(&request, &made);
   target_open(&volume.target, request.name, TARGET_MAKE, request.block_bytes);
   const bool new_stripe = volume.target.block == NULL;
+  check_room(&request, &volume.target);
   if (new_stripe) make_stripe(&request, &volume.target);
   volume_memory(&volume);
-  check_room(&request, &volume);
   if (!made && !new_stripe) check_contents(&request, &volume);
   write_volume(&request, &volume);
   expect(spate_exfat_mount(&volume.exfat, &volume.config, NULL), request.name);

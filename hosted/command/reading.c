@@ -43,12 +43,15 @@ void reading_file(struct volume *volume, const char *path,
                   void *context, uint64_t *size_bytes) {
   static struct spate_slot slots[SLOTS];
   static struct spate_player player;
-  const size_t table_bytes = SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES);
-  uint8_t *ring = memory_take_ring(SLOTS * SLOT_BYTES);
-  uint8_t *table = memory_take(table_bytes);
+  static uint8_t *ring, *table;
   struct spate_exfat_file file;
   struct spate_region region;
 
+  /* Once: a target of its own memory takes none back before it closes, and a file may be read again and again. */
+  if (ring == NULL) {
+    ring = memory_take_ring(SLOTS * SLOT_BYTES);
+    table = memory_take(SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES));
+  }
   expect(spate_exfat_open(&volume->exfat, path, &file), path);
   memory_region(&region, ring, SLOTS * SLOT_BYTES, table);
   const struct spate_player_config config = {
@@ -56,6 +59,4 @@ void reading_file(struct volume *volume, const char *path,
   expect(spate_player_open(&player, &file, 0, &config), path);
   *size_bytes = file.bytes;
   play(&player, ring, path, file.valid_bytes, take, context);
-  memory_give(ring);
-  memory_give(table);
 }

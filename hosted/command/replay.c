@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,8 +77,10 @@ static void take(void *context, const uint8_t *data, uint32_t bytes, uint64_t of
   }
 }
 
+/* Whatever keeps what it is given may be the volume itself, under this name or another. */
 static void open_output(struct replay *replay) {
   const struct sigaction ignore = {.sa_handler = SIG_IGN};
+  struct stat status;
 
   if (sigaction(SIGPIPE, &ignore, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
   replay->fd = STDOUT_FILENO;
@@ -86,7 +89,11 @@ static void open_output(struct replay *replay) {
     return;
   }
   replay->fd = open(replay->to, O_WRONLY | O_CLOEXEC);
-  if (replay->fd < 0) fail(EXIT_FAILED, "%s: %s", replay->to, strerror(errno));
+  if (replay->fd < 0 || fstat(replay->fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", replay->to, strerror(errno));
+  if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
+    fail(EXIT_REFUSED,
+         "%s is neither a FIFO nor a character device, and nothing was written. spate extract copies into a file",
+         replay->to);
 }
 
 static enum exit_status run(int count, char **words) {
@@ -117,7 +124,7 @@ static enum exit_status run(int count, char **words) {
 }
 
 const struct command command_replay = {
-    "replay", "play a recording at a given rate, into a pipe, a FIFO or a device",
+    "replay", "play a recording at a given rate, into a pipe, a FIFO or a character device",
     "Usage: spate replay TARGET PATH [options]\n"
     "\n"
     "Writes a recording to standard output as a sensor would send it: evenly, at the rate that is given. Whoever "
@@ -125,7 +132,8 @@ const struct command command_replay = {
     "may be slower; what is late then stays late.\n"
     "\n"
     "  --rate RATE            500MB/s. Without it, as fast as it is taken\n"
-    "  --to FILE              a FIFO or a device instead of standard output; it is there already\n"
+    "  --to FILE              a FIFO or a character device instead of standard output; it is there already. Files and\n"
+    "                         drives are refused: spate extract copies\n"
     "  --loop                 from the beginning again, until it is stopped\n" HELP_COMMON "\n"
     "  spate replay /dev/nvme0n1 flight/camera.raw --rate 600MB/s | decoder\n",
     run};

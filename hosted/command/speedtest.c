@@ -82,23 +82,61 @@ struct place {
   uint64_t first_lba, blocks;
 };
 
-/* A new file's clusters: nothing else is written to. */
-static struct place reserve(struct volume *volume, struct spate_exfat_clip *clip) {
-  struct spate_exfat_info info;
-  struct spate_exfat_entry entry;
+/* EXIT_DONE, or why these sizes are impossible in so much room. */
+static enum exit_status check_sizes(const struct request *request, const struct target *target, uint64_t blocks,
+                                    char *why, size_t why_bytes) {
+  const struct spate_block *block = target->block;
 
-  /* One that a kill left is of no use to anybody. */
-  if (spate_exfat_stat(&volume->exfat, FILE_PATH, &entry) == SPATE_OK)
-    expect(spate_exfat_delete(&volume->exfat, FILE_PATH), FILE_PATH);
-  expect(spate_exfat_info(&volume->exfat, &info), volume->target.name);
-  const uint64_t bytes = info.longest_free_bytes < FILE_BYTES ? info.longest_free_bytes : FILE_BYTES;
-  expect(spate_exfat_arm(&volume->exfat, clip, FILE_PATH, bytes), FILE_PATH);
-  return (struct place){clip->first_lba, clip->reserved_bytes >> volume->target.block->block_shift};
+  for (unsigned i = 0; i < request->sizes; i++) {
+    const uint32_t io_bytes = request->io_bytes[i];
+    if (io_bytes % spate_block_bytes(block) != 0)
+      (void)snprintf(why, why_bytes, "%s has logical blocks of %u bytes, and --block %u is no multiple", target->name,
+                     spate_block_bytes(block), io_bytes);
+    else if (io_bytes >> block->block_shift > block->request_blocks_max || io_bytes >> block->block_shift > blocks)
+      (void)snprintf(why, why_bytes, "%s takes no requests of %u bytes", target->name, io_bytes);
+    else
+      continue;
+    return EXIT_USAGE;
+  }
+  return EXIT_DONE;
 }
 
-static void remove_file(struct volume *volume, struct spate_exfat_clip *clip) {
-  expect(spate_exfat_close(clip, 0), FILE_PATH);
-  expect(spate_exfat_delete(&volume->exfat, FILE_PATH), FILE_PATH);
+/* What a kill left is empty, and of no use to anybody. Anything else of this name is somebody's own. */
+static enum exit_status check_path(struct volume *volume, char *why, size_t why_bytes) {
+  struct spate_exfat_entry entry;
+  const enum spate_error error = spate_exfat_stat(&volume->exfat, FILE_PATH, &entry);
+
+  if (error == SPATE_E_NOT_FOUND) return EXIT_DONE;
+  expect(error, FILE_PATH);
+  if (!entry.directory && entry.bytes == 0) return EXIT_DONE;
+  (void)snprintf(why, why_bytes, "%s holds a %s of its own, and nothing was written: rename or remove it",
+                 volume->target.name, FILE_PATH);
+  return EXIT_REFUSED;
+}
+
+/* The bytes that the file may have. Ends the program, with the volume as it was, if nothing can be measured so. */
+static uint64_t room_for(const struct request *request, struct volume *volume) {
+  struct spate_exfat_info info;
+  char why[512];
+
+  expect(spate_exfat_info(&volume->exfat, &info), volume->target.name);
+  const uint64_t bytes = info.longest_free_bytes < FILE_BYTES ? info.longest_free_bytes : FILE_BYTES;
+  enum exit_status status =
+      check_sizes(request, &volume->target, bytes >> volume->target.block->block_shift, why, sizeof why);
+  if (status == EXIT_DONE) status = check_path(volume, why, sizeof why);
+  if (status == EXIT_DONE) return bytes;
+  volume_close(volume);
+  fail(status, "%s", why);
+}
+
+/* A new file's clusters: nothing else is written to. */
+static struct place reserve(struct volume *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
+  struct spate_exfat_entry entry;
+
+  if (spate_exfat_stat(&volume->exfat, FILE_PATH, &entry) == SPATE_OK)
+    expect(spate_exfat_delete(&volume->exfat, FILE_PATH), FILE_PATH);
+  expect(spate_exfat_arm(&volume->exfat, clip, FILE_PATH, bytes), FILE_PATH);
+  return (struct place){clip->first_lba, clip->reserved_bytes >> volume->target.block->block_shift};
 }
 
 /* ---- what came of it ---- */
@@ -164,13 +202,15 @@ static void print_row(const struct speed_job *job, const struct speed_result *re
 
 /* ---- the command ---- */
 
+static uint32_t depth_of(const struct request *request, const struct target *target) {
+  return request->depth < target->block->depth ? request->depth : target->block->depth;
+}
+
 static struct speed_job job_of(const struct request *request, const struct target *target, struct place place,
                                uint32_t io_bytes) {
-  const uint32_t depth = request->depth < target->block->depth ? request->depth : target->block->depth;
-
   return (struct speed_job){.op = request->write ? SPATE_WRITE : SPATE_READ,
                             .io_bytes = io_bytes,
-                            .depth = depth,
+                            .depth = depth_of(request, target),
                             .sleep = target->nvme == NULL,
                             .random =
                                 request->order == ALL_RANDOM || (request->order == BY_SIZE && io_bytes < RANDOM_BELOW),
@@ -180,27 +220,16 @@ static struct speed_job job_of(const struct request *request, const struct targe
                             .seconds = request->seconds};
 }
 
-static void check_size(const struct target *target, struct place place, uint32_t io_bytes) {
-  const struct spate_block *block = target->block;
-
-  if (io_bytes % spate_block_bytes(block) != 0)
-    fail(EXIT_USAGE, "%s has logical blocks of %u bytes, and --block %u is no multiple", target->name,
-         spate_block_bytes(block), io_bytes);
-  if (io_bytes >> block->block_shift > block->request_blocks_max || io_bytes >> block->block_shift > place.blocks)
-    fail(EXIT_USAGE, "%s takes no requests of %u bytes", target->name, io_bytes);
-}
-
-static void run_all(const struct request *request, struct target *target, struct place place) {
+static enum spate_error run_all(const struct request *request, struct target *target, struct place place) {
   uint32_t largest = 0;
   struct spate_region region;
   struct json json = {.to = stdout};
+  enum spate_error error = SPATE_OK;
 
-  for (unsigned i = 0; i < request->sizes; i++) {
-    check_size(target, place, request->io_bytes[i]);
+  for (unsigned i = 0; i < request->sizes; i++)
     if (request->io_bytes[i] > largest) largest = request->io_bytes[i];
-  }
   const uint64_t bytes =
-      ((uint64_t)largest * request->depth + SPATE_PAGE_BYTES - 1u) & ~(uint64_t)(SPATE_PAGE_BYTES - 1u);
+      ((uint64_t)largest * depth_of(request, target) + SPATE_PAGE_BYTES - 1u) & ~(uint64_t)(SPATE_PAGE_BYTES - 1u);
   void *ring = memory_take_ring((size_t)bytes);
   void *table = memory_take((size_t)SPATE_REGION_TABLE_BYTES(bytes));
   memory_region(&region, ring, bytes, table);
@@ -214,7 +243,8 @@ static void run_all(const struct request *request, struct target *target, struct
   for (unsigned i = 0; i < request->sizes; i++) {
     const struct speed_job job = job_of(request, target, place, request->io_bytes[i]);
     static struct speed_result result;
-    expect(speed_run(target->block, &job, &region, &result), target->name);
+    error = speed_run(target->block, &job, &region, &result);
+    if (error != SPATE_OK) break;
     if (command_json)
       write_json(&json, &job, &result);
     else
@@ -226,24 +256,41 @@ static void run_all(const struct request *request, struct target *target, struct
   }
   memory_give(table);
   memory_give(ring);
+  return error;
+}
+
+static enum exit_status read_target(const struct request *request) {
+  struct target target;
+  char why[512];
+
+  target_open(&target, request->target, TARGET_READ, 0);
+  const enum exit_status status = check_sizes(request, &target, target.block->blocks, why, sizeof why);
+  if (status != EXIT_DONE) fail(status, "%s", why);
+  expect(run_all(request, &target, (struct place){0, target.block->blocks}), request->target);
+  target_close(&target);
+  return EXIT_DONE;
+}
+
+/* An error of the run leaves no file either, as far as the target still lets one be removed. */
+static enum exit_status write_volume(const struct request *request) {
+  static struct volume volume;
+  static struct spate_exfat_clip clip;
+
+  volume_open(&volume, request->target, TARGET_WRITE);
+  const uint64_t bytes = room_for(request, &volume);
+  enum spate_error error = run_all(request, &volume.target, reserve(&volume, &clip, bytes));
+  const enum spate_error discarded = spate_exfat_discard(&clip);
+  const enum spate_error unmounted = volume_unmount(&volume);
+  if (error == SPATE_OK) error = discarded;
+  if (error == SPATE_OK) error = unmounted;
+  expect(error, request->target);
+  return EXIT_DONE;
 }
 
 static enum exit_status run(int count, char **words) {
-  static struct volume volume;
-  static struct spate_exfat_clip clip;
   const struct request request = parse(count, words);
 
-  if (!request.write) {
-    target_open(&volume.target, request.target, TARGET_READ, 0);
-    run_all(&request, &volume.target, (struct place){0, volume.target.block->blocks});
-    target_close(&volume.target);
-    return EXIT_DONE;
-  }
-  volume_open(&volume, request.target, TARGET_WRITE);
-  run_all(&request, &volume.target, reserve(&volume, &clip));
-  remove_file(&volume, &clip);
-  volume_close(&volume);
-  return EXIT_DONE;
+  return request.write ? write_volume(&request) : read_target(&request);
 }
 
 const struct command command_speedtest = {

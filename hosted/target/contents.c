@@ -11,6 +11,7 @@
 
 #include <blkid.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,19 +27,30 @@ struct looking {
   int copy;
   uint8_t *data; /* PIECE_BYTES */
   uint64_t bytes;
-  bool found;
+  bool found, unreadable;
   FILE *to;
 };
 
-static void copy(const struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
+/* A drive that fails is one that somebody may want to wipe: what cannot be read is said once, and left out. */
+static void say_unreadable(struct looking *looking, uint64_t at_bytes, enum spate_error error) {
+  if (!looking->unreadable)
+    (void)fprintf(looking->to, "%s: byte %" PRIu64 " cannot be read: %s. What it holds is not known\n",
+                  looking->target->name, at_bytes, spate_error_name(error));
+  looking->unreadable = looking->found = true;
+}
+
+static void copy(struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
   struct spate_block *block = looking->target->block;
   const uint64_t end_bytes = (at_bytes + bytes) & ~(uint64_t)(spate_block_bytes(block) - 1u);
 
   while (at_bytes < end_bytes) {
     const uint64_t now = end_bytes - at_bytes < PIECE_BYTES ? end_bytes - at_bytes : PIECE_BYTES;
-    expect(
-        spate_block_read(block, at_bytes >> block->block_shift, (uint32_t)(now >> block->block_shift), looking->data),
-        looking->target->name);
+    const enum spate_error error =
+        spate_block_read(block, at_bytes >> block->block_shift, (uint32_t)(now >> block->block_shift), looking->data);
+    if (error != SPATE_OK) {
+      say_unreadable(looking, at_bytes, error);
+      return; /* a failing drive takes long for each piece */
+    }
     if (pwrite(looking->copy, looking->data, (size_t)now, (off_t)at_bytes) != (ssize_t)now)
       fail(EXIT_FAILED, "memory for a look at %s: %s", looking->target->name, strerror(errno));
     at_bytes += now;

@@ -9,7 +9,8 @@
 
 /*
  * Writes a line for each thing found, "NAME: partition 1: 1.9 GB, exfat "SPATE"". Reads the target's first megabytes
- * and its last, and those of its partitions. True: something was found. Ends the program on a read error.
+ * and its last, and those of its partitions. True: something was found, or something could not be read, which is a line
+ * too.
  */
 bool contents_write(const struct target *target, FILE *to);
 

@@ -11,8 +11,10 @@
 #include "../../ports/common/host_port.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux_port.h>
 #include <rig.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +29,8 @@ struct virtual_drive {
   struct sim_drive *media;
   struct spate_pcie_device device;
   struct drive drive;
-  int file; /* keeps what is on it; −1: nothing does */
-  bool keep;
+  int file;   /* keeps what is on it; −1: nothing does */
+  char *path; /* of it, absolute and without links; NULL: it is not to be written */
   int always; /* an event that is always there: nobody sleeps while virtual time could pass */
 };
 
@@ -98,25 +100,87 @@ static void load(struct virtual_drive *own, const char *path, uint64_t capacity_
   }
 }
 
+/* Is this still the file of that name? Whoever had it open may have put another in its place. */
+static bool is_current(int file, const char *path) {
+  struct stat opened, named;
+
+  return fstat(file, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
 static void open_kept(struct virtual_drive *own, const char *path, enum target_access access, uint64_t bytes) {
-  own->keep = access != TARGET_READ;
-  own->file = open(path, (own->keep ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
-  if (own->file < 0) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
-  if (own->keep && flock(own->file, LOCK_EX | LOCK_NB) != 0) fail(EXIT_REFUSED, "%s is in use by another spate", path);
+  const bool keep = access != TARGET_READ;
+
+  for (;;) {
+    own->file = open(path, (keep ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
+    if (own->file < 0) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+    if (!keep) break;
+    if (flock(own->file, LOCK_EX | LOCK_NB) != 0) fail(EXIT_REFUSED, "%s is in use by another spate", path);
+    if (is_current(own->file, path)) break;
+    (void)close(own->file);
+  }
+  if (keep && (own->path = realpath(path, NULL)) == NULL) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
   load(own, path, bytes);
 }
 
 /* As it was sparse before, it is made sparse again. */
-static void save(struct virtual_drive *own, const char *name, uint64_t capacity_bytes) {
+static bool write_store(const struct sim_store *store, int file, uint64_t capacity_bytes) {
   static uint8_t page[SIM_PAGE];
-  const struct sim_store *store = sim_drive_store(own->media);
-  bool good = ftruncate(own->file, 0) == 0 && ftruncate(own->file, (off_t)capacity_bytes) == 0;
+  bool good = ftruncate(file, (off_t)capacity_bytes) == 0;
 
   for (uint64_t at = 0; good && sim_store_next(store, &at); at += SIM_PAGE) {
     sim_store_read(store, at, page, sizeof page);
-    good = pwrite(own->file, page, sizeof page, (off_t)at) == (ssize_t)sizeof page;
+    const ssize_t written = pwrite(file, page, sizeof page, (off_t)at);
+    if (written >= 0 && written < (ssize_t)sizeof page) errno = ENOSPC;
+    good = written == (ssize_t)sizeof page;
   }
-  if (!good) fail(EXIT_FAILED, "%s: what is on the drive cannot be kept: %s", name, strerror(errno));
+  return good && fsync(file) == 0;
+}
+
+/* A new file beside the old one, and as the old one is for others. −1: it cannot be made. */
+static int open_beside(const struct virtual_drive *own, char *beside, size_t beside_bytes) {
+  struct stat status;
+
+  if ((size_t)snprintf(beside, beside_bytes, "%s.XXXXXX", own->path) >= beside_bytes) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  const int file = mkostemp(beside, O_CLOEXEC);
+  if (file < 0) return -1;
+  /* Only root may give a file away: to others it stays theirs. */
+  if (fstat(own->file, &status) == 0 && fchown(file, status.st_uid, status.st_gid) == 0)
+    (void)fchmod(file, status.st_mode & 07777u);
+  (void)flock(file, LOCK_EX | LOCK_NB); /* from the rename on, it is the one that is in use */
+  return file;
+}
+
+static void sync_folder(const char *path) {
+  char folder[PATH_MAX];
+
+  (void)snprintf(folder, sizeof folder, "%.*s/", (int)(strrchr(path, '/') - path), path);
+  const int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return;
+  (void)fsync(opened);
+  (void)close(opened);
+}
+
+/* The old file stays until the new one is whole: a full disk or a power cut loses no volume. */
+static void save(struct virtual_drive *own, const char *name, uint64_t capacity_bytes) {
+  const struct sigaction ignore = {.sa_handler = SIG_IGN};
+  char beside[PATH_MAX];
+
+  (void)sigaction(SIGXFSZ, &ignore, NULL); /* a limit to the size of files is an error as others are */
+  const int file = open_beside(own, beside, sizeof beside);
+  if (file >= 0 && write_store(sim_drive_store(own->media), file, capacity_bytes) && rename(beside, own->path) == 0) {
+    sync_folder(own->path);
+    (void)close(own->file);
+    own->file = file;
+    return;
+  }
+  const int error = errno;
+  if (file >= 0) (void)unlink(beside);
+  fail(EXIT_FAILED, "%s: what is on the drive cannot be kept, and %s stays as it was: %s", name, own->path,
+       strerror(error));
 }
 
 /* ---- the target ---- */
@@ -125,10 +189,11 @@ static void close_sim(struct target *target) {
   struct virtual_drive *own = target->backend;
 
   drive_close(&own->drive, target->name);
-  if (own->keep) save(own, target->name, sim_drive_blocks(own->media) << sim_drive_block_shift(own->media));
+  if (own->path != NULL) save(own, target->name, sim_drive_blocks(own->media) << sim_drive_block_shift(own->media));
   if (own->file >= 0) (void)close(own->file);
   (void)close(own->always);
   stop_machine();
+  free(own->path);
   free(own);
 }
 

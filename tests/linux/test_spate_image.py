@@ -180,15 +180,20 @@ def test_a_sensor_that_is_too_fast_loses_and_says_so(image):
     assert answer("verify", image, "fast")["whole"]
 
 
-def forbid_io_uring():
-    """For the child: io_uring_setup answers EPERM, as in many containers."""
-    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.EPERM), (0x06, 0, 0, 0x7FFF0000)]
+def filter_calls(steps):
+    """For the child: a seccomp filter of these instructions, each (code, jump if true, jump if false, value)."""
     filters = b"".join(struct.pack("=HBBI", *step) for step in steps)
     memory = ctypes.create_string_buffer(filters)
     libc = ctypes.CDLL(None, use_errno=True)
     rule = struct.pack("@HP", len(steps), ctypes.addressof(memory))
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 or libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, rule, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp")
+
+
+def forbid_io_uring():
+    """For the child: io_uring_setup answers EPERM, as in many containers."""
+    filter_calls([(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.EPERM),
+                  (0x06, 0, 0, 0x7FFF0000)])
 
 
 def test_where_io_uring_is_forbidden(tmp_path):

@@ -2,16 +2,20 @@
 """Targets that need no machine of their own: virtual drives under the library's driver, and stripes; and the commands on
 them that others have no use for."""
 
+import errno
 import json
+import os
 import random
 import re
+import resource
+import subprocess
 import time
 
 import program
 import pytest
 import volume as judge
 
-from test_spate_image import FAILED, REFUSED, USAGE, answer, digest, spate
+from test_spate_image import FAILED, IO_URING_SETUP, REFUSED, SPATE, USAGE, answer, digest, filter_calls, spate
 
 MIB = 1 << 20
 
@@ -21,6 +25,18 @@ def data(tmp_path):
     path = tmp_path / "data"
     path.write_bytes(random.Random(1).randbytes(9 * MIB + 1234))
     return path
+
+
+def memory_peak_bytes(*words, take_bytes):
+    """Of a command whose output is read so far, and which is then stopped."""
+    with subprocess.Popen([SPATE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as command:
+        left = take_bytes
+        while left > 0 and (got := len(command.stdout.read(min(left, MIB)))) > 0:
+            left -= got
+        command.stdout.close()
+        _, _, usage = os.wait4(command.pid, 0)
+        command.returncode = 0
+    return usage.ru_maxrss * 1024
 
 
 # ---- virtual drives ----
@@ -41,6 +57,26 @@ def test_a_virtual_drive_keeps_what_is_on_it_in_a_file(tmp_path, data):
     # The file is the drive as others see it.
     assert spate("extract", kept, "clip", "-", text=False).stdout == data.read_bytes()
     judge.partition_offset_bytes(kept)
+
+
+def test_what_a_virtual_drive_held_survives_a_full_disk(tmp_path, data):
+    kept = tmp_path / "kept.img"
+    drive = f"sim:990pro:{kept}"
+    spate("format", drive, "--yes")
+    spate("record", drive, "clip", "--from", data)
+    kept.chmod(0o640)
+    files = set(tmp_path.iterdir())
+    full = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 * MIB, 64 * MIB))}
+    said = spate("record", drive, "more", "--from", data, status=FAILED, **full).stderr
+    assert "cannot be kept" in said and str(kept) in said and set(tmp_path.iterdir()) == files
+    assert [entry["path"] for entry in answer("ls", drive)["entries"]] == ["clip"]
+    assert spate("extract", drive, "clip", "-", text=False).stdout == data.read_bytes()
+    # A link stays one, and the file it leads to stays as it was for others.
+    link = tmp_path / "link.img"
+    link.symlink_to(kept.name)
+    spate("rm", f"sim:990pro:{link}", "clip")
+    assert link.is_symlink() and answer("ls", drive)["entries"] == [] and kept.stat().st_mode & 0o777 == 0o640
+    assert set(tmp_path.iterdir()) == files | {link}
 
 
 def test_a_virtual_drive_without_a_file_is_new_each_time():
@@ -85,6 +121,47 @@ def test_the_speed_test_leaves_the_volume_as_it_was(tmp_path, data):
     assert digest(image) == before
     spate("speedtest", image, "--block", "1000", status=USAGE)
     spate("speedtest", image, "--block", "513", status=USAGE)
+
+
+@pytest.mark.parametrize("block,words,status", [(4096, ("--block", "4KiB", "--block", "512"), USAGE),
+                                                (512, ("--block", "4MiB"), USAGE)])
+def test_a_speed_test_that_cannot_be_leaves_the_volume_as_it_was(tmp_path, block, words, status):
+    image, most = tmp_path / "rec.img", tmp_path / "most"
+    spate("format", image, "--size", "64MiB", "--block", block)
+    if "4MiB" in words:
+        most.write_bytes(bytes(answer("info", image)["volume"]["free_bytes"] - 2 * MIB))
+        spate("record", image, "most", "--from", most)
+    before = digest(image)
+    spate("speedtest", image, "--write", *words, status=status)
+    assert digest(image) == before
+
+
+def test_a_speed_test_that_fails_leaves_no_file(tmp_path):
+    image = tmp_path / "rec.img"
+    spate("format", image, "--size", "64MiB")
+    before = answer("info", image)["volume"]
+    failing = {"preexec_fn": lambda: failing_calls(PWRITEV2, 40 * MIB, 64 * MIB - 8 * MIB)}
+    said = spate("speedtest", image, "--write", "--block", "1MiB", "--size", "64MiB", status=FAILED, **failing).stderr
+    assert "MEDIA" in said
+    checked = answer("check", image)
+    assert (checked["files"], checked["reservations"], checked["dirty"]) == (0, 0, False)
+    assert answer("info", image)["volume"] == before
+
+
+def test_a_speed_test_leaves_a_file_of_its_name_alone(tmp_path, data):
+    image = tmp_path / "rec.img"
+    spate("format", image, "--size", "64MiB")
+    spate("record", image, "spate-speedtest.tmp", "--from", data)
+    before = digest(image)
+    said = spate("speedtest", image, "--write", "--size", "1MiB", status=REFUSED).stderr
+    assert "spate-speedtest.tmp" in said and digest(image) == before
+
+
+def test_the_memory_of_a_speed_test_is_for_what_is_in_flight(tmp_path):
+    image = tmp_path / "rec.img"
+    spate("format", image, "--size", "64MiB")
+    peak_bytes = memory_peak_bytes("speedtest", image, "--depth", "256", "--block", "4MiB", "--size", "8MiB", take_bytes=MIB)
+    assert peak_bytes < 700 * MIB  # 128 MiB and the sanitizer's; not 1 GiB
 
 
 # ---- stripes ----
@@ -133,7 +210,44 @@ def test_wrong_stripes(pair, tmp_path):
     spate("info", f"stripe:{a},{b}")
 
 
+def test_a_stripe_that_is_too_small_is_not_made(tmp_path):
+    members = [tmp_path / name for name in ("a", "b")]
+    for member in members:
+        with open(member, "wb") as file:
+            file.truncate(32 * MIB)
+    program.run("mkfs.ext4", "-q", members[1])
+    before = [digest(member) for member in members]
+    words = ("format", f"stripe:{members[0]},{members[1]}", "--erase", "--yes")
+    assert "nothing was written" in spate(*words, "--cluster", "32MiB", status=USAGE).stderr
+    assert [digest(member) for member in members] == before
+    spate(*words)
+
+
 # ---- before something is lost ----
+
+
+PREADV, PWRITEV2 = {"x86_64": (295, 328), "aarch64": (69, 287)}[os.uname().machine]
+
+
+def failing_calls(number, begin, end):
+    """For the child: this call answers EIO where the offset, its fourth argument, is from `begin` up to `end`."""
+    filter_calls([(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.EPERM),
+                  (0x15, 0, 4, number), (0x20, 0, 0, 16 + 3 * 8), (0x35, 0, 2, begin), (0x35, 1, 0, end),
+                  (0x06, 0, 0, 0x00050000 | errno.EIO), (0x06, 0, 0, 0x7FFF0000)])
+
+
+def test_what_cannot_be_read_can_be_wiped(pair):
+    image, _ = pair
+    failing = {"preexec_fn": lambda: failing_calls(PREADV, 0, 4 * MIB)}
+    said = spate("format", image, "--yes", status=FAILED, **failing).stderr
+    assert "cannot be read" in said
+    said = spate("trim", image, "--yes", **failing).stderr
+    assert said.count("cannot be read") == 1 and "nothing that is known" not in said
+    program.run("mkfs.ext4", "-q", image)
+    tail = {"preexec_fn": lambda: failing_calls(PREADV, 127 * MIB, 128 * MIB)}
+    said = spate("format", image, "--erase", "--yes", **tail).stderr
+    assert said.count("cannot be read") == 1 and "ext4" in said
+    assert answer("check", image)["bad"] == 0
 
 
 def test_what_is_on_a_target_is_named(pair):
@@ -182,15 +296,18 @@ def test_check_finds_what_is_wrong(tmp_path, data):
     first, second = (stream_entry(content, name) for name in ("one", "two"))
     first_cluster = content[first + 20 : first + 24]
 
-    def damaged(at, value):
+    def damaged(at, value, stream=second):
         wrong = bytearray(content)
         wrong[at : at + len(value)] = value
-        begin = second - 32
+        begin = stream - 32
         wrong[begin + 2 : begin + 4] = entry_checksum(wrong[begin : begin + 96])
         image.write_bytes(wrong)
         return answer("check", image, status=FAILED)
 
     assert "shares a cluster" in damaged(second + 20, first_cluster)["findings"][0]["finding"]
+    # What is behind the valid length is the file's as well: the first one's now reaches into the second one's.
+    lengths = (4096).to_bytes(8, "little") + content[first + 16 : first + 24] + (20 * MIB).to_bytes(8, "little")
+    assert "shares a cluster" in damaged(first + 8, lengths, first)["findings"][0]["finding"]
     far = (1 << 30).to_bytes(4, "little")
     assert damaged(second + 20, far)["bad"] == 1
     wrong = bytearray(content)
@@ -228,6 +345,48 @@ def test_replay_keeps_the_pace(tmp_path, data):
     assert time.monotonic() - begun >= data.stat().st_size / 8e6 * 0.95
     spate("replay", image, "clip", "--rate", "none", status=USAGE)
     assert "No space left" in spate("replay", image, "clip", "--to", "/dev/full", status=FAILED).stderr
+
+
+def test_replay_writes_to_nothing_that_keeps_it(tmp_path, data):
+    image, other = tmp_path / "rec.img", tmp_path / "other"
+    spate("format", image, "--size", "64MiB")
+    spate("record", image, "clip", "--from", data)
+    other.write_bytes(b"theirs")
+    before = digest(image)
+    for to in (image, other):
+        assert "FIFO" in spate("replay", image, "clip", "--to", to, status=REFUSED).stderr
+    assert digest(image) == before and other.read_bytes() == b"theirs"
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with open(tmp_path / "played", "wb") as played, subprocess.Popen(["cat", fifo], stdout=played):
+        spate("replay", image, "clip", "--to", fifo)
+    assert (tmp_path / "played").read_bytes() == data.read_bytes()
+
+
+def test_replay_takes_its_memory_once(tmp_path):
+    drive, small = f"sim:ideal:{tmp_path}/kept", tmp_path / "small"
+    small.write_bytes(bytes(100_000))
+    spate("format", drive, "--yes")
+    spate("record", drive, "clip", "--from", small)
+    assert memory_peak_bytes("replay", drive, "clip", "--loop", take_bytes=8_000_000) < 600 * MIB  # 80 turns of 16 MiB
+
+
+# ---- extract ----
+
+
+def test_extract_over_a_file(tmp_path, data, pair):
+    kept, out = tmp_path / "kept", tmp_path / "out"
+    stripe = f"stripe:{pair[0]},{pair[1]}"
+    for target, own in ((f"sim:ideal:{kept}", kept), (stripe, pair[1])):
+        spate("format", target, "--yes")
+        spate("record", target, "clip", "--from", data)
+        out.write_bytes(b"theirs")
+        spate("extract", target, "clip", out, status=REFUSED)
+        spate("extract", target, "clip", out, "--force")
+        assert out.read_bytes() == data.read_bytes()
+        # What the target is made of is never written over.
+        assert "the target itself" in spate("extract", target, "clip", own, "--force", status=REFUSED).stderr
+        assert spate("extract", target, "clip", "-", text=False).stdout == data.read_bytes()
 
 
 def test_health_of_what_has_none(tmp_path):
