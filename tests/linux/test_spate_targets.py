@@ -271,7 +271,7 @@ def test_trim_and_erase(tmp_path, pair):
     blocks = image.stat().st_blocks
     spate("trim", image, "--yes")
     assert "holds no volume" in spate("info", image, status=FAILED).stderr and image.stat().st_blocks < blocks / 10
-    assert "no NVMe drive" in spate("erase", image, "--yes", status=USAGE).stderr
+    assert "no NVMe drive" in spate("erase", image, "--yes", status=REFUSED).stderr
     drive = f"sim:980pro:{tmp_path}/kept"
     spate("format", drive, "--yes")
     assert "Samsung SSD 980 PRO" in spate("erase", drive, status=REFUSED).stderr
