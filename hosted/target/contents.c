@@ -57,11 +57,17 @@ static void copy(struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
   }
 }
 
+/* NULL, with a sentence: libblkid cannot look. On 32-bit machines that is so after January 2038, as its time there has
+ * 32 bits. */
 static blkid_probe probe_of(const struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
   blkid_probe probe = blkid_new_probe();
 
-  if (probe == NULL || blkid_probe_set_device(probe, looking->copy, (blkid_loff_t)at_bytes, (blkid_loff_t)bytes) != 0)
-    fail(EXIT_FAILED, "libblkid cannot look at %s", looking->target->name);
+  if (probe == NULL) fail(EXIT_FAILED, "no memory");
+  if (blkid_probe_set_device(probe, looking->copy, (blkid_loff_t)at_bytes, (blkid_loff_t)bytes) != 0) {
+    (void)fprintf(looking->to, "%s: libblkid cannot look at it: %s\n", looking->target->name, strerror(errno));
+    blkid_free_probe(probe);
+    return NULL;
+  }
   (void)blkid_probe_set_sectorsize(probe, spate_block_bytes(looking->target->block));
   (void)blkid_probe_enable_superblocks(probe, 1);
   (void)blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_LABEL);
@@ -89,6 +95,7 @@ static void look_at_partition(struct looking *looking, blkid_partition partition
   if (at_bytes >= looking->bytes || bytes == 0 || bytes > looking->bytes - at_bytes) return;
   copy(looking, at_bytes, bytes < HEAD_BYTES ? bytes : HEAD_BYTES);
   blkid_probe probe = probe_of(looking, at_bytes, bytes);
+  if (probe == NULL) return;
   const char *what = superblock(probe, text, sizeof text);
   (void)fprintf(looking->to, "%s: partition %d: %s, %s\n", looking->target->name, blkid_partition_get_partno(partition),
                 units_decimal(bytes, size), what != NULL ? what : "nothing that is known");
@@ -110,26 +117,32 @@ static void look_at_table(struct looking *looking, blkid_probe probe) {
     look_at_partition(looking, blkid_partlist_get_partition(list, i));
 }
 
+static void look_at_all(struct looking *looking) {
+  blkid_probe probe = probe_of(looking, 0, looking->bytes);
+  char text[160];
+
+  if (probe == NULL) return;
+  const char *what = superblock(probe, text, sizeof text);
+  if (what != NULL) {
+    looking->found = true;
+    (void)fprintf(looking->to, "%s: %s\n", looking->target->name, what);
+  }
+  look_at_table(looking, probe);
+  blkid_free_probe(probe);
+}
+
 bool contents_write(const struct target *target, FILE *to) {
   struct looking looking = {.target = target,
                             .copy = memfd_create("contents", MFD_CLOEXEC),
                             .data = memory_take(PIECE_BYTES),
                             .bytes = target->block->blocks << target->block->block_shift,
                             .to = to};
-  char text[160];
 
   if (looking.copy < 0 || ftruncate(looking.copy, (off_t)looking.bytes) != 0)
     fail(EXIT_FAILED, "memory for a look at %s: %s", target->name, strerror(errno));
   copy(&looking, 0, looking.bytes < HEAD_BYTES ? looking.bytes : HEAD_BYTES);
   if (looking.bytes > HEAD_BYTES + TAIL_BYTES) copy(&looking, looking.bytes - TAIL_BYTES, TAIL_BYTES);
-  blkid_probe probe = probe_of(&looking, 0, looking.bytes);
-  const char *what = superblock(probe, text, sizeof text);
-  if (what != NULL) {
-    looking.found = true;
-    (void)fprintf(to, "%s: %s\n", target->name, what);
-  }
-  look_at_table(&looking, probe);
-  blkid_free_probe(probe);
+  look_at_all(&looking);
   memory_give(looking.data);
   (void)close(looking.copy);
   return looking.found;
