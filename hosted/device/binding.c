@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME_BYTES 64u
@@ -50,20 +51,38 @@ static dev_t number_of(const char *address, const char *disk) {
   return makedev(major_number, minor_number);
 }
 
+#define NO_NODE    (-2)
+#define TRIES      20
+#define TRY_NAP_NS 50000000L
+
+/* The kernel's driver may have the drive for a moment only, after another spate: then its node is still to come, or the
+ * kernel is reading its partitions. So for a second it is tried again. −1: errno says why. */
+static int open_exclusively(const char *path, dev_t number) {
+  const struct timespec nap = {.tv_nsec = TRY_NAP_NS};
+  int fd = NO_NODE;
+
+  for (unsigned tries = 0; fd < 0 && tries < TRIES; tries++) {
+    struct stat status;
+    if (tries > 0) (void)nanosleep(&nap, NULL);
+    const bool there = stat(path, &status) == 0 && S_ISBLK(status.st_mode) && status.st_rdev == number;
+    fd = there ? open(path, O_RDWR | O_EXCL | O_CLOEXEC) : NO_NODE;
+  }
+  return fd;
+}
+
 /* Exclusive use is what mounts, md, LVM and dm have. */
 static void check_disk(const char *address, const char *disk) {
   char path[64], why[PATH_MAX + 128];
   const dev_t number = number_of(address, disk);
-  struct stat status;
 
   (void)snprintf(path, sizeof path, "/dev/%.40s", disk);
   if (in_use_device(number, why, sizeof why))
     fail(EXIT_REFUSED, "%s is %s, which %s: it stays with the kernel. Unmount it, or take it out of use, first",
          address, path, why);
-  if (stat(path, &status) != 0 || !S_ISBLK(status.st_mode) || status.st_rdev != number)
+  const int fd = open_exclusively(path, number);
+  if (fd == NO_NODE)
     fail(EXIT_REFUSED, "%s is the disk %s, and %s is not its node, so nobody can tell whether it is in use", address,
          disk, path);
-  const int fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
   if (fd < 0)
     fail(EXIT_REFUSED, "%s is %s, and that cannot be had exclusively: %s. It stays with the kernel", address, path,
          strerror(errno));

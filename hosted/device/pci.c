@@ -52,6 +52,7 @@ static void enable(struct device *device) {
 /* NVMe 1.4, 3.1: CAP.TO, CC.EN, CSTS.RDY. */
 enum { NVME_CAP = 0x00, NVME_CC = 0x14, NVME_CSTS = 0x1c };
 #define NVME_CSTS_READY UINT32_C(1)
+#define ALL_ONES        UINT32_C(0xffffffff)
 #define NVME_TO(cap)    ((cap) >> 24 & 0xffu) /* in half seconds */
 #define STEP_NS         1000000L
 
@@ -64,6 +65,9 @@ static void stop_controller(const struct device *device) {
   volatile uint32_t *registers = (volatile uint32_t *)device->registers;
   const uint32_t limit_ms = (NVME_TO(registers[NVME_CAP / 4]) + 1u) * 500u;
 
+  if (registers[NVME_CSTS / 4] == ALL_ONES)
+    fail(EXIT_FAILED, "%s: its registers read all ones: it fell off the bus. Check power and the link",
+         device->address);
   registers[NVME_CC / 4] = 0;
   for (uint32_t ms = 0; (registers[NVME_CSTS / 4] & NVME_CSTS_READY) != 0; ms++) {
     if (ms > limit_ms) fail(EXIT_FAILED, "%s: the controller does not stop. Power it off and on", device->address);
