@@ -11,7 +11,6 @@ import pathlib
 import re
 import subprocess
 import tarfile
-import threading
 
 import program
 import qemu
@@ -255,24 +254,19 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, 
 
 def converse(command, timeout_s, echo):
     """What the guest's console says until it shuts down."""
-    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT)
-    timer = threading.Timer(timeout_s, process.kill)
-    timer.start()
-    lines, begun = [], False
-    try:
-        for line in process.stdout:
-            lines.append(line.decode("utf-8", "replace").replace("\r", ""))
-            if echo and begun and not lines[-1].startswith("guest: exit "):
-                echo(lines[-1].rstrip("\n"))
-            begun = begun or lines[-1] == "guest: begin\n"
-        status = process.wait()
-    finally:
-        timed_out = not timer.is_alive()
-        timer.cancel()
-        process.kill()
-        process.wait()
+    lines = [b""]  # the last one is not whole yet
+
+    def see(piece):
+        whole = len(lines) - 1
+        lines[-1:] = (lines[-1] + piece).split(b"\n")
+        for number in range(whole, len(lines) - 1):
+            line = lines[number] = lines[number].replace(b"\r", b"")
+            if echo and b"guest: begin" in lines[:number] and not line.startswith(b"guest: exit "):
+                echo(line.decode("utf-8", "replace"))
+
+    status, timed_out = program.watch(command, see, timeout_s=timeout_s)
+    text = b"\n".join(lines).decode("utf-8", "replace")
     if timed_out or status != 0:
         ending = f"stopped after {timeout_s} s" if timed_out else program.ending(status)
-        raise program.Failed(command, ending, "".join(lines))
-    return "".join(lines)
+        raise program.Failed(command, ending, text)
+    return text

@@ -6,6 +6,7 @@ import pathlib
 import shlex
 import signal
 import subprocess
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -63,3 +64,20 @@ def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None
         empty = "" if text else b""
         raise Failed(words, ending(done.returncode), (done.stdout or empty) + (done.stderr or empty))
     return done
+
+
+def watch(words, see, *, timeout_s: float, **options) -> tuple[int, bool]:
+    """Runs a program to its end. see() is called with its output, standard error in it, as it comes. Its status, and
+    whether it was stopped because it took longer than `timeout_s`."""
+    process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, **options)
+    timer = threading.Timer(timeout_s, process.kill)
+    timer.start()
+    try:
+        while piece := process.stdout.read1(4096):
+            see(piece)
+        return process.wait(), not timer.is_alive()
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()

@@ -4,9 +4,7 @@
 import dataclasses
 import pathlib
 import re
-import subprocess
 import sys
-import threading
 
 import program
 
@@ -101,22 +99,13 @@ def run(
 ) -> Result:
     """Start a firmware and wait for its end. With `echo` its console is shown as it comes."""
     words = command(board_name, app, drive, arguments or {}, options)
-    process = subprocess.Popen(
-        words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    timer = threading.Timer(timeout_s, process.kill)
-    timer.start()
     pieces = []
-    try:
-        while piece := process.stdout.read1(4096):
-            pieces.append(piece)
-            if echo:
-                sys.stdout.buffer.write(piece)
-                sys.stdout.buffer.flush()
-        status = process.wait()
-    finally:
-        timed_out = not timer.is_alive()
-        timer.cancel()
-        process.kill()
-        process.wait()
+
+    def see(piece):
+        pieces.append(piece)
+        if echo:
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+
+    status, timed_out = program.watch(words, see, timeout_s=timeout_s, cwd=cwd)
     return Result(status, b"".join(pieces).decode("utf-8", "replace"), words, timed_out)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "Records streams onto NVMe drives, as files that any PC opens"
-DESCRIPTION = "The command spate: records standard input, FIFOs and files onto image files and block devices, \
-               as exFAT volumes with checkpoints, and verifies, extracts and recovers recordings."
+DESCRIPTION = "The command spate: records pipes, files, UDP and rings of other programs onto image files, block devices \
+               and NVMe drives, as exFAT volumes with checkpoints, and verifies, extracts and recovers recordings."
 SECTION = "console/utils"
 LICENSE = "Apache-2.0"
 LIC_FILES_CHKSUM = "file://LICENSE;md5=3b83ef96387f14655fc854ddc3c6bd57"
