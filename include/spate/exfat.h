@@ -121,7 +121,8 @@ struct spate_exfat {
   enum spate_error failed; /* a change stopped half-way: no further ones until the next mount mends it */
   bool busy;               /* an operation is in progress */
   bool corrupt;            /* a contradiction was found: nothing new is written */
-  bool from_backup;        /* the main boot region is to be repaired before the first change */
+  bool from_backup;        /* the main boot region is to be repaired before the first change, ... */
+  bool clear_to_zero;      /* ... and this flag to be cleared */
   bool foreign_dirty;      /* VolumeDirty was not set by us: it stays */
   bool dirty;              /* VolumeDirty is set by us */
   bool unflushed;          /* something was written without FUA */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mkdir, delete, rename. The journal is the record's last slot; every step below is durable before the next begins.
+ * VolumeDirty is set after the journal is written, and taken back before it is cleared.
  *
  * mkdir: journal {cluster}; bitmap, zeros, barrier; entry set; journal cleared. Before the entry the cluster has no
  * owner and recovery frees it; after it, it has one.
@@ -175,7 +176,9 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
   enum spate_error error = exfat_begin_change(volume);
 
   if (error != SPATE_OK) return error;
-  error = exfat_clean(volume, remove_set(volume, path, &chain));
+  error = remove_set(volume, path, &chain);
+  enum spate_error clean_error = exfat_clean(volume, UINT32_MAX);
+  if (error == SPATE_OK) error = clean_error;
   if (error == SPATE_OK) {
     enum spate_error trim_error = each_run(volume, chain, exfat_trim);
     /* The file is gone for good; TRIM is advice that the drive did not take. */
@@ -212,17 +215,16 @@ static bool fits_in_place(const struct spate_exfat *volume, const struct exfat_s
          in_block + old->place.entries * EXFAT_ENTRY_BYTES <= exfat_block_bytes(volume);
 }
 
-/* One write: the new set, and slots that it does not need as unused. */
+/* One write of one block: the new set, and slots that it does not need as unused. A cut leaves one or the other, so the
+ * volume need not be marked dirty for it. */
 static enum spate_error rename_in_place(struct spate_exfat *volume, const struct exfat_set *old,
                                         struct exfat_set *set) {
   if (exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* it may know this set by its checksum */
-  enum spate_error error = exfat_boot_dirty(volume, true);
-
   for (uint32_t i = set->place.entries; i < old->place.entries; i++) {
     memset(set->raw + i * EXFAT_ENTRY_BYTES, 0, EXFAT_ENTRY_BYTES);
     set->raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
   }
-  return error == SPATE_OK ? exfat_entries_write(volume, &old->place, set->raw) : error;
+  return exfat_entries_write(volume, &old->place, set->raw);
 }
 
 static enum spate_error move(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,

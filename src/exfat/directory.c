@@ -138,9 +138,8 @@ enum spate_error exfat_slots_find(struct spate_exfat *volume, struct spate_exfat
   if (error != SPATE_OK) return error;
   if (!room.found) return SPATE_E_NO_SPACE;
   *place = (struct exfat_place){.directory = *directory, .offset_bytes = room.start, .entries = entries};
-  if (room.start + entries * EXFAT_ENTRY_BYTES <= room.end) return SPATE_OK;
-  error = exfat_boot_dirty(volume, true);
-  return error == SPATE_OK ? move_end(volume, directory, &room, entries) : error;
+  /* Each write of move_end leaves the same entries in use: the volume need not be marked dirty for it. */
+  return room.start + entries * EXFAT_ENTRY_BYTES <= room.end ? SPATE_OK : move_end(volume, directory, &room, entries);
 }
 
 enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,

@@ -60,7 +60,7 @@ enum {
   BOOT_PERCENT = 112,
   BOOT_SIGNATURE = 510
 };
-enum { BOOT_ACTIVE_FAT = 1, BOOT_DIRTY = 2 };
+enum { BOOT_ACTIVE_FAT = 1, BOOT_DIRTY = 2, BOOT_CLEAR_TO_ZERO = 8 };
 #define BOOT_PERCENT_UNKNOWN 0xffu
 
 /* Fields of a file entry, and of a stream extension counted from the start of the set. */
@@ -102,10 +102,10 @@ enum spate_error exfat_begin(struct spate_exfat *volume);
 void exfat_end(struct spate_exfat *volume);
 /* begin, for an operation that may write: not on a volume that contradicts itself. */
 enum spate_error exfat_begin_change(struct spate_exfat *volume);
-/* After a change that came to `error`: VolumeDirty off if no clip is open, nothing is left to be recovered, and no
- * contradiction was found. */
-enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error);
-/* clean and end */
+/* VolumeDirty off, if none of these slots of the record is in use, so that no clip is open and nothing is left to be
+ * recovered, and if no contradiction was found. */
+enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots);
+/* After a change that came to `error`: clean and end. */
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error);
 /* FLUSH what was written without FUA. */
 enum spate_error exfat_barrier(struct spate_exfat *volume);
@@ -287,6 +287,8 @@ enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_p
 
 uint32_t exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
 enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
+/* Before the first change: the main region written anew if it was damaged, ClearToZero cleared. */
+enum spate_error exfat_boot_mend(struct spate_exfat *volume);
 /* VolumeDirty on (once) or off. */
 enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 
@@ -326,14 +328,16 @@ void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shi
 enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 /* Have the file, for the first change of a foreign volume. */
 enum spate_error exfat_record_need(struct spate_exfat *volume);
-enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
+/* The record written, then VolumeDirty on. */
+enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
+/* What the slot names is settled and durable: VolumeDirty off if it was the last one, then the slot cleared. */
+enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot);
 enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid);
-enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot);
 /* A directory change that mount could not finish may be a file under two names: no other one takes its place. */
 static inline bool exfat_journal_held(const struct spate_exfat *volume) {
   return (volume->record_unresolved >> EXFAT_RECORD_JOURNAL & 1u) != 0;
 }
-/* Begin a directory change: VolumeDirty on and the journal written. */
+/* Begin a directory change: the journal written and VolumeDirty on. */
 enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record);
 /* End one that came to `error`; on a failure the journal stays for the next mount. */
 enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error);

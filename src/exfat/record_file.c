@@ -71,7 +71,8 @@ enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfa
 
 /*
  * Make the file. There is no record yet to protect this: a cut between bitmap and entry set leaves some clusters
- * allocated without an owner, which every checker calls clean, and which happens at most once in a volume's life.
+ * allocated without an owner, which every checker calls clean, and which happens at most once in a volume's life. The
+ * volume is not marked dirty for it: with no record, a cut would leave that mark for ever.
  */
 static enum spate_error make(struct spate_exfat *volume, struct exfat_path *path) {
   _Alignas(8) uint8_t raw[EXFAT_RECORD_ENTRIES * EXFAT_ENTRY_BYTES];
@@ -80,8 +81,8 @@ static enum spate_error make(struct spate_exfat *volume, struct exfat_path *path
   uint32_t first;
   enum spate_error error = exfat_slots_take(volume, path, EXFAT_RECORD_ENTRIES, &place);
 
+  if (error == SPATE_OK) error = exfat_clean(volume, UINT32_MAX); /* dirty if the directory has grown for it */
   if (error == SPATE_OK) error = exfat_bitmap_find(volume, clusters, &first);
-  if (error == SPATE_OK) error = exfat_boot_dirty(volume, true);
   if (error == SPATE_OK) error = exfat_bitmap_set(volume, first, clusters, true);
   if (error != SPATE_OK) return error;
   uint64_t lba = exfat_cluster_lba(volume, first);

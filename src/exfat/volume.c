@@ -19,22 +19,24 @@ enum spate_error exfat_begin_change(struct spate_exfat *volume) {
 
   if (error != SPATE_OK) return error;
   error = volume->corrupt ? SPATE_E_CORRUPT : volume->failed;
+  if (error == SPATE_OK) error = exfat_boot_mend(volume);
   if (error == SPATE_OK) error = exfat_record_need(volume);
   return error == SPATE_OK ? SPATE_OK : exfat_end_change(volume, error);
 }
 
-enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error) {
+enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots) {
   /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
-  if (!volume->dirty || volume->record_slots != 0 || volume->failed != SPATE_OK || volume->corrupt) return error;
-  enum spate_error clean_error = exfat_barrier(volume);
-  if (clean_error == SPATE_OK) clean_error = exfat_boot_dirty(volume, false);
-  return error == SPATE_OK ? clean_error : error;
+  if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
+    return SPATE_OK;
+  enum spate_error error = exfat_barrier(volume);
+  return error == SPATE_OK ? exfat_boot_dirty(volume, false) : error;
 }
 
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error) {
-  error = exfat_clean(volume, error);
+  enum spate_error clean_error = exfat_clean(volume, UINT32_MAX);
+
   exfat_end(volume);
-  return error;
+  return error == SPATE_OK ? clean_error : error;
 }
 
 enum spate_error exfat_barrier(struct spate_exfat *volume) {

@@ -269,6 +269,63 @@ static void test_dirty_before_us(void **state) {
   }
 }
 
+/* A change that needs no dirty flag repairs the main boot region all the same, and what made it bad stays said. */
+static void test_repair_keeps_dirty(void **state) {
+  (void)state;
+  image_open(&image, 32 * MIB, 512, 0);
+  image_format(&image);
+  put_file("f", "x", 1);
+  image_start(&image)[600] ^= 1;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_rename(&image.volume, "f", "g"), SPATE_OK);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_false(image.found.backup_boot);
+  assert_true(image.found.dirty);
+  image_close(&image);
+}
+
+/* ClearToZero (specification, 3.1.13.4): cleared before the first change, and by no mount that changes nothing. */
+static void test_clear_to_zero(void **state) {
+  (void)state;
+  for (unsigned cut = 0; cut < 2; cut++) {
+    struct spate_exfat_clip clip;
+    image_open(&image, 32 * MIB, 512, 0);
+    image_format(&image);
+    put_file("f", "x", 1);
+    if (cut) assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
+    image_start(&image)[106] |= 8;
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image_start(&image)[106], cut ? 0 : 8); /* recovery is a change */
+    if (!cut) assert_int_equal(spate_exfat_rename(&image.volume, "f", "g"), SPATE_OK);
+    assert_int_equal(image_start(&image)[106], 0);
+    image_close(&image);
+  }
+}
+
+/* A cut between the record and the flag, or between the flag and the record: the volume is not left dirty. */
+static void test_record_outlives_the_flag(void **state) {
+  (void)state;
+  for (uint32_t requests = 1; requests < 10; requests++) {
+    struct spate_exfat_clip clip;
+    image_open(&image, 32 * MIB, 512, 0);
+    image_format(&image);
+    ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_FLUSH),
+                                                   .last_lba = UINT64_MAX,
+                                                   .skip = requests,
+                                                   .times = RAM_ALWAYS,
+                                                   .error = SPATE_E_GONE});
+    enum spate_error error = spate_exfat_arm(&image.volume, &clip, "clip", MIB);
+    if (error == SPATE_OK) error = spate_exfat_close(&clip, 1);
+    assert_int_equal(error, requests < 9 ? SPATE_E_GONE : SPATE_OK);
+    ram_block_clear_faults(&image.ram);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image_start(&image)[106] & 2, 0);
+    assert_int_equal(image.found.reservations, requests < 9 ? 1 : 0);
+    assert_whole(false);
+    image_close(&image);
+  }
+}
+
 /* ---- files whose clusters cannot be theirs ---- */
 
 static void expect_no_write(void) {
@@ -571,6 +628,9 @@ int main(void) {
       cmocka_unit_test(test_cycle),
       cmocka_unit_test(test_contiguous_directory_grows),
       cmocka_unit_test(test_dirty_before_us),
+      cmocka_unit_test(test_repair_keeps_dirty),
+      cmocka_unit_test(test_clear_to_zero),
+      cmocka_unit_test(test_record_outlives_the_flag),
       cmocka_unit_test(test_delete_refused),
       cmocka_unit_test(test_no_trim_on_a_dirty_volume),
       cmocka_unit_test(test_recovery_of_a_broken_chain),
