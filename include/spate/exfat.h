@@ -13,7 +13,8 @@
  *
  * A volume that contradicts itself is read as far as possible and not written to: CORRUPT. A change that the device
  * failed half-way answers with the device's error, as do all changes after it, until the next mount has mended it;
- * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that.
+ * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that;
+ * where a file that cannot be the record has that name, it is ".spate_2", up to ".spate_9" (then: EXISTS).
  *
  * Mount frees what the record names and no entry owns, and only when it has seen every entry: the tree readable to its
  * end, up to 64 directories deep. Where it has not, the record stays, the clusters stay allocated, and recording goes
@@ -230,10 +231,12 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, 
 /* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable; not on a volume that others
  * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; UNSUPPORTED: an
  * entry with clusters of a kind this library does not know; CORRUPT: clusters that cannot be the file's (free, the
- * volume's own, those of an open clip, or a chain that breaks), and nothing was written. */
+ * volume's own, those of an open clip, or a chain that breaks), and nothing was written. Works on a volume of others
+ * that has no room for the record's file: a cut may then leave the file's clusters allocated and owned by nobody. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
 /* Rename, move, or both. After a cut, the next mount leaves the file under the old name or the new; never both, never
- * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. */
+ * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. NO_SPACE,
+ * FRAGMENTED: there is no room for the record's file, and the new name does not fit in the old one's place. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
 
 /* ---- clips ---- */

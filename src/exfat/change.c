@@ -9,9 +9,12 @@
  * delete: journal {clusters}; entry set erased; bitmap, barrier; journal cleared; TRIM. Before the erasure the file is
  * whole; after it the clusters have no owner, and recovery frees those that the cut left allocated. Bits before entry
  * would leave a file over clusters that a PC gives to another. Before all of it the file's clusters are walked once:
- * what the volume itself stands on is not freed because a damaged entry says that it owns it.
+ * what the volume itself stands on is not freed because a damaged entry says that it owns it. Where the volume has no
+ * room for the record's file the order is the same without the journal: a cut may leave the clusters allocated, on a
+ * volume that is marked dirty, but never a file over free ones.
  *
- * rename: within the old set's slots, if they lie in one block and suffice: one write. Otherwise journal {old place,
+ * rename: within the old set's slots, if they lie in one block and suffice: one write, for which neither journal nor
+ * VolumeDirty is needed. Otherwise journal {old place,
  * new place}; new set; old set erased; journal cleared. A cut between leaves two names over the same clusters, on a
  * volume that says it is dirty; recovery finds both by place and checksum, and erases the old. exFAT itself offers no
  * order that is better: old first loses the file.
@@ -173,7 +176,8 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
 
 enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path) {
   struct spate_exfat_chain chain = {0};
-  enum spate_error error = exfat_begin_change(volume);
+  enum spate_error no_record;
+  enum spate_error error = exfat_begin_removal(volume, &no_record);
 
   if (error != SPATE_OK) return error;
   error = remove_set(volume, path, &chain);
@@ -227,8 +231,8 @@ static enum spate_error rename_in_place(struct spate_exfat *volume, const struct
   return exfat_entries_write(volume, &old->place, set->raw);
 }
 
-static enum spate_error move(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
-                             struct exfat_set *set) {
+static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
+                                 struct exfat_set *set) {
   bool same_directory = to->directory.first_cluster == old->place.directory.first_cluster;
   enum spate_error error = exfat_slots_take(volume, to, set->place.entries, &set->place);
 
@@ -258,7 +262,8 @@ static enum spate_error check_target(struct spate_exfat *volume, const struct ex
   return error;
 }
 
-static enum spate_error rename_set(struct spate_exfat *volume, const char *from, const char *to_text) {
+static enum spate_error rename_set(struct spate_exfat *volume, const char *from, const char *to_text,
+                                   enum spate_error no_record) {
   struct exfat_path path;
   struct exfat_set old;
   struct exfat_set set;
@@ -274,12 +279,13 @@ static enum spate_error rename_set(struct spate_exfat *volume, const char *from,
   if (error == SPATE_OK) error = rebuild(&old, &path.name, &set);
   if (error != SPATE_OK) return error;
   bool same_directory = path.directory.first_cluster == old.place.directory.first_cluster;
-  return same_directory && fits_in_place(volume, &old, &set) ? rename_in_place(volume, &old, &set)
-                                                             : move(volume, &path, &old, &set);
+  if (same_directory && fits_in_place(volume, &old, &set)) return rename_in_place(volume, &old, &set);
+  return no_record == SPATE_OK ? move_set(volume, &path, &old, &set) : no_record;
 }
 
 enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
-  enum spate_error error = exfat_begin_change(volume);
+  enum spate_error no_record;
+  enum spate_error error = exfat_begin_removal(volume, &no_record);
 
-  return error == SPATE_OK ? exfat_end_change(volume, rename_set(volume, from, to)) : error;
+  return error == SPATE_OK ? exfat_end_change(volume, rename_set(volume, from, to, no_record)) : error;
 }

@@ -102,6 +102,9 @@ enum spate_error exfat_begin(struct spate_exfat *volume);
 void exfat_end(struct spate_exfat *volume);
 /* begin, for an operation that may write: not on a volume that contradicts itself. */
 enum spate_error exfat_begin_change(struct spate_exfat *volume);
+/* The same for what makes room on a full volume of others, where there is none for the record's file: OK with the
+ * reason in *no_record. What is done then gets no record, so a cut may leave clusters allocated that nobody owns. */
+enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record);
 /* VolumeDirty off, if none of these slots of the record is in use, so that no clip is open and nothing is left to be
  * recovered, and if no contradiction was found. */
 enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots);
@@ -321,8 +324,8 @@ _Static_assert(sizeof(struct spate_exfat_chain) == 32 && sizeof(struct exfat_pla
 _Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
 
 #define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
-/* The entry set of the record's file, whose clusters begin at `first_cluster`. */
-void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shift,
+/* The entry set of the record's file of name `number`, whose clusters begin at `first_cluster`. */
+void exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
                         const struct spate_exfat_config *config);
 /* Find the file, which slots are in use, and whether the volume was dirty when they were written. */
 enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);

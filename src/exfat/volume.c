@@ -13,7 +13,8 @@ enum spate_error exfat_begin(struct spate_exfat *volume) {
 
 void exfat_end(struct spate_exfat *volume) { volume->busy = false; }
 
-enum spate_error exfat_begin_change(struct spate_exfat *volume) {
+enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record) {
+  *no_record = SPATE_OK;
   if (volume->config.read_only) return SPATE_E_READ_ONLY;
   enum spate_error error = exfat_begin(volume);
 
@@ -21,7 +22,18 @@ enum spate_error exfat_begin_change(struct spate_exfat *volume) {
   error = volume->corrupt ? SPATE_E_CORRUPT : volume->failed;
   if (error == SPATE_OK) error = exfat_boot_mend(volume);
   if (error == SPATE_OK) error = exfat_record_need(volume);
+  if (error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS) {
+    *no_record = error;
+    return SPATE_OK;
+  }
   return error == SPATE_OK ? SPATE_OK : exfat_end_change(volume, error);
+}
+
+enum spate_error exfat_begin_change(struct spate_exfat *volume) {
+  enum spate_error no_record;
+  enum spate_error error = exfat_begin_removal(volume, &no_record);
+
+  return error == SPATE_OK && no_record != SPATE_OK ? exfat_end_change(volume, no_record) : error;
 }
 
 enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots) {

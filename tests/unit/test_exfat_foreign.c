@@ -62,15 +62,125 @@ static void test_foreign(void **state) {
   image_close(&image);
 }
 
-/* A user's file of the record's name is left alone, and nothing is written without a record. */
+/* A user's file of the record's name, or the record of a card that was copied file by file, is left alone: the record
+ * goes under another name, and is found there again. */
 static void test_record_name_taken(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
   image_open(&image, 4 * MIB, 512, 0);
-  small_format(image.ram.memory, 4 * MIB, 9, 15);
-  small_add(image.ram.memory, ".SPATE", 0x20, small_allocate(image.ram.memory, 1, 1), 17 * 512, 17 * 512, false);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  uint32_t copied = small_allocate(image.ram.memory, 9, 1);
+  uint32_t scattered = small_allocate(image.ram.memory, 9, 2);
+  small_add(image.ram.memory, ".SPATE", 0x20, copied, 17 * 512, 17 * 512, false);      /* its attributes are lost */
+  small_add(image.ram.memory, ".spate_2", 0x06, scattered, 17 * 512, 17 * 512, false); /* it is in pieces */
+  small_add(image.ram.memory, ".spate_3", 0x06, 0, 0, 0, false);                       /* it is empty */
+  small_add(image.ram.memory, ".spate_30", 0x06, 0, 0, 0, false);                      /* this is no record's name */
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 100 * 1024), SPATE_OK);
+  assert_int_equal(image_mount(&image), SPATE_OK); /* as after a cut */
+  assert_int_equal(image.found.reservations, 1);
+  assert_int_equal(image.found.reclaimed_bytes, 100 * 1024);
+  put_file("b", "x", 1);
+  assert_whole(false);
+  assert_int_equal(oracle_find(&oracle, ".spate_4")->bytes, 17 * 512);
+  assert_null(oracle_find(&oracle, ".spate_5"));
+  for (uint32_t i = 0; i < 9 * 1024; i++)
+    assert_int_equal(small_cluster(image.ram.memory, copied)[i], 0);
+  assert_int_equal(spate_exfat_delete(&image.volume, ".spate_4"), SPATE_E_IN_USE);
+  assert_int_equal(spate_exfat_delete(&image.volume, ".spate"), SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
+/* All names of the record taken: what needs none still works. */
+static void test_record_names_all_taken(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 12);
+  small_add(image.ram.memory, ".spate", 0x20, 0, 0, 0, false);
+  for (char name[] = ".spate_2"; name[7] <= '9'; name[7]++)
+    small_add(image.ram.memory, name, 0x20, 0, 0, 0, false);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 1), SPATE_E_EXISTS);
+  assert_int_equal(spate_exfat_delete(&image.volume, ".spate_7"), SPATE_OK);
+  put_file("a", "x", 1);
+  assert_whole(false);
+  assert_non_null(oracle_find(&oracle, ".spate_7"));
+  image_close(&image);
+}
+
+/* ---- a volume that is full of what others wrote ---- */
+
+/* Files of one cluster, and one of all the rest. */
+static void open_full(void) {
+  uint8_t *memory;
+  image_open(&image, MIB, 512, 0);
+  memory = image.ram.memory;
+  small_format(memory, MIB, 9, 12);
+  for (unsigned i = 0; i < 30; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "file %02u", i);
+    small_add(memory, name, 0x20, small_allocate(memory, 1, 1), 4000, 4000, false);
+  }
+  uint32_t first = small_allocate(memory, 1, 1);
+  uint32_t clusters = spate_get32(memory + 92) + 2 - first;
+  (void)small_allocate(memory, clusters - 1, 1);
+  small_add(memory, "rest", 0x20, first, clusters * 4096ull, clusters * 4096ull, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+}
+
+/* There is no room for the record: deleting goes without it, and so does a rename by one write. */
+static void test_full_volume_is_cleared(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_full();
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 1), SPATE_E_NO_SPACE);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "a"), SPATE_E_NO_SPACE);
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 10", "file ten"), SPATE_OK);
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 11", "a name that does not fit where the old one is"),
+                   SPATE_E_NO_SPACE);
+  image.ram.keep_log = true;
+  ram_block_clear_log(&image.ram);
+  assert_int_equal(spate_exfat_delete(&image.volume, "file 20"), SPATE_OK);
+  assert_int_equal(image.ram.log[image.ram.log_count - 1].op, SPATE_TRIM);
+  assert_whole(false);
+  assert_null(oracle_find(&oracle, ".spate"));
+  assert_int_equal(spate_exfat_delete(&image.volume, "rest"), SPATE_OK);
+  put_file("a", "x", 1); /* with the record */
+  assert_whole(false);
+  assert_non_null(oracle_find(&oracle, ".spate"));
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 11", "a name that does not fit where the old one is"),
+                   SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
+static void test_checkerboard_is_cleared(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  image_open(&image, MIB, 512, 0);
+  small_format(image.ram.memory, MIB, 9, 12);
+  uint32_t count = spate_get32(image.ram.memory + 92);
+  for (uint32_t i = 0; i < 40; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "file %u", i);
+    small_add(image.ram.memory, name, 0x20, small_allocate(image.ram.memory, 1, 1), 4000, 4000, true);
+  }
+  uint32_t first = small_allocate(image.ram.memory, 1, 1);
+  uint32_t clusters = (count + 2 - first + 1) / 2;
+  small_cluster(image.ram.memory, 2)[(first - 2) / 8] &= (uint8_t) ~(1u << ((first - 2) & 7));
+  small_add(image.ram.memory, "every second", 0x20, small_allocate(image.ram.memory, clusters, 2), clusters * 4096ull,
+            clusters * 4096ull, false);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 1), SPATE_E_FRAGMENTED);
+  for (uint32_t i = 10; i < 13; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "file %u", i);
+    assert_int_equal(spate_exfat_delete(&image.volume, name), SPATE_OK);
+    assert_whole(false);
+  }
+  put_file("a", "x", 1);
   assert_whole(false);
   image_close(&image);
 }
@@ -619,6 +729,9 @@ int main(void) {
       cmocka_unit_test(test_garbage_behind_end),
       cmocka_unit_test(test_foreign),
       cmocka_unit_test(test_record_name_taken),
+      cmocka_unit_test(test_record_names_all_taken),
+      cmocka_unit_test(test_full_volume_is_cleared),
+      cmocka_unit_test(test_checkerboard_is_cleared),
       cmocka_unit_test(test_boot),
       cmocka_unit_test(test_boot_fields),
       cmocka_unit_test(test_corrupt),
