@@ -11,7 +11,10 @@
  * them waits, any other on the same volume answers BUSY, except the publishing ones, which never wait. The deepest
  * takes 8 KiB of stack, without the device's.
  *
- * A volume that contradicts itself is read as far as possible and not written to: CORRUPT. A change that the device
+ * What contradicts itself is answered with CORRUPT, and what it does not concern goes on: a damaged entry set keeps
+ * nobody from recording beside it. The volume then stays marked dirty, and nothing more is trimmed. Only where the
+ * allocation bitmap or the up-case table cannot be believed is nothing new written: every change answers CORRUPT. So it
+ * is after a deletion that met a file whose clusters cannot be its own. A change that the device
  * failed half-way answers with the device's error, as do all changes after it, until the next mount has mended it;
  * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that;
  * where a file that cannot be the record has that name, it is ".spate_2", up to ".spate_9" (then: EXISTS).
@@ -121,7 +124,8 @@ struct spate_exfat {
   /* state */
   enum spate_error failed; /* a change stopped half-way: no further ones until the next mount mends it */
   bool busy;               /* an operation is in progress */
-  bool corrupt;            /* a contradiction was found: nothing new is written */
+  bool corrupt;            /* a contradiction was seen: the volume stays dirty, and nothing is trimmed */
+  bool untrusted;          /* of such a kind that nothing new is written */
   bool from_backup;        /* the main boot region is to be repaired before the first change, ... */
   bool clear_to_zero;      /* ... and this flag to be cleared */
   bool foreign_dirty;      /* VolumeDirty was not set by us: it stays */
@@ -160,7 +164,8 @@ struct spate_exfat_mounted {
 
 /* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. If the tree cannot
  * be read completely nothing is reclaimed, and found->reservations stay for a later mount. A volume of two FATs
- * (TexFAT) of which only the backup boot region is left is read only: changes answer CORRUPT. Errors: NOT_EXFAT,
+ * (TexFAT) of which only the backup boot region is left is read only, as is one whose up-case table has a wrong
+ * checksum: changes answer CORRUPT. Errors: NOT_EXFAT,
  * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
@@ -194,7 +199,8 @@ struct spate_exfat_entry {
 };
 
 /* Walk a directory: open, then next until *more is false. The walk survives changes made meanwhile in the sense that
- * it never reads outside the directory; an entry changed meanwhile may be seen in either state. */
+ * it never reads outside the directory; an entry changed meanwhile may be seen in either state. CORRUPT with *more
+ * true: a damaged entry set, which the next call steps over. */
 struct spate_exfat_directory {
   struct spate_exfat *volume; /* private, as are the rest */
   struct spate_exfat_chain chain;

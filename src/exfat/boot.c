@@ -96,7 +96,7 @@ enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_clus
   uint16_t flags = spate_field_get16(boot + BOOT_FLAGS);
   /* ActiveFat of the backup, too, is of when it was made: there is no telling which FAT and bitmap are the right ones,
    * so nothing may be written by them. */
-  volume->corrupt = volume->from_backup && boot[BOOT_FATS] == 2;
+  volume->untrusted = volume->from_backup && boot[BOOT_FATS] == 2;
   volume->active_fat = boot[BOOT_FATS] == 2 ? flags & BOOT_ACTIVE_FAT : 0;
   volume->fat_lba = lba + spate_field_get32(boot + BOOT_FAT_OFFSET) + fat_length * volume->active_fat;
   volume->heap_lba = lba + spate_field_get32(boot + BOOT_HEAP_OFFSET);

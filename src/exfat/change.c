@@ -113,7 +113,7 @@ static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exf
     enum spate_error error = exfat_chain_run(volume, &kept, index, &first, &run);
     if (error != SPATE_OK) return error;
     if (overlap(lba, blocks, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, run)))
-      return exfat_corrupt(volume);
+      return exfat_distrust(volume);
   }
   return SPATE_OK;
 }
@@ -126,10 +126,10 @@ static enum spate_error check_run(struct spate_exfat *volume, uint32_t first, ui
   enum spate_error error = exfat_bitmap_allocated(volume, first, clusters, &allocated);
 
   if (error != SPATE_OK) return error;
-  if (!allocated || overlap(lba, blocks, volume->record_lba, EXFAT_RECORD_SLOTS)) return exfat_corrupt(volume);
+  if (!allocated || overlap(lba, blocks, volume->record_lba, EXFAT_RECORD_SLOTS)) return exfat_distrust(volume);
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     if (overlap(lba, blocks, clip->first_lba, clip->reserved_bytes >> volume->block_shift))
-      return exfat_corrupt(volume);
+      return exfat_distrust(volume);
   error = check_apart(volume, volume->root, lba, blocks);
   if (error == SPATE_OK) error = check_apart(volume, volume->bitmap, lba, blocks);
   return error == SPATE_OK ? check_apart(volume, volume->upcase, lba, blocks) : error;
@@ -256,10 +256,8 @@ static enum spate_error check_target(struct spate_exfat *volume, const struct ex
   if (to->name.count == 0) return SPATE_E_EXISTS;
   enum spate_error error = exfat_name_creatable(&to->name);
   if (error != SPATE_OK) return error;
-  error = exfat_directory_find(volume, to, &taken);
-  if (error == SPATE_E_NOT_FOUND) return SPATE_OK;
-  if (error == SPATE_OK && !exfat_place_equal(&taken.place, &old->place)) error = SPATE_E_EXISTS;
-  return error;
+  error = exfat_name_free(volume, to, &taken);
+  return error == SPATE_E_EXISTS && exfat_place_equal(&taken.place, &old->place) ? SPATE_OK : error;
 }
 
 static enum spate_error rename_set(struct spate_exfat *volume, const char *from, const char *to_text,

@@ -117,6 +117,11 @@ static inline enum spate_error exfat_corrupt(struct spate_exfat *volume) {
   volume->corrupt = true;
   return SPATE_E_CORRUPT;
 }
+/* The same where a new file could destroy one that is there. */
+static inline enum spate_error exfat_distrust(struct spate_exfat *volume) {
+  volume->untrusted = true;
+  return exfat_corrupt(volume);
+}
 
 /* ---- cache.c: metadata blocks ---- */
 
@@ -193,7 +198,7 @@ enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t
 
 /* ---- upcase.c, name.c, time.c ---- */
 
-enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum);
+enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum, bool *whole);
 enum spate_error exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper);
 static inline uint32_t exfat_checksum32(uint32_t sum, uint8_t byte) { return (sum << 31 | sum >> 1) + byte; }
 
@@ -267,8 +272,10 @@ struct exfat_path {
 /* The next set from *offset_bytes on. CORRUPT leaves *offset_bytes behind what could not be read. */
 enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                       uint32_t *offset_bytes, struct exfat_set *set, bool *more);
-/* The set of that name in the path's directory. */
+/* The set of that name in the path's directory. CORRUPT: it is not there, and could be in a set that cannot be read. */
 enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set);
+/* OK: the name can be given to a new set. A damaged set has no name, to other systems either. EXISTS: `set` has it. */
+enum spate_error exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set);
 /* Follow all names but the last. INVALID when the way leads through `avoid` (may be NULL). */
 enum spate_error exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
                                  struct exfat_path *path);
