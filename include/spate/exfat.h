@@ -46,7 +46,7 @@ struct spate_exfat;
 struct spate_exfat_mounted;
 
 struct spate_exfat_time {
-  uint16_t year;                            /* 1980 … 2107 */
+  uint16_t year;                            /* 1980 … 2107; what is outside becomes the first or last of these */
   uint8_t month, day, hour, minute, second; /* 1 …, 1 …, 0 … */
   uint8_t centisecond;                      /* 0 … 99 */
   int8_t utc_quarters;                      /* offset from UTC in quarters of an hour, −64 … 63 */
@@ -84,6 +84,7 @@ struct spate_exfat_format {
 
 /* What follows up to the functions is the library's own: shown so that the caller can allocate it. */
 #define SPATE_EXFAT_CACHE_BLOCKS_MAX 64u
+#define SPATE_EXFAT_DELETIONS_MAX    16u /* remembered; a power of two */
 
 struct spate_exfat;
 struct spate_exfat_clip;
@@ -140,6 +141,9 @@ struct spate_exfat {
   uint64_t record_lba;        /* 0: no file yet */
   uint32_t record_slots;      /* bit i: slot i holds something, ... */
   uint32_t record_unresolved; /* ... which mount could not put right */
+
+  /* the first clusters of what was deleted last, for handles that are still open */
+  uint32_t deleted[SPATE_EXFAT_DELETIONS_MAX], deletions;
 
   struct spate_exfat_clip *clips; /* open ones */
   uint32_t block_count, used_now;
@@ -204,6 +208,7 @@ struct spate_exfat_entry {
 struct spate_exfat_directory {
   struct spate_exfat *volume; /* private, as are the rest */
   struct spate_exfat_chain chain;
+  uint32_t deletions;
   uint32_t offset_bytes;
 };
 
@@ -216,12 +221,18 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_stat(struct spate_exfat *volume, c
 
 struct spate_exfat_file {
   uint64_t bytes, valid_bytes;
-  struct spate_exfat *volume; /* private, as is the next */
+  struct spate_exfat *volume; /* private, as are the next */
   struct spate_exfat_chain chain;
+  uint32_t deletions; /* of the volume, when it was known last that this file was not among them */
 };
 
+/* A file, or a walk through a directory, that was deleted meanwhile answers STALE, because its clusters may be
+ * another's; so does one that was not used during SPATE_EXFAT_DELETIONS_MAX deletions, of whatever. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_file *file);
+
+/* STALE, or OK. For those who read the extents of a file themselves: ask when a read of them has completed. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_check(struct spate_exfat_file *file);
 
 /* Read into any memory through the cache, waiting; *got < bytes only at the end. For bulk data use extents. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset_bytes, void *to,
@@ -235,10 +246,11 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_extent(struct spate_exfat_file *fi
 
 SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
 /* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable; not on a volume that others
- * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; UNSUPPORTED: an
- * entry with clusters of a kind this library does not know; CORRUPT: clusters that cannot be the file's (free, the
- * volume's own, those of an open clip, or a chain that breaks), and nothing was written. Works on a volume of others
- * that has no room for the record's file: a cut may then leave the file's clusters allocated and owned by nobody. */
+ * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; PROTECTED: it is
+ * marked read only; UNSUPPORTED: an entry with clusters of a kind this library does not know; CORRUPT: clusters that
+ * cannot be the file's (free, the volume's own, those of an open clip, or a chain that breaks), and nothing was
+ * written. Works on a volume of others that has no room for the record's file: a cut may then leave the file's clusters
+ * allocated and owned by nobody. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
 /* Rename, move, or both. After a cut, the next mount leaves the file under the old name or the new; never both, never
  * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. NO_SPACE,

@@ -24,6 +24,8 @@
  */
 #include "internal.h"
 
+#define EMPTY_CLUSTERS_MAX 4096u
+
 /* An open clip, the record's file, or nothing to keep hands off from. */
 static enum spate_error check_idle(struct spate_exfat *volume, const struct exfat_set *set) {
   struct spate_exfat_chain directory = set->place.directory;
@@ -91,6 +93,7 @@ static enum spate_error check_removable(struct spate_exfat *volume, const struct
                                         const struct spate_exfat_chain *chain) {
   enum spate_error error = check_idle(volume, set);
 
+  if (error == SPATE_OK && (set->raw[FILE_ATTRIBUTES] & EXFAT_READ_ONLY) != 0) error = SPATE_E_PROTECTED;
   for (uint32_t i = 2; error == SPATE_OK && i < set->place.entries; i++) {
     const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
     if (entry[0] != EXFAT_TYPE_NAME && (entry[1] & EXFAT_ALLOCATION_POSSIBLE) != 0) error = SPATE_E_UNSUPPORTED;
@@ -155,6 +158,22 @@ static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
+/* A file of no bytes may have clusters all the same, as some systems leave them: to the end of their chain, or as many
+ * as can be looked at. A chain that leads back into itself is then looked at more than once, which changes nothing. */
+static enum spate_error measure_empty(struct spate_exfat *volume, struct spate_exfat_chain *chain) {
+  uint32_t cluster = chain->first_cluster;
+  uint32_t most = volume->cluster_count < EMPTY_CLUSTERS_MAX ? volume->cluster_count : EMPTY_CLUSTERS_MAX;
+
+  if (chain->bytes > 0 || cluster == 0) return SPATE_OK;
+  for (uint32_t count = 0; count < most && exfat_cluster_valid(volume, cluster); count++) {
+    enum spate_error error = chain->contiguous ? SPATE_OK : exfat_fat_get(volume, cluster, &cluster);
+    if (error != SPATE_OK) return error;
+    chain->bytes += exfat_cluster_bytes(volume);
+    if (chain->contiguous) break;
+  }
+  return SPATE_OK;
+}
+
 static enum spate_error remove_set(struct spate_exfat *volume, const char *text, struct spate_exfat_chain *chain) {
   struct exfat_path path;
   struct exfat_set set;
@@ -164,11 +183,13 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (set.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
   error = exfat_set_chain(volume, set.raw, chain);
   if (error == SPATE_OK) error = check_removable(volume, &set, chain);
+  if (error == SPATE_OK) error = measure_empty(volume, chain);
   if (error == SPATE_OK) error = each_run(volume, *chain, check_run);
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
       .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
   error = exfat_journal_begin(volume, &record);
+  exfat_note_deletion(volume, chain);
   if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);
   if (error == SPATE_OK) error = each_run(volume, *chain, free_run);
   return exfat_journal_end(volume, error);

@@ -353,6 +353,11 @@ enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_re
 enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
 enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
+/* ---- file.c ---- */
+
+/* Open handles to the owner of these clusters are stale. */
+void exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
+
 /* ---- clip.c ---- */
 
 /* Start the write of lengths that wait for this block. */
