@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_BYTES  4096u
-#define DEPTH_MAX   32u
-#define RECORD_FILE ".spate"
+#define PATH_BYTES        4096u
+#define DEPTH_MAX         32u
+#define RECORD_FILE       ".spate"
+#define RECORD_ATTRIBUTES 0x06 /* hidden, system: where its name was taken, it is .spate_2 … .spate_9 */
 
 struct walking {
   struct spate_exfat *volume;
@@ -19,6 +20,14 @@ struct walking {
   size_t lengths[DEPTH_MAX]; /* of the path to each */
   char path[PATH_BYTES];
 };
+
+static bool is_record(const struct spate_exfat_entry *entry) {
+  const size_t length = strlen(RECORD_FILE);
+
+  if (strncmp(entry->name, RECORD_FILE, length) != 0) return false;
+  return entry->name[length] == '\0' ||
+         (entry->name[length] == '_' && (entry->attributes & RECORD_ATTRIBUTES) == RECORD_ATTRIBUTES);
+}
 
 static void complain(const struct walking *walking, enum spate_error error) {
   const char *path = walking->path[0] != '\0' ? walking->path : "the root directory";
@@ -64,7 +73,7 @@ void walk(struct spate_exfat *volume,
       if (depth-- == 0) return;
       continue;
     }
-    if (depth == 0 && strcmp(entry.name, RECORD_FILE) == 0) continue;
+    if (depth == 0 && is_record(&entry)) continue;
     join(&walking, depth, entry.name);
     visit(context, walking.path, &entry);
     if (entry.directory && enter(&walking, depth + 1u)) depth++;

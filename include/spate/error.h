@@ -69,6 +69,8 @@ enum spate_error {
   SPATE_E_IS_DIRECTORY,  /* a directory where a file is needed */
   SPATE_E_NOT_EMPTY,     /* a directory that still has entries */
   SPATE_E_IN_USE,        /* a clip is being recorded into it */
+  SPATE_E_PROTECTED,     /* somebody marked the file as read only */
+  SPATE_E_STALE,         /* the file was deleted since it was opened, or may have been */
   SPATE_E_NO_SPACE,      /* not enough free clusters */
   SPATE_E_READ_ONLY,     /* the volume was mounted for reading */
   SPATE_E_FRAGMENTED, /* enough free clusters, but no run that long; or a file in more pieces than there is room for */

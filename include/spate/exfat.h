@@ -11,9 +11,13 @@
  * them waits, any other on the same volume answers BUSY, except the publishing ones, which never wait. The deepest
  * takes 8 KiB of stack, without the device's.
  *
- * A volume that contradicts itself is read as far as possible and not written to: CORRUPT. A change that the device
+ * What contradicts itself is answered with CORRUPT, and what it does not concern goes on: a damaged entry set keeps
+ * nobody from recording beside it. The volume then stays marked dirty, and nothing more is trimmed. Only where the
+ * allocation bitmap or the up-case table cannot be believed is nothing new written: every change answers CORRUPT. So it
+ * is after a deletion that met a file whose clusters cannot be its own. A change that the device
  * failed half-way answers with the device's error, as do all changes after it, until the next mount has mended it;
- * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that.
+ * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that;
+ * where a file that cannot be the record has that name, it is ".spate_2", up to ".spate_9" (then: EXISTS).
  *
  * Mount frees what the record names and no entry owns, and only when it has seen every entry: the tree readable to its
  * end, up to 64 directories deep. Where it has not, the record stays, the clusters stay allocated, and recording goes
@@ -42,7 +46,7 @@ struct spate_exfat;
 struct spate_exfat_mounted;
 
 struct spate_exfat_time {
-  uint16_t year;                            /* 1980 … 2107 */
+  uint16_t year;                            /* 1980 … 2107; what is outside becomes the first or last of these */
   uint8_t month, day, hour, minute, second; /* 1 …, 1 …, 0 … */
   uint8_t centisecond;                      /* 0 … 99 */
   int8_t utc_quarters;                      /* offset from UTC in quarters of an hour, −64 … 63 */
@@ -80,6 +84,7 @@ struct spate_exfat_format {
 
 /* What follows up to the functions is the library's own: shown so that the caller can allocate it. */
 #define SPATE_EXFAT_CACHE_BLOCKS_MAX 64u
+#define SPATE_EXFAT_DELETIONS_MAX    16u /* remembered; a power of two */
 
 struct spate_exfat;
 struct spate_exfat_clip;
@@ -120,8 +125,10 @@ struct spate_exfat {
   /* state */
   enum spate_error failed; /* a change stopped half-way: no further ones until the next mount mends it */
   bool busy;               /* an operation is in progress */
-  bool corrupt;            /* a contradiction was found: nothing new is written */
-  bool from_backup;        /* the main boot region is to be repaired before the first change */
+  bool corrupt;            /* a contradiction was seen: the volume stays dirty, and nothing is trimmed */
+  bool untrusted;          /* of such a kind that nothing new is written */
+  bool from_backup;        /* the main boot region is to be repaired before the first change, ... */
+  bool clear_to_zero;      /* ... and this flag to be cleared */
   bool foreign_dirty;      /* VolumeDirty was not set by us: it stays */
   bool dirty;              /* VolumeDirty is set by us */
   bool unflushed;          /* something was written without FUA */
@@ -134,6 +141,9 @@ struct spate_exfat {
   uint64_t record_lba;        /* 0: no file yet */
   uint32_t record_slots;      /* bit i: slot i holds something, ... */
   uint32_t record_unresolved; /* ... which mount could not put right */
+
+  /* the first clusters of what was deleted last, for handles that are still open */
+  uint32_t deleted[SPATE_EXFAT_DELETIONS_MAX], deletions;
 
   struct spate_exfat_clip *clips; /* open ones */
   uint32_t block_count, used_now;
@@ -158,7 +168,8 @@ struct spate_exfat_mounted {
 
 /* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. If the tree cannot
  * be read completely nothing is reclaimed, and found->reservations stay for a later mount. A volume of two FATs
- * (TexFAT) of which only the backup boot region is left is read only: changes answer CORRUPT. Errors: NOT_EXFAT,
+ * (TexFAT) of which only the backup boot region is left is read only, as is one whose up-case table has a wrong
+ * checksum: changes answer CORRUPT. Errors: NOT_EXFAT,
  * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
@@ -192,10 +203,12 @@ struct spate_exfat_entry {
 };
 
 /* Walk a directory: open, then next until *more is false. The walk survives changes made meanwhile in the sense that
- * it never reads outside the directory; an entry changed meanwhile may be seen in either state. */
+ * it never reads outside the directory; an entry changed meanwhile may be seen in either state. CORRUPT with *more
+ * true: a damaged entry set, which the next call steps over. */
 struct spate_exfat_directory {
   struct spate_exfat *volume; /* private, as are the rest */
   struct spate_exfat_chain chain;
+  uint32_t deletions;
   uint32_t offset_bytes;
 };
 
@@ -208,12 +221,18 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_stat(struct spate_exfat *volume, c
 
 struct spate_exfat_file {
   uint64_t bytes, valid_bytes;
-  struct spate_exfat *volume; /* private, as is the next */
+  struct spate_exfat *volume; /* private, as are the next */
   struct spate_exfat_chain chain;
+  uint32_t deletions; /* of the volume, when it was known last that this file was not among them */
 };
 
+/* A file, or a walk through a directory, that was deleted meanwhile answers STALE, because its clusters may be
+ * another's; so does one that was not used during SPATE_EXFAT_DELETIONS_MAX deletions, of whatever. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_file *file);
+
+/* STALE, or OK. For those who read the extents of a file themselves: ask when a read of them has completed. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_check(struct spate_exfat_file *file);
 
 /* Read into any memory through the cache, waiting; *got < bytes only at the end. For bulk data use extents. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset_bytes, void *to,
@@ -227,12 +246,15 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_extent(struct spate_exfat_file *fi
 
 SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
 /* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable; not on a volume that others
- * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; UNSUPPORTED: an
- * entry with clusters of a kind this library does not know; CORRUPT: clusters that cannot be the file's (free, the
- * volume's own, those of an open clip, or a chain that breaks), and nothing was written. */
+ * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; PROTECTED: it is
+ * marked read only; UNSUPPORTED: an entry with clusters of a kind this library does not know; CORRUPT: clusters that
+ * cannot be the file's (free, the volume's own, those of an open clip, or a chain that breaks), and nothing was
+ * written. Works on a volume of others that has no room for the record's file: a cut may then leave the file's clusters
+ * allocated and owned by nobody. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
 /* Rename, move, or both. After a cut, the next mount leaves the file under the old name or the new; never both, never
- * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. */
+ * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. NO_SPACE,
+ * FRAGMENTED: there is no room for the record's file, and the new name does not fit in the old one's place. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
 
 /* ---- clips ---- */

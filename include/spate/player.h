@@ -42,7 +42,8 @@ struct spate_player {
   struct spate_player_config config;
   struct spate_block *block;
   struct spate_exfat_file *file;
-  enum spate_error error; /* the first read that failed; what lies before it can still be taken */
+  enum spate_error error; /* the first read that failed; what lies before it can still be taken. STALE: the file was
+                             deleted, and nothing more is given out */
   /* private */
   uint64_t next_bytes;                         /* file offset of the next read */
   uint64_t run_lba, run_blocks;                /* what is left of the present run */

@@ -96,7 +96,7 @@ enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_clus
   uint16_t flags = spate_field_get16(boot + BOOT_FLAGS);
   /* ActiveFat of the backup, too, is of when it was made: there is no telling which FAT and bitmap are the right ones,
    * so nothing may be written by them. */
-  volume->corrupt = volume->from_backup && boot[BOOT_FATS] == 2;
+  volume->untrusted = volume->from_backup && boot[BOOT_FATS] == 2;
   volume->active_fat = boot[BOOT_FATS] == 2 ? flags & BOOT_ACTIVE_FAT : 0;
   volume->fat_lba = lba + spate_field_get32(boot + BOOT_FAT_OFFSET) + fat_length * volume->active_fat;
   volume->heap_lba = lba + spate_field_get32(boot + BOOT_HEAP_OFFSET);
@@ -105,13 +105,14 @@ enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_clus
   volume->cluster_shift = (uint8_t)(volume->cluster_blocks_shift + volume->block_shift);
   volume->cluster_mask = (UINT32_C(1) << volume->cluster_shift) - 1u;
   volume->serial = spate_field_get32(boot + BOOT_SERIAL);
+  volume->clear_to_zero = (flags & BOOT_CLEAR_TO_ZERO) != 0;
   *root_cluster = spate_field_get32(boot + BOOT_ROOT_CLUSTER);
   /* The backup's flags are those of when it was made: who damaged the main region did not leave a clean volume. */
   *dirty = (flags & BOOT_DIRTY) != 0 || volume->from_backup;
   return SPATE_OK;
 }
 
-/* Copy the backup over the main region, the boot sector last. */
+/* Copy the backup over the main region, the boot sector last. The backup's flags are those of when it was made. */
 static enum spate_error repair(struct spate_exfat *volume) {
   for (uint32_t i = EXFAT_BOOT_BLOCKS; i-- > 0;) {
     struct spate_exfat_block *block;
@@ -120,6 +121,7 @@ static enum spate_error repair(struct spate_exfat *volume) {
     if (error != SPATE_OK) return error;
     exfat_cache_forget(volume, lba, 1);
     block->lba = lba;
+    if (i == 0 && (volume->foreign_dirty || volume->dirty)) block->data[BOOT_FLAGS] |= BOOT_DIRTY;
     error = exfat_block_commit(block);
     if (error != SPATE_OK) return error;
   }
@@ -127,21 +129,30 @@ static enum spate_error repair(struct spate_exfat *volume) {
   return SPATE_OK;
 }
 
-enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty) {
+static enum spate_error put_flags(struct spate_exfat *volume, bool dirty) {
   struct spate_exfat_block *block;
-
-  if (volume->from_backup) {
-    enum spate_error error = repair(volume);
-    if (error != SPATE_OK) return error;
-  }
-  if (volume->dirty == dirty) return SPATE_OK;
   enum spate_error error = exfat_block_edit(volume, volume->config.first_lba, &block);
+
   if (error != SPATE_OK) return error;
-  uint16_t flags = spate_field_get16(block->data + BOOT_FLAGS);
-  bool on = dirty || volume->foreign_dirty;
-  spate_field_put16(block->data + BOOT_FLAGS, (uint16_t)(on ? flags | BOOT_DIRTY : flags & ~BOOT_DIRTY));
+  uint32_t flags = spate_field_get16(block->data + BOOT_FLAGS) & ~(uint32_t)(BOOT_DIRTY | BOOT_CLEAR_TO_ZERO);
+  if (dirty || volume->foreign_dirty) flags |= BOOT_DIRTY;
+  spate_field_put16(block->data + BOOT_FLAGS, (uint16_t)flags);
   block->data[BOOT_PERCENT] = BOOT_PERCENT_UNKNOWN;
   error = exfat_block_commit(block);
-  if (error == SPATE_OK) volume->dirty = dirty;
-  return error;
+  if (error != SPATE_OK) return error;
+  volume->dirty = dirty;
+  volume->clear_to_zero = false;
+  return SPATE_OK;
+}
+
+enum spate_error exfat_boot_mend(struct spate_exfat *volume) {
+  enum spate_error error = volume->from_backup ? repair(volume) : SPATE_OK;
+
+  return error == SPATE_OK && volume->clear_to_zero ? put_flags(volume, volume->dirty) : error;
+}
+
+enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty) {
+  enum spate_error error = exfat_boot_mend(volume);
+
+  return error == SPATE_OK && volume->dirty != dirty ? put_flags(volume, dirty) : error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mkdir, delete, rename. The journal is the record's last slot; every step below is durable before the next begins.
+ * VolumeDirty is set after the journal is written, and taken back before it is cleared.
  *
  * mkdir: journal {cluster}; bitmap, zeros, barrier; entry set; journal cleared. Before the entry the cluster has no
  * owner and recovery frees it; after it, it has one.
@@ -8,9 +9,12 @@
  * delete: journal {clusters}; entry set erased; bitmap, barrier; journal cleared; TRIM. Before the erasure the file is
  * whole; after it the clusters have no owner, and recovery frees those that the cut left allocated. Bits before entry
  * would leave a file over clusters that a PC gives to another. Before all of it the file's clusters are walked once:
- * what the volume itself stands on is not freed because a damaged entry says that it owns it.
+ * what the volume itself stands on is not freed because a damaged entry says that it owns it. Where the volume has no
+ * room for the record's file the order is the same without the journal: a cut may leave the clusters allocated, on a
+ * volume that is marked dirty, but never a file over free ones.
  *
- * rename: within the old set's slots, if they lie in one block and suffice: one write. Otherwise journal {old place,
+ * rename: within the old set's slots, if they lie in one block and suffice: one write, for which neither journal nor
+ * VolumeDirty is needed. Otherwise journal {old place,
  * new place}; new set; old set erased; journal cleared. A cut between leaves two names over the same clusters, on a
  * volume that says it is dirty; recovery finds both by place and checksum, and erases the old. exFAT itself offers no
  * order that is better: old first loses the file.
@@ -19,6 +23,8 @@
  * is no file. Recovery sweeps such remains within the places in the journal.
  */
 #include "internal.h"
+
+#define EMPTY_CLUSTERS_MAX 4096u
 
 /* An open clip, the record's file, or nothing to keep hands off from. */
 static enum spate_error check_idle(struct spate_exfat *volume, const struct exfat_set *set) {
@@ -87,6 +93,7 @@ static enum spate_error check_removable(struct spate_exfat *volume, const struct
                                         const struct spate_exfat_chain *chain) {
   enum spate_error error = check_idle(volume, set);
 
+  if (error == SPATE_OK && (set->raw[FILE_ATTRIBUTES] & EXFAT_READ_ONLY) != 0) error = SPATE_E_PROTECTED;
   for (uint32_t i = 2; error == SPATE_OK && i < set->place.entries; i++) {
     const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
     if (entry[0] != EXFAT_TYPE_NAME && (entry[1] & EXFAT_ALLOCATION_POSSIBLE) != 0) error = SPATE_E_UNSUPPORTED;
@@ -109,7 +116,7 @@ static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exf
     enum spate_error error = exfat_chain_run(volume, &kept, index, &first, &run);
     if (error != SPATE_OK) return error;
     if (overlap(lba, blocks, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, run)))
-      return exfat_corrupt(volume);
+      return exfat_distrust(volume);
   }
   return SPATE_OK;
 }
@@ -122,10 +129,10 @@ static enum spate_error check_run(struct spate_exfat *volume, uint32_t first, ui
   enum spate_error error = exfat_bitmap_allocated(volume, first, clusters, &allocated);
 
   if (error != SPATE_OK) return error;
-  if (!allocated || overlap(lba, blocks, volume->record_lba, EXFAT_RECORD_SLOTS)) return exfat_corrupt(volume);
+  if (!allocated || overlap(lba, blocks, volume->record_lba, EXFAT_RECORD_SLOTS)) return exfat_distrust(volume);
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     if (overlap(lba, blocks, clip->first_lba, clip->reserved_bytes >> volume->block_shift))
-      return exfat_corrupt(volume);
+      return exfat_distrust(volume);
   error = check_apart(volume, volume->root, lba, blocks);
   if (error == SPATE_OK) error = check_apart(volume, volume->bitmap, lba, blocks);
   return error == SPATE_OK ? check_apart(volume, volume->upcase, lba, blocks) : error;
@@ -151,6 +158,22 @@ static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
+/* A file of no bytes may have clusters all the same, as some systems leave them: to the end of their chain, or as many
+ * as can be looked at. A chain that leads back into itself is then looked at more than once, which changes nothing. */
+static enum spate_error measure_empty(struct spate_exfat *volume, struct spate_exfat_chain *chain) {
+  uint32_t cluster = chain->first_cluster;
+  uint32_t most = volume->cluster_count < EMPTY_CLUSTERS_MAX ? volume->cluster_count : EMPTY_CLUSTERS_MAX;
+
+  if (chain->bytes > 0 || cluster == 0) return SPATE_OK;
+  for (uint32_t count = 0; count < most && exfat_cluster_valid(volume, cluster); count++) {
+    enum spate_error error = chain->contiguous ? SPATE_OK : exfat_fat_get(volume, cluster, &cluster);
+    if (error != SPATE_OK) return error;
+    chain->bytes += exfat_cluster_bytes(volume);
+    if (chain->contiguous) break;
+  }
+  return SPATE_OK;
+}
+
 static enum spate_error remove_set(struct spate_exfat *volume, const char *text, struct spate_exfat_chain *chain) {
   struct exfat_path path;
   struct exfat_set set;
@@ -160,11 +183,13 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (set.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
   error = exfat_set_chain(volume, set.raw, chain);
   if (error == SPATE_OK) error = check_removable(volume, &set, chain);
+  if (error == SPATE_OK) error = measure_empty(volume, chain);
   if (error == SPATE_OK) error = each_run(volume, *chain, check_run);
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
       .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
   error = exfat_journal_begin(volume, &record);
+  exfat_note_deletion(volume, chain);
   if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);
   if (error == SPATE_OK) error = each_run(volume, *chain, free_run);
   return exfat_journal_end(volume, error);
@@ -172,10 +197,13 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
 
 enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path) {
   struct spate_exfat_chain chain = {0};
-  enum spate_error error = exfat_begin_change(volume);
+  enum spate_error no_record;
+  enum spate_error error = exfat_begin_removal(volume, &no_record);
 
   if (error != SPATE_OK) return error;
-  error = exfat_clean(volume, remove_set(volume, path, &chain));
+  error = remove_set(volume, path, &chain);
+  enum spate_error clean_error = exfat_clean(volume, UINT32_MAX);
+  if (error == SPATE_OK) error = clean_error;
   if (error == SPATE_OK) {
     enum spate_error trim_error = each_run(volume, chain, exfat_trim);
     /* The file is gone for good; TRIM is advice that the drive did not take. */
@@ -212,21 +240,20 @@ static bool fits_in_place(const struct spate_exfat *volume, const struct exfat_s
          in_block + old->place.entries * EXFAT_ENTRY_BYTES <= exfat_block_bytes(volume);
 }
 
-/* One write: the new set, and slots that it does not need as unused. */
+/* One write of one block: the new set, and slots that it does not need as unused. A cut leaves one or the other, so the
+ * volume need not be marked dirty for it. */
 static enum spate_error rename_in_place(struct spate_exfat *volume, const struct exfat_set *old,
                                         struct exfat_set *set) {
   if (exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* it may know this set by its checksum */
-  enum spate_error error = exfat_boot_dirty(volume, true);
-
   for (uint32_t i = set->place.entries; i < old->place.entries; i++) {
     memset(set->raw + i * EXFAT_ENTRY_BYTES, 0, EXFAT_ENTRY_BYTES);
     set->raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
   }
-  return error == SPATE_OK ? exfat_entries_write(volume, &old->place, set->raw) : error;
+  return exfat_entries_write(volume, &old->place, set->raw);
 }
 
-static enum spate_error move(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
-                             struct exfat_set *set) {
+static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
+                                 struct exfat_set *set) {
   bool same_directory = to->directory.first_cluster == old->place.directory.first_cluster;
   enum spate_error error = exfat_slots_take(volume, to, set->place.entries, &set->place);
 
@@ -250,13 +277,12 @@ static enum spate_error check_target(struct spate_exfat *volume, const struct ex
   if (to->name.count == 0) return SPATE_E_EXISTS;
   enum spate_error error = exfat_name_creatable(&to->name);
   if (error != SPATE_OK) return error;
-  error = exfat_directory_find(volume, to, &taken);
-  if (error == SPATE_E_NOT_FOUND) return SPATE_OK;
-  if (error == SPATE_OK && !exfat_place_equal(&taken.place, &old->place)) error = SPATE_E_EXISTS;
-  return error;
+  error = exfat_name_free(volume, to, &taken);
+  return error == SPATE_E_EXISTS && exfat_place_equal(&taken.place, &old->place) ? SPATE_OK : error;
 }
 
-static enum spate_error rename_set(struct spate_exfat *volume, const char *from, const char *to_text) {
+static enum spate_error rename_set(struct spate_exfat *volume, const char *from, const char *to_text,
+                                   enum spate_error no_record) {
   struct exfat_path path;
   struct exfat_set old;
   struct exfat_set set;
@@ -272,12 +298,13 @@ static enum spate_error rename_set(struct spate_exfat *volume, const char *from,
   if (error == SPATE_OK) error = rebuild(&old, &path.name, &set);
   if (error != SPATE_OK) return error;
   bool same_directory = path.directory.first_cluster == old.place.directory.first_cluster;
-  return same_directory && fits_in_place(volume, &old, &set) ? rename_in_place(volume, &old, &set)
-                                                             : move(volume, &path, &old, &set);
+  if (same_directory && fits_in_place(volume, &old, &set)) return rename_in_place(volume, &old, &set);
+  return no_record == SPATE_OK ? move_set(volume, &path, &old, &set) : no_record;
 }
 
 enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
-  enum spate_error error = exfat_begin_change(volume);
+  enum spate_error no_record;
+  enum spate_error error = exfat_begin_removal(volume, &no_record);
 
-  return error == SPATE_OK ? exfat_end_change(volume, rename_set(volume, from, to)) : error;
+  return error == SPATE_OK ? exfat_end_change(volume, rename_set(volume, from, to, no_record)) : error;
 }

@@ -2,7 +2,7 @@
 /*
  * A clip's life: arm, publish, close.
  *
- * Arm, against a cut: VolumeDirty, then the record, then the bitmap (each reaches the medium before the next is
+ * Arm, against a cut: the record, then VolumeDirty, then the bitmap (each reaches the medium before the next is
  * written; the bitmap by a barrier), then the entry set of an empty file with no cluster. Cut before the entry, the
  * record gives the run back at the next mount; cut after it, the empty file stays and the run is given back. The other
  * order, entry before bitmap, would leave a file whose clusters a PC believes to be free.
@@ -10,9 +10,9 @@
  * Publish: one FUA write of the one block that holds the whole set. The image carries only lengths that were handed
  * over for publishing, so the write for one clip cannot promise another clip's bytes early.
  *
- * Close: the data by FLUSH, then the final entry, then the tail's bits, barrier, and only then the record; otherwise a
- * cut could leave the tail allocated with nobody to remember it. TRIM comes when all is durable, because a deallocated
- * block may read as anything at once.
+ * Close: the data by FLUSH, then the final entry, then the tail's bits, barrier, VolumeDirty off, and only then the
+ * record; otherwise a cut could leave the tail allocated, or the volume dirty, with nobody to remember why. TRIM comes
+ * when all is durable, because a deallocated block may read as anything at once.
  *
  * Discard: the same with the entry set erased instead of made final. The record outlives the set, so a cut between
  * leaves a reservation that no entry owns, which the next mount gives back.
@@ -136,7 +136,6 @@ static enum spate_error reserve(struct spate_exfat *volume, const struct spate_e
   struct exfat_record record = {.clusters = {.first_cluster = clip->first_cluster,
                                              .bytes = (uint64_t)clip->clusters << volume->cluster_shift,
                                              .contiguous = true}};
-  enum spate_error error = exfat_boot_dirty(volume, true);
 
   if (chunks != NULL) {
     memcpy(record.stream, chunks->stream, sizeof record.stream);
@@ -145,8 +144,7 @@ static enum spate_error reserve(struct spate_exfat *volume, const struct spate_e
     record.to = *place;
     record.name_hash = name->hash;
   }
-
-  if (error == SPATE_OK) error = exfat_record_write(volume, clip->record, &record);
+  enum spate_error error = exfat_record_begin(volume, clip->record, &record);
   if (error == SPATE_OK) error = exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, true);
   return error == SPATE_OK ? exfat_barrier(volume) : error;
 }
@@ -175,7 +173,7 @@ static enum spate_error unreserve(struct spate_exfat *volume, const struct spate
   enum spate_error undone = exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, false);
 
   if (undone == SPATE_OK) undone = exfat_barrier(volume);
-  if (undone == SPATE_OK) undone = exfat_record_clear(volume, clip->record);
+  if (undone == SPATE_OK) undone = exfat_record_end(volume, clip->record);
   if (undone != SPATE_OK) volume->failed = undone;
   return error;
 }
@@ -279,15 +277,9 @@ static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_c
   if (error != SPATE_OK) return error;
   clip->clusters = used; /* what is given back is not given back again if this has to be repeated */
   clip->reserved_bytes = (uint64_t)used << volume->cluster_shift;
-  error = exfat_record_clear(volume, clip->record);
+  error = exfat_record_end(volume, clip->record);
   if (error != SPATE_OK) return error;
   forget(volume, clip);
-  /* The clip is closed. If the volume could not be marked clean, the next change or unmount tries again and reports. */
-  error = exfat_clean(volume, SPATE_OK);
-  if (error != SPATE_OK) {
-    spate_port_log("exfat: volume stays dirty", (uint64_t)error);
-    return SPATE_OK;
-  }
   enum spate_error trim_error = exfat_trim(volume, tail_first, tail);
   /* All is durable; TRIM is advice that the drive did not take. */
   if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);

@@ -38,25 +38,42 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
   return error;
 }
 
-enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
-                                      struct exfat_set *set) {
+/* Damaged sets are stepped over. */
+static enum spate_error find(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set,
+                             bool *damaged) {
   struct spate_exfat_chain directory = path->directory;
   uint32_t offset_bytes = 0;
-  bool unreadable = false;
   bool more = true;
 
+  *damaged = false;
   while (more) {
     bool equal = false;
     enum spate_error error = exfat_directory_next(volume, &directory, &offset_bytes, set, &more);
     if (error == SPATE_OK && more) error = matches(volume, set, &path->name, &equal);
     if (error == SPATE_OK && equal) return SPATE_OK;
-    if (error == SPATE_E_CORRUPT)
-      unreadable = true;
+    if (error == SPATE_E_CORRUPT && more)
+      *damaged = true;
     else if (error != SPATE_OK)
       return error;
   }
-  /* The name could be in what cannot be read. */
-  return unreadable ? exfat_corrupt(volume) : SPATE_E_NOT_FOUND;
+  if (*damaged) volume->corrupt = true;
+  return SPATE_E_NOT_FOUND;
+}
+
+enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
+                                      struct exfat_set *set) {
+  bool damaged;
+  enum spate_error error = find(volume, path, set, &damaged);
+
+  return error == SPATE_E_NOT_FOUND && damaged ? SPATE_E_CORRUPT : error;
+}
+
+enum spate_error exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set) {
+  bool damaged;
+  enum spate_error error = find(volume, path, set, &damaged);
+
+  if (error == SPATE_E_NOT_FOUND) return SPATE_OK;
+  return error == SPATE_OK ? SPATE_E_EXISTS : error;
 }
 
 struct room {
@@ -138,9 +155,8 @@ enum spate_error exfat_slots_find(struct spate_exfat *volume, struct spate_exfat
   if (error != SPATE_OK) return error;
   if (!room.found) return SPATE_E_NO_SPACE;
   *place = (struct exfat_place){.directory = *directory, .offset_bytes = room.start, .entries = entries};
-  if (room.start + entries * EXFAT_ENTRY_BYTES <= room.end) return SPATE_OK;
-  error = exfat_boot_dirty(volume, true);
-  return error == SPATE_OK ? move_end(volume, directory, &room, entries) : error;
+  /* Each write of move_end leaves the same entries in use: the volume need not be marked dirty for it. */
+  return room.start + entries * EXFAT_ENTRY_BYTES <= room.end ? SPATE_OK : move_end(volume, directory, &room, entries);
 }
 
 enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,

@@ -2,12 +2,31 @@
 /* Reading: list, stat, open, read, extents. */
 #include "internal.h"
 
+#define DELETED_MASK (SPATE_EXFAT_DELETIONS_MAX - 1u)
+
+void exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+  volume->deleted[volume->deletions++ & DELETED_MASK] = chain->first_cluster;
+}
+
+/* Was the owner of these clusters deleted since *deletions? It is not found by its place in the directory: another clip
+ * may have that, and the same first cluster. */
+static bool is_stale(const struct spate_exfat *volume, const struct spate_exfat_chain *chain, uint32_t *deletions) {
+  uint32_t since = volume->deletions - *deletions;
+
+  if (chain->first_cluster == 0) return false;
+  if (since > SPATE_EXFAT_DELETIONS_MAX) return true; /* it may be one of those that are forgotten */
+  for (uint32_t i = 1; i <= since; i++)
+    if (volume->deleted[(volume->deletions - i) & DELETED_MASK] == chain->first_cluster) return true;
+  *deletions = volume->deletions;
+  return false;
+}
+
 static enum spate_error list(struct spate_exfat *volume, const char *path, struct spate_exfat_directory *directory) {
   struct exfat_path at;
   struct exfat_set set;
   enum spate_error error = exfat_path_find(volume, path, &at, &set);
 
-  *directory = (struct spate_exfat_directory){.volume = volume, .chain = volume->root};
+  *directory = (struct spate_exfat_directory){.volume = volume, .chain = volume->root, .deletions = volume->deletions};
   if (error != SPATE_OK || set.place.entries == 0) return error;
   if ((set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) == 0) return SPATE_E_NOT_DIRECTORY;
   return exfat_set_chain(volume, set.raw, &directory->chain);
@@ -48,7 +67,9 @@ enum spate_error spate_exfat_list_next(struct spate_exfat_directory *directory, 
 
   *more = false;
   if (error != SPATE_OK) return error;
-  error = exfat_directory_next(volume, &directory->chain, &directory->offset_bytes, &set, more);
+  error = is_stale(volume, &directory->chain, &directory->deletions)
+              ? SPATE_E_STALE
+              : exfat_directory_next(volume, &directory->chain, &directory->offset_bytes, &set, more);
   if (error == SPATE_E_CORRUPT) exfat_corrupt(volume);
   if (error == SPATE_OK && *more) error = describe(volume, &set, entry);
   exfat_end(volume);
@@ -82,6 +103,7 @@ static enum spate_error open_file(struct spate_exfat *volume, const char *path, 
   if (error != SPATE_OK) return error;
   if (set.place.entries == 0 || (set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0) return SPATE_E_IS_DIRECTORY;
   file->volume = volume;
+  file->deletions = volume->deletions;
   error = exfat_set_chain(volume, set.raw, &file->chain);
   file->bytes = file->chain.bytes;
   file->valid_bytes = spate_field_get64(set.raw + STREAM_VALID_BYTES);
@@ -95,6 +117,10 @@ enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path, 
   error = open_file(volume, path, file);
   exfat_end(volume);
   return error;
+}
+
+enum spate_error spate_exfat_check(struct spate_exfat_file *file) {
+  return is_stale(file->volume, &file->chain, &file->deletions) ? SPATE_E_STALE : SPATE_OK;
 }
 
 /* Up to the end of one block. Data blocks do not stay in the cache: a stream writes them without its knowledge. */
@@ -127,7 +153,8 @@ enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset
 
   *got = 0;
   if (error != SPATE_OK) return error;
-  while (*got < bytes && offset_bytes < file->bytes) {
+  error = spate_exfat_check(file);
+  while (error == SPATE_OK && *got < bytes && offset_bytes < file->bytes) {
     size_t now_bytes;
     error = read_block(file, offset_bytes, (uint8_t *)to + *got, bytes - *got, &now_bytes);
     if (error != SPATE_OK) break;
@@ -151,7 +178,9 @@ enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offs
   if (offset_bytes >= file->valid_bytes) return SPATE_OK;
   enum spate_error error = exfat_begin(volume);
   if (error != SPATE_OK) return error;
-  error = exfat_chain_run(volume, &file->chain, (uint32_t)(offset_bytes >> volume->cluster_shift), &first, &clusters);
+  error = spate_exfat_check(file);
+  if (error == SPATE_OK)
+    error = exfat_chain_run(volume, &file->chain, (uint32_t)(offset_bytes >> volume->cluster_shift), &first, &clusters);
   exfat_end(volume);
   if (error != SPATE_OK) return error;
   uint64_t left_blocks = (file->valid_bytes - offset_bytes + block_mask) >> exfat_block_shift(volume);

@@ -159,7 +159,7 @@ static enum spate_error write_root(const struct layout *layout, const char *labe
   spate_field_put32(upcase + 4, layout->table.checksum);
   spate_field_put32(upcase + 20, layout->upcase);
   spate_field_put64(upcase + 24, layout->table.bytes);
-  exfat_record_build(upcase + EXFAT_ENTRY_BYTES, layout->record, layout->block_shift, layout->config);
+  exfat_record_build(upcase + EXFAT_ENTRY_BYTES, 1, layout->record, layout->block_shift, layout->config);
   return put_scratch(layout, lba_of(layout, layout->root));
 }
 

@@ -60,7 +60,7 @@ enum {
   BOOT_PERCENT = 112,
   BOOT_SIGNATURE = 510
 };
-enum { BOOT_ACTIVE_FAT = 1, BOOT_DIRTY = 2 };
+enum { BOOT_ACTIVE_FAT = 1, BOOT_DIRTY = 2, BOOT_CLEAR_TO_ZERO = 8 };
 #define BOOT_PERCENT_UNKNOWN 0xffu
 
 /* Fields of a file entry, and of a stream extension counted from the start of the set. */
@@ -102,10 +102,13 @@ enum spate_error exfat_begin(struct spate_exfat *volume);
 void exfat_end(struct spate_exfat *volume);
 /* begin, for an operation that may write: not on a volume that contradicts itself. */
 enum spate_error exfat_begin_change(struct spate_exfat *volume);
-/* After a change that came to `error`: VolumeDirty off if no clip is open, nothing is left to be recovered, and no
- * contradiction was found. */
-enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error);
-/* clean and end */
+/* The same for what makes room on a full volume of others, where there is none for the record's file: OK with the
+ * reason in *no_record. What is done then gets no record, so a cut may leave clusters allocated that nobody owns. */
+enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record);
+/* VolumeDirty off, if none of these slots of the record is in use, so that no clip is open and nothing is left to be
+ * recovered, and if no contradiction was found. */
+enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots);
+/* After a change that came to `error`: clean and end. */
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error);
 /* FLUSH what was written without FUA. */
 enum spate_error exfat_barrier(struct spate_exfat *volume);
@@ -113,6 +116,11 @@ enum spate_error exfat_barrier(struct spate_exfat *volume);
 static inline enum spate_error exfat_corrupt(struct spate_exfat *volume) {
   volume->corrupt = true;
   return SPATE_E_CORRUPT;
+}
+/* The same where a new file could destroy one that is there. */
+static inline enum spate_error exfat_distrust(struct spate_exfat *volume) {
+  volume->untrusted = true;
+  return exfat_corrupt(volume);
 }
 
 /* ---- cache.c: metadata blocks ---- */
@@ -190,7 +198,7 @@ enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t
 
 /* ---- upcase.c, name.c, time.c ---- */
 
-enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum);
+enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum, bool *whole);
 enum spate_error exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper);
 static inline uint32_t exfat_checksum32(uint32_t sum, uint8_t byte) { return (sum << 31 | sum >> 1) + byte; }
 
@@ -264,8 +272,10 @@ struct exfat_path {
 /* The next set from *offset_bytes on. CORRUPT leaves *offset_bytes behind what could not be read. */
 enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                       uint32_t *offset_bytes, struct exfat_set *set, bool *more);
-/* The set of that name in the path's directory. */
+/* The set of that name in the path's directory. CORRUPT: it is not there, and could be in a set that cannot be read. */
 enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set);
+/* OK: the name can be given to a new set. A damaged set has no name, to other systems either. EXISTS: `set` has it. */
+enum spate_error exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set);
 /* Follow all names but the last. INVALID when the way leads through `avoid` (may be NULL). */
 enum spate_error exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
                                  struct exfat_path *path);
@@ -287,6 +297,8 @@ enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_p
 
 uint32_t exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
 enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
+/* Before the first change: the main region written anew if it was damaged, ClearToZero cleared. */
+enum spate_error exfat_boot_mend(struct spate_exfat *volume);
 /* VolumeDirty on (once) or off. */
 enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 
@@ -319,25 +331,32 @@ _Static_assert(sizeof(struct spate_exfat_chain) == 32 && sizeof(struct exfat_pla
 _Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
 
 #define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
-/* The entry set of the record's file, whose clusters begin at `first_cluster`. */
-void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shift,
+/* The entry set of the record's file of name `number`, whose clusters begin at `first_cluster`. */
+void exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
                         const struct spate_exfat_config *config);
 /* Find the file, which slots are in use, and whether the volume was dirty when they were written. */
 enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 /* Have the file, for the first change of a foreign volume. */
 enum spate_error exfat_record_need(struct spate_exfat *volume);
-enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
+/* The record written, then VolumeDirty on. */
+enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
+/* What the slot names is settled and durable: VolumeDirty off if it was the last one, then the slot cleared. */
+enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot);
 enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid);
-enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot);
 /* A directory change that mount could not finish may be a file under two names: no other one takes its place. */
 static inline bool exfat_journal_held(const struct spate_exfat *volume) {
   return (volume->record_unresolved >> EXFAT_RECORD_JOURNAL & 1u) != 0;
 }
-/* Begin a directory change: VolumeDirty on and the journal written. */
+/* Begin a directory change: the journal written and VolumeDirty on. */
 enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record);
 /* End one that came to `error`; on a failure the journal stays for the next mount. */
 enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
 enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+
+/* ---- file.c ---- */
+
+/* Open handles to the owner of these clusters are stale. */
+void exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 
 /* ---- clip.c ---- */
 

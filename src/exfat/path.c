@@ -57,8 +57,5 @@ enum spate_error exfat_path_new(struct spate_exfat *volume, const char *text, st
   if (error != SPATE_OK) return error;
   if (path->name.count == 0) return SPATE_E_EXISTS;
   error = exfat_name_creatable(&path->name);
-  if (error != SPATE_OK) return error;
-  error = exfat_directory_find(volume, path, &taken);
-  if (error == SPATE_E_NOT_FOUND) return SPATE_OK;
-  return error == SPATE_OK ? SPATE_E_EXISTS : error;
+  return error == SPATE_OK ? exfat_name_free(volume, path, &taken) : error;
 }

@@ -4,6 +4,10 @@
  * that it is written in one piece, and says which clusters are allocated before any entry owns them (a clip's
  * reservation, a directory being made, a file being deleted), and which entry sets are being moved. A slot of other
  * content, of another volume or with a wrong CRC is empty.
+ *
+ * The record outlives VolumeDirty at both ends: record, dirty, the change, clean, record cleared. So a volume that is
+ * dirty because of us has a record that says so, at whatever instant it was cut, and mount can mark it clean again. A
+ * volume that is dirty without a record was left so by others.
  */
 #include "../core/crc32.h"
 #include "internal.h"
@@ -51,7 +55,7 @@ static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, cons
   return error;
 }
 
-enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
+static enum spate_error write_record(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   memcpy(record->magic, record_magic, sizeof record_magic);
   record->version = RECORD_VERSION;
   record->serial = volume->serial;
@@ -60,20 +64,29 @@ enum spate_error exfat_record_write(struct spate_exfat *volume, uint32_t slot, s
   return put_slot(volume, slot, record);
 }
 
-enum spate_error exfat_record_clear(struct spate_exfat *volume, uint32_t slot) { return put_slot(volume, slot, NULL); }
+enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
+  enum spate_error error = write_record(volume, slot, record);
+
+  return error == SPATE_OK ? exfat_boot_dirty(volume, true) : error;
+}
+
+enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot) {
+  enum spate_error error = exfat_clean(volume, ~(UINT32_C(1) << slot));
+
+  return error == SPATE_OK ? put_slot(volume, slot, NULL) : error;
+}
 
 enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {
   if (exfat_journal_held(volume)) return SPATE_E_CORRUPT;
-  enum spate_error error = exfat_boot_dirty(volume, true);
-
-  /* Without the file: while it is being made. A cut then costs what is being allocated, and no more. */
-  if (error != SPATE_OK || volume->record_lba == 0) return error;
-  return exfat_record_write(volume, EXFAT_RECORD_JOURNAL, record);
+  /* Without the file: while it is being made, and where there is no room for it. A cut then leaves clusters allocated
+   * that nobody owns, on a volume that says it is dirty. */
+  if (volume->record_lba == 0) return exfat_boot_dirty(volume, true);
+  return exfat_record_begin(volume, EXFAT_RECORD_JOURNAL, record);
 }
 
 enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error) {
   if (error == SPATE_OK) error = exfat_barrier(volume);
-  if (error == SPATE_OK && volume->record_lba != 0) error = exfat_record_clear(volume, EXFAT_RECORD_JOURNAL);
+  if (error == SPATE_OK && volume->record_lba != 0) error = exfat_record_end(volume, EXFAT_RECORD_JOURNAL);
   if (error != SPATE_OK && !exfat_journal_held(volume)) volume->failed = error;
   return error;
 }

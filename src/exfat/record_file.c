@@ -5,23 +5,45 @@
 
 #define RECORD_ATTRIBUTES ((uint16_t)(EXFAT_HIDDEN | EXFAT_SYSTEM))
 
-static const uint16_t name_units[] = {'.', 's', 'p', 'a', 't', 'e'};
-static const uint16_t name_upper[] = {'.', 'S', 'P', 'A', 'T', 'E'};
-#define NAME_COUNT (sizeof name_units / sizeof name_units[0])
+/* The names: .spate, and where that is taken by a file that cannot be the record, .spate_2 … .spate_9. A card that was
+ * copied file by file has such a file: its attributes are lost, or it is in pieces. A file of others is never written.
+ */
+#define NAMES      9u
+#define NAME_COUNT 8u /* units of the longer ones */
+#define SHORT_NAME 6u
+static const char name_start[NAME_COUNT] = ".SPATE_";
 
-/* Look for a file of the record's name; `path` is the way to it in any case. */
-static enum spate_error find(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set) {
-  path->directory = volume->root;
-  path->self.entries = 0;
-  path->name.count = NAME_COUNT;
-  path->name.hash = exfat_name_hash(name_upper, NAME_COUNT);
-  memcpy(path->name.upper, name_upper, sizeof name_upper);
-  return exfat_directory_find(volume, path, set);
+static uint32_t name_build(uint32_t number, uint16_t *units, uint16_t *upper) {
+  uint32_t count = number == 1 ? SHORT_NAME : NAME_COUNT;
+
+  for (uint32_t i = 0; i < count; i++) {
+    upper[i] = (uint16_t)(i + 1u < NAME_COUNT ? (uint8_t)name_start[i] : '0' + number);
+    units[i] = (uint16_t)(upper[i] >= 'A' && upper[i] <= 'Z' ? upper[i] + ('a' - 'A') : upper[i]);
+  }
+  return count;
 }
 
-void exfat_record_build(uint8_t *raw, uint32_t first_cluster, uint32_t block_shift,
+/* The number of the set's name; 0: it is none of the record's. */
+static uint32_t name_number(const uint8_t *raw) {
+  uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
+  uint32_t count = exfat_set_name(raw, units);
+
+  if (count != SHORT_NAME && count != NAME_COUNT) return 0;
+  for (uint32_t i = 0; i < count && i + 1u < NAME_COUNT; i++) {
+    bool lower = units[i] >= 'a' && units[i] <= 'z';
+    if ((lower ? units[i] - ('a' - 'A') : units[i]) != (uint8_t)name_start[i]) return 0;
+  }
+  if (count == SHORT_NAME) return 1;
+  return units[NAME_COUNT - 1u] >= '2' && units[NAME_COUNT - 1u] <= '9' ? units[NAME_COUNT - 1u] - (uint32_t)'0' : 0;
+}
+
+void exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
                         const struct spate_exfat_config *config) {
-  exfat_set_build(raw, name_units, NAME_COUNT, exfat_name_hash(name_upper, NAME_COUNT), RECORD_ATTRIBUTES);
+  uint16_t units[NAME_COUNT];
+  uint16_t upper[NAME_COUNT];
+  uint32_t count = name_build(number, units, upper);
+
+  exfat_set_build(raw, units, count, exfat_name_hash(upper, count), RECORD_ATTRIBUTES);
   exfat_set_lengths(raw, first_cluster, (uint64_t)EXFAT_RECORD_SLOTS << block_shift, true);
   exfat_time_stamp(config, raw, true);
   exfat_set_seal(raw, EXFAT_RECORD_ENTRIES);
@@ -31,30 +53,46 @@ static uint32_t record_clusters(const struct spate_exfat *volume) {
   return (uint32_t)exfat_clusters(volume, (uint64_t)EXFAT_RECORD_SLOTS << exfat_block_shift(volume));
 }
 
-/* Use the file only if it is ours: a user's file of that name is never written to. */
-static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set *set) {
+/* Where the record is, if this is its file: hidden, of its size, and in one run. 0: it is not. */
+static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set *set, uint64_t *lba) {
   struct spate_exfat_chain chain;
   uint32_t first;
   uint32_t clusters;
-  enum spate_error error = exfat_set_chain(volume, set->raw, &chain);
 
-  if (error != SPATE_OK) return error;
+  *lba = 0;
+  exfat_entry_chain(set->raw + EXFAT_ENTRY_BYTES, set->raw[STREAM_FLAGS], &chain);
   if ((spate_field_get16(set->raw + FILE_ATTRIBUTES) & (RECORD_ATTRIBUTES | EXFAT_DIRECTORY)) != RECORD_ATTRIBUTES ||
-      chain.bytes != (uint64_t)EXFAT_RECORD_SLOTS << exfat_block_shift(volume))
+      chain.bytes != (uint64_t)EXFAT_RECORD_SLOTS << exfat_block_shift(volume) ||
+      exfat_chain_check(volume, &chain) != SPATE_OK)
     return SPATE_OK;
-  error = exfat_chain_run(volume, &chain, 0, &first, &clusters);
-  if (error == SPATE_OK && clusters == record_clusters(volume)) volume->record_lba = exfat_cluster_lba(volume, first);
-  return error;
+  enum spate_error error = exfat_chain_run(volume, &chain, 0, &first, &clusters);
+  if (error == SPATE_OK && clusters == record_clusters(volume)) *lba = exfat_cluster_lba(volume, first);
+  return error == SPATE_E_CORRUPT ? SPATE_OK : error;
+}
+
+/* Look through the root directory for the first file that can be the record; up to it, which names are taken. */
+static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
+  struct spate_exfat_chain root = volume->root;
+  uint32_t offset_bytes = 0;
+  bool more = true;
+
+  *taken = 0;
+  while (more && volume->record_lba == 0) {
+    struct exfat_set set;
+    enum spate_error error = exfat_directory_next(volume, &root, &offset_bytes, &set, &more);
+    if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set is nobody's */
+    uint32_t number = error == SPATE_OK && more ? name_number(set.raw) : 0;
+    if (number > 0) error = adopt(volume, &set, &volume->record_lba);
+    if (error != SPATE_OK) return error;
+    *taken |= UINT32_C(1) << number;
+  }
+  return SPATE_OK;
 }
 
 enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
-  struct exfat_path path;
-  struct exfat_set set;
-  enum spate_error error = find(volume, &path, &set);
+  uint32_t taken;
+  enum spate_error error = find(volume, &taken);
 
-  /* A contradiction keeps everything from being written, and that is all: what can be read stays readable. */
-  if (error == SPATE_E_NOT_FOUND || error == SPATE_E_CORRUPT) return SPATE_OK;
-  if (error == SPATE_OK) error = adopt(volume, &set);
   if (error != SPATE_OK || volume->record_lba == 0) return error;
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     struct exfat_record record;
@@ -71,35 +109,41 @@ enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfa
 
 /*
  * Make the file. There is no record yet to protect this: a cut between bitmap and entry set leaves some clusters
- * allocated without an owner, which every checker calls clean, and which happens at most once in a volume's life.
+ * allocated without an owner, which every checker calls clean, and which happens at most once in a volume's life. The
+ * volume is not marked dirty for it: with no record, a cut would leave that mark for ever.
  */
-static enum spate_error make(struct spate_exfat *volume, struct exfat_path *path) {
+static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
   _Alignas(8) uint8_t raw[EXFAT_RECORD_ENTRIES * EXFAT_ENTRY_BYTES];
+  struct exfat_path path = {.directory = volume->root};
   uint32_t clusters = record_clusters(volume);
   struct exfat_place place;
   uint32_t first;
-  enum spate_error error = exfat_slots_take(volume, path, EXFAT_RECORD_ENTRIES, &place);
+  /* Is there room? Otherwise the directory need not grow. */
+  enum spate_error error = exfat_bitmap_find(volume, clusters, &first);
 
+  if (error == SPATE_OK) error = exfat_slots_take(volume, &path, EXFAT_RECORD_ENTRIES, &place);
+  if (error == SPATE_OK) error = exfat_clean(volume, UINT32_MAX); /* dirty if the directory has grown for it */
   if (error == SPATE_OK) error = exfat_bitmap_find(volume, clusters, &first);
-  if (error == SPATE_OK) error = exfat_boot_dirty(volume, true);
   if (error == SPATE_OK) error = exfat_bitmap_set(volume, first, clusters, true);
   if (error != SPATE_OK) return error;
   uint64_t lba = exfat_cluster_lba(volume, first);
   error = exfat_zero(volume, lba, EXFAT_RECORD_SLOTS);
   if (error == SPATE_OK) error = exfat_barrier(volume);
   if (error != SPATE_OK) return error;
-  exfat_record_build(raw, first, exfat_block_shift(volume), &volume->config);
+  exfat_record_build(raw, number, first, exfat_block_shift(volume), &volume->config);
   error = exfat_entries_write(volume, &place, raw);
   if (error == SPATE_OK) volume->record_lba = lba;
   return error;
 }
 
 enum spate_error exfat_record_need(struct spate_exfat *volume) {
-  struct exfat_path path;
-  struct exfat_set taken;
+  uint32_t taken;
+  uint32_t number = 1;
 
   if (volume->record_lba != 0) return SPATE_OK;
-  enum spate_error error = find(volume, &path, &taken);
-  if (error == SPATE_E_NOT_FOUND) return make(volume, &path);
-  return error == SPATE_OK ? SPATE_E_EXISTS : error;
+  enum spate_error error = find(volume, &taken);
+  if (error != SPATE_OK || volume->record_lba != 0) return error;
+  while (number <= NAMES && (taken >> number & 1u) != 0)
+    number++;
+  return number <= NAMES ? make(volume, number) : SPATE_E_EXISTS;
 }

@@ -331,24 +331,28 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
 static enum spate_error clear_all(struct spate_exfat *volume) {
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     if ((volume->record_slots >> slot & 1u) == 0) continue;
-    enum spate_error error = exfat_record_clear(volume, slot);
+    enum spate_error error = exfat_record_end(volume, slot);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
 }
 
 enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
-  enum spate_error error = volume->config.salvage == NULL ? SPATE_OK : volume->config.salvage(volume, found);
+  /* Dirty because of us, if it was not so before we began. */
+  volume->dirty = found->dirty && !volume->foreign_dirty;
+  enum spate_error error = exfat_boot_mend(volume);
 
+  if (error == SPATE_OK && volume->config.salvage != NULL) error = volume->config.salvage(volume, found);
   if (error == SPATE_OK) error = reclaim(volume, found);
-  if (error == SPATE_OK) error = clear_all(volume);
+  if (error == SPATE_OK) {
+    volume->corrupt = false; /* what was met here is settled, or a PC has removed it */
+    error = clear_all(volume);
+  }
   if (error != SPATE_OK) {
     volume->record_unresolved = volume->record_slots; /* it waits for a mount that can */
     spate_port_log("exfat: recovery failed", (uint64_t)error);
   }
   volume->corrupt = false; /* what is done next need not meet what was met here */
   spate_port_log("exfat: bytes reclaimed", found->reclaimed_bytes);
-  /* Dirty because of us, if it was not so before we began. */
-  volume->dirty = found->dirty && !volume->foreign_dirty;
   return exfat_end_change(volume, SPATE_OK);
 }

@@ -2,13 +2,35 @@
 /* Timestamps (specification, 7.4.5 ff.): local time in steps of 2 s, the rest in steps of 10 ms, and the UTC offset. */
 #include "internal.h"
 
-#define UTC_VALID 0x80u
+#define UTC_VALID  0x80u
+#define YEAR_FIRST 1980u
+#define YEAR_LAST  2107u
+
+static uint8_t at_most(uint8_t value, uint8_t limit) { return value < limit ? value : limit; }
+
+/* What the format has a field for. A clock that was never set says 1970. */
+static void bring_into_range(struct spate_exfat_time *time) {
+  struct spate_exfat_time last = {.year = YEAR_LAST, .month = 12, .day = 31, .hour = 23, .minute = 59, .second = 59};
+
+  last.centisecond = 99;
+  if (time->year < YEAR_FIRST) *time = (struct spate_exfat_time){.year = YEAR_FIRST};
+  if (time->year > YEAR_LAST) *time = last;
+  if (time->month == 0) time->month = 1;
+  if (time->day == 0) time->day = 1;
+  time->month = at_most(time->month, last.month);
+  time->day = at_most(time->day, last.day);
+  time->hour = at_most(time->hour, last.hour);
+  time->minute = at_most(time->minute, last.minute);
+  time->second = at_most(time->second, last.second);
+  time->centisecond = at_most(time->centisecond, last.centisecond);
+}
 
 void exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created) {
-  struct spate_exfat_time time = {.year = 1980, .month = 1, .day = 1};
+  struct spate_exfat_time time = {.year = YEAR_FIRST};
 
   if (config->now != NULL) config->now(config->now_context, &time);
-  uint32_t stamp = ((uint32_t)time.year - 1980u) << 25 | (uint32_t)time.month << 21 | (uint32_t)time.day << 16 |
+  bring_into_range(&time);
+  uint32_t stamp = (time.year - YEAR_FIRST) << 25 | (uint32_t)time.month << 21 | (uint32_t)time.day << 16 |
                    (uint32_t)time.hour << 11 | (uint32_t)time.minute << 5 | (uint32_t)time.second >> 1;
   uint8_t step_10ms = (uint8_t)((time.second & 1u) * 100u + time.centisecond);
   uint8_t utc = time.utc_known ? (uint8_t)(UTC_VALID | ((uint8_t)time.utc_quarters & 0x7fu)) : 0;
@@ -30,7 +52,7 @@ void exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified) {
   uint8_t utc = set[FILE_MODIFIED_UTC];
 
   *modified = (struct spate_exfat_time){
-      .year = (uint16_t)(1980u + (stamp >> 25)),
+      .year = (uint16_t)(YEAR_FIRST + (stamp >> 25)),
       .month = stamp >> 21 & 0xf,
       .day = stamp >> 16 & 0x1f,
       .hour = stamp >> 11 & 0x1f,

@@ -18,7 +18,7 @@ static enum spate_error word_at(struct spate_exfat *volume, uint64_t offset_byte
   return error;
 }
 
-enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum) {
+enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum, bool *whole) {
   uint32_t sum = 0;
 
   for (uint64_t at = 0; at < volume->upcase.bytes; at += 2) {
@@ -28,7 +28,8 @@ enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksu
     sum = exfat_checksum32(sum, (uint8_t)word);
     sum = exfat_checksum32(sum, (uint8_t)(word >> 8));
   }
-  return sum == checksum ? SPATE_OK : SPATE_E_CORRUPT;
+  *whole = sum == checksum;
+  return SPATE_OK;
 }
 
 enum spate_error exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper) {

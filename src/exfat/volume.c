@@ -13,28 +13,42 @@ enum spate_error exfat_begin(struct spate_exfat *volume) {
 
 void exfat_end(struct spate_exfat *volume) { volume->busy = false; }
 
-enum spate_error exfat_begin_change(struct spate_exfat *volume) {
+enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record) {
+  *no_record = SPATE_OK;
   if (volume->config.read_only) return SPATE_E_READ_ONLY;
   enum spate_error error = exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
-  error = volume->corrupt ? SPATE_E_CORRUPT : volume->failed;
+  error = volume->untrusted ? SPATE_E_CORRUPT : volume->failed;
+  if (error == SPATE_OK) error = exfat_boot_mend(volume);
   if (error == SPATE_OK) error = exfat_record_need(volume);
+  if (error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS) {
+    *no_record = error;
+    return SPATE_OK;
+  }
   return error == SPATE_OK ? SPATE_OK : exfat_end_change(volume, error);
 }
 
-enum spate_error exfat_clean(struct spate_exfat *volume, enum spate_error error) {
+enum spate_error exfat_begin_change(struct spate_exfat *volume) {
+  enum spate_error no_record;
+  enum spate_error error = exfat_begin_removal(volume, &no_record);
+
+  return error == SPATE_OK && no_record != SPATE_OK ? exfat_end_change(volume, no_record) : error;
+}
+
+enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots) {
   /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
-  if (!volume->dirty || volume->record_slots != 0 || volume->failed != SPATE_OK || volume->corrupt) return error;
-  enum spate_error clean_error = exfat_barrier(volume);
-  if (clean_error == SPATE_OK) clean_error = exfat_boot_dirty(volume, false);
-  return error == SPATE_OK ? clean_error : error;
+  if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
+    return SPATE_OK;
+  enum spate_error error = exfat_barrier(volume);
+  return error == SPATE_OK ? exfat_boot_dirty(volume, false) : error;
 }
 
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error) {
-  error = exfat_clean(volume, error);
+  enum spate_error clean_error = exfat_clean(volume, UINT32_MAX);
+
   exfat_end(volume);
-  return error;
+  return error == SPATE_OK ? clean_error : error;
 }
 
 enum spate_error exfat_barrier(struct spate_exfat *volume) {
@@ -71,6 +85,7 @@ static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *r
 
 static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *raw) {
   enum spate_error error;
+  bool whole = true;
 
   switch (raw[0]) {
   case EXFAT_TYPE_BITMAP:
@@ -78,7 +93,9 @@ static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *ra
     return open_system(volume, raw, (volume->cluster_count + UINT64_C(7)) / 8u, UINT32_MAX, &volume->bitmap);
   case EXFAT_TYPE_UPCASE:
     error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
-    return error == SPATE_OK ? exfat_upcase_check(volume, spate_field_get32(raw + 4)) : error;
+    if (error == SPATE_OK) error = exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
+    if (error == SPATE_OK && !whole) (void)exfat_distrust(volume); /* what is there can still be read */
+    return error;
   default: return SPATE_OK;
   }
 }
@@ -118,7 +135,7 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   if (error == SPATE_OK) error = exfat_record_open(volume, found);
   if (error != SPATE_OK) return error;
   found->backup_boot = volume->from_backup;
-  if (volume->record_slots != 0 && !volume->corrupt && !config->read_only) return exfat_recover(volume, found);
+  if (volume->record_slots != 0 && !volume->untrusted && !config->read_only) return exfat_recover(volume, found);
   volume->foreign_dirty = found->dirty;
   return SPATE_OK;
 }

@@ -75,6 +75,7 @@ static bool prepare(struct spate_player *player, struct spate_slot *slot) {
 
 enum spate_error spate_player_work(struct spate_player *player) {
   spate_block_poll(player->block, POLL_BATCH);
+  if (player->error == SPATE_OK) player->error = spate_exfat_check(player->file);
   while (player->in_flight < player->config.depth && player->submitted - player->returned < player->config.slot_count) {
     struct spate_slot *slot = slot_at(player, player->submitted);
     if (!prepare(player, slot)) break;
@@ -96,6 +97,12 @@ enum spate_error spate_player_work(struct spate_player *player) {
 
 bool spate_player_take(struct spate_player *player, uint64_t *offset_bytes, uint32_t *bytes) {
   if (player->taken == player->filled) return false;
+  /* It may have been read when its blocks were another's already. */
+  if (spate_exfat_check(player->file) != SPATE_OK) {
+    player->error = SPATE_E_STALE;
+    player->filled = player->taken;
+    return false;
+  }
   *offset_bytes = slot_offset_bytes(player, player->taken);
   *bytes = slot_at(player, player->taken)->bytes;
   player->taken++;

@@ -123,15 +123,16 @@ static uint64_t volume_bytes(const struct judge *judge) { return judge->blocks *
 static void check_structure(struct judge *judge, bool recovered) {
   const struct oracle *oracle = judge->oracle;
   struct promises *promises = judge->promises;
-  bool must_be_whole = recovered || !oracle->dirty;
-  uint32_t leaked_max = recovered && oracle_find(oracle, ".spate") == NULL ? RECORD_CLUSTERS : 0;
+  /* Without a record: on a volume of others, until there is room for it. */
+  bool recorded = oracle_find(oracle, ".spate") != NULL;
+  uint32_t leaked_max = recorded ? 0 : RECORD_CLUSTERS;
   if (oracle->unallocated > 0)
     promises_broken(promises, "%u owned clusters are free in the bitmap", oracle->unallocated);
   if (oracle->boot_torn) promises_broken(promises, "the boot sector came before its region");
-  /* With no record, who made the volume dirty cannot be known, so it stays so. */
-  if (recovered && oracle->dirty && !judge->foreign_dirty && judge->found.reservations > 0)
+  /* The record outlives the flag at both ends, so a volume of ours never stays dirty. */
+  if (recovered && oracle->dirty && !judge->foreign_dirty && recorded)
     promises_broken(promises, "recovered, and marked dirty");
-  if (!must_be_whole) return;
+  if (oracle->dirty && !(recovered && recorded)) return;
   if (oracle->cross_linked > 0) promises_broken(promises, "%u cross-linked", oracle->cross_linked);
   if (oracle->overlong > 0) promises_broken(promises, "%u chains too long", oracle->overlong);
   if (oracle->strays > 0) promises_broken(promises, "%u stray entries", oracle->strays);

@@ -302,12 +302,40 @@ static void test_foreign(void **state) {
   end();
 }
 
+/* No room for the record on a volume full of others' files, one of them with a set across two blocks: they are deleted
+ * without it. */
+static void test_full_foreign(void **state) {
+  char name[256];
+  (void)state;
+  uint8_t *memory = begin_small(SMALL_BYTES, 12);
+  for (unsigned i = 0; i < 6; i++) {
+    int length = snprintf(name, sizeof name, "file %u", i);
+    if (i == 2) memset(name + length, 'n', 200);
+    if (i == 2) name[length + 200] = '\0';
+    small_add(memory, name, 0x20, small_allocate(memory, 3, 1), 12000, 12000, i % 2 == 0);
+  }
+  uint32_t first = small_allocate(memory, 1, 1);
+  uint32_t clusters = spate_get32(memory + 92) + 2 - first;
+  (void)small_allocate(memory, clusters - 1, 1);
+  small_add(memory, "rest", 0x20, first, clusters * 4096ull, clusters * 4096ull, true);
+  OK(image_mount(&image));
+  memset(name, 0, sizeof name);
+  (void)snprintf(name, sizeof name, "file 2");
+  memset(name + 6, 'n', 200);
+  delete_file(name);
+  rename_file("file 1", "FILE 1");
+  delete_file("file 3");
+  record("new", 700, 8); /* in the room that this left, with the record */
+  delete_file("rest");
+  end();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clips_512),   cmocka_unit_test(test_clips_4096),     cmocka_unit_test(test_full_volume),
       cmocka_unit_test(test_directories), cmocka_unit_test(test_small_clusters), cmocka_unit_test(test_straddling),
       cmocka_unit_test(test_publishing),  cmocka_unit_test(test_format),         cmocka_unit_test(test_repair),
-      cmocka_unit_test(test_foreign),
+      cmocka_unit_test(test_foreign),     cmocka_unit_test(test_full_foreign),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

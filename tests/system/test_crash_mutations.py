@@ -16,7 +16,7 @@ from conftest import ROOT
 
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
-CHECKPOINT, CLIP, CHANGE = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c"
+CHECKPOINT, CLIP, CHANGE, RECORD = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c", "exfat/record.c"
 
 # name: (source, [(old, new), ...], program, what it must say)
 MUTATIONS = {
@@ -50,7 +50,7 @@ MUTATIONS = {
     "no FUA": (
         "exfat/cache.c",
         [(".flags = SPATE_IO_FUA | SPATE_IO_CPU", ".flags = SPATE_IO_CPU")],
-        "crash_volumes", "is lost|is back|free in the bitmap|leaked|stray|bytes",
+        "crash_volumes", "is lost|is back|free in the bitmap|leaked|stray|bytes|marked dirty",
     ),
     "no FUA of a checkpoint": (
         CLIP,
@@ -102,15 +102,31 @@ MUTATIONS = {
     ),
     "no record of a reservation": (
         CLIP,
-        [("  if (error == SPATE_OK) error = exfat_record_write(volume, clip->record, &record);\n", "")],
+        [("exfat_record_begin(volume, clip->record, &record);", "exfat_boot_dirty(volume, true);")],
         "crash_recording", "leaked",
     ),
     "record cleared before the tail is free": (
         CLIP,
         [("  enum spate_error error = free_tail(volume, tail_first, tail);\n",
-          "  enum spate_error error = exfat_record_clear(volume, clip->record);\n"
+          "  enum spate_error error = exfat_record_end(volume, clip->record);\n"
           "  if (error == SPATE_OK) error = free_tail(volume, tail_first, tail);\n")],
         "crash_volumes", "leaked",
+    ),
+    "dirty before the record": (
+        RECORD,
+        [("  enum spate_error error = write_record(volume, slot, record);\n\n"
+          "  return error == SPATE_OK ? exfat_boot_dirty(volume, true) : error;",
+          "  enum spate_error error = exfat_boot_dirty(volume, true);\n\n"
+          "  return error == SPATE_OK ? write_record(volume, slot, record) : error;")],
+        "crash_volumes", "recovered, and marked dirty",
+    ),
+    "record cleared before the volume is clean": (
+        RECORD,
+        [("  enum spate_error error = exfat_clean(volume, ~(UINT32_C(1) << slot));\n\n"
+          "  return error == SPATE_OK ? put_slot(volume, slot, NULL) : error;",
+          "  enum spate_error error = put_slot(volume, slot, NULL);\n\n"
+          "  return error == SPATE_OK ? exfat_clean(volume, UINT32_MAX) : error;")],
+        "crash_volumes", "recovered, and marked dirty",
     ),
     "a length salvaged from the drive's cache": (
         "exfat/salvage.c",
@@ -136,10 +152,9 @@ MUTATIONS = {
     ),
     "recovery that forgets before it has freed": (
         "exfat/recover.c",
-        [("  if (error == SPATE_OK) error = reclaim(volume, found);\n"
-          "  if (error == SPATE_OK) error = clear_all(volume);",
+        [("  if (error == SPATE_OK) error = reclaim(volume, found);\n",
           "  if (error == SPATE_OK) error = clear_all(volume);\n"
-          "  if (error == SPATE_OK) error = reclaim(volume, found);")],
+          "  if (error == SPATE_OK) error = reclaim(volume, found);\n")],
         "crash_recording", "leaked",
     ),
 }

@@ -62,15 +62,125 @@ static void test_foreign(void **state) {
   image_close(&image);
 }
 
-/* A user's file of the record's name is left alone, and nothing is written without a record. */
+/* A user's file of the record's name, or the record of a card that was copied file by file, is left alone: the record
+ * goes under another name, and is found there again. */
 static void test_record_name_taken(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
   image_open(&image, 4 * MIB, 512, 0);
-  small_format(image.ram.memory, 4 * MIB, 9, 15);
-  small_add(image.ram.memory, ".SPATE", 0x20, small_allocate(image.ram.memory, 1, 1), 17 * 512, 17 * 512, false);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  uint32_t copied = small_allocate(image.ram.memory, 9, 1);
+  uint32_t scattered = small_allocate(image.ram.memory, 9, 2);
+  small_add(image.ram.memory, ".SPATE", 0x20, copied, 17 * 512, 17 * 512, false);      /* its attributes are lost */
+  small_add(image.ram.memory, ".spate_2", 0x06, scattered, 17 * 512, 17 * 512, false); /* it is in pieces */
+  small_add(image.ram.memory, ".spate_3", 0x06, 0, 0, 0, false);                       /* it is empty */
+  small_add(image.ram.memory, ".spate_30", 0x06, 0, 0, 0, false);                      /* this is no record's name */
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 100 * 1024), SPATE_OK);
+  assert_int_equal(image_mount(&image), SPATE_OK); /* as after a cut */
+  assert_int_equal(image.found.reservations, 1);
+  assert_int_equal(image.found.reclaimed_bytes, 100 * 1024);
+  put_file("b", "x", 1);
+  assert_whole(false);
+  assert_int_equal(oracle_find(&oracle, ".spate_4")->bytes, 17 * 512);
+  assert_null(oracle_find(&oracle, ".spate_5"));
+  for (uint32_t i = 0; i < 9 * 1024; i++)
+    assert_int_equal(small_cluster(image.ram.memory, copied)[i], 0);
+  assert_int_equal(spate_exfat_delete(&image.volume, ".spate_4"), SPATE_E_IN_USE);
+  assert_int_equal(spate_exfat_delete(&image.volume, ".spate"), SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
+/* All names of the record taken: what needs none still works. */
+static void test_record_names_all_taken(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 12);
+  small_add(image.ram.memory, ".spate", 0x20, 0, 0, 0, false);
+  for (char name[] = ".spate_2"; name[7] <= '9'; name[7]++)
+    small_add(image.ram.memory, name, 0x20, 0, 0, 0, false);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 1), SPATE_E_EXISTS);
+  assert_int_equal(spate_exfat_delete(&image.volume, ".spate_7"), SPATE_OK);
+  put_file("a", "x", 1);
+  assert_whole(false);
+  assert_non_null(oracle_find(&oracle, ".spate_7"));
+  image_close(&image);
+}
+
+/* ---- a volume that is full of what others wrote ---- */
+
+/* Files of one cluster, and one of all the rest. */
+static void open_full(void) {
+  uint8_t *memory;
+  image_open(&image, MIB, 512, 0);
+  memory = image.ram.memory;
+  small_format(memory, MIB, 9, 12);
+  for (unsigned i = 0; i < 30; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "file %02u", i);
+    small_add(memory, name, 0x20, small_allocate(memory, 1, 1), 4000, 4000, false);
+  }
+  uint32_t first = small_allocate(memory, 1, 1);
+  uint32_t clusters = spate_get32(memory + 92) + 2 - first;
+  (void)small_allocate(memory, clusters - 1, 1);
+  small_add(memory, "rest", 0x20, first, clusters * 4096ull, clusters * 4096ull, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+}
+
+/* There is no room for the record: deleting goes without it, and so does a rename by one write. */
+static void test_full_volume_is_cleared(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_full();
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 1), SPATE_E_NO_SPACE);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "a"), SPATE_E_NO_SPACE);
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 10", "file ten"), SPATE_OK);
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 11", "a name that does not fit where the old one is"),
+                   SPATE_E_NO_SPACE);
+  image.ram.keep_log = true;
+  ram_block_clear_log(&image.ram);
+  assert_int_equal(spate_exfat_delete(&image.volume, "file 20"), SPATE_OK);
+  assert_int_equal(image.ram.log[image.ram.log_count - 1].op, SPATE_TRIM);
+  assert_whole(false);
+  assert_null(oracle_find(&oracle, ".spate"));
+  assert_int_equal(spate_exfat_delete(&image.volume, "rest"), SPATE_OK);
+  put_file("a", "x", 1); /* with the record */
+  assert_whole(false);
+  assert_non_null(oracle_find(&oracle, ".spate"));
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 11", "a name that does not fit where the old one is"),
+                   SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
+static void test_checkerboard_is_cleared(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  image_open(&image, MIB, 512, 0);
+  small_format(image.ram.memory, MIB, 9, 12);
+  uint32_t count = spate_get32(image.ram.memory + 92);
+  for (uint32_t i = 0; i < 40; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "file %u", i);
+    small_add(image.ram.memory, name, 0x20, small_allocate(image.ram.memory, 1, 1), 4000, 4000, true);
+  }
+  uint32_t first = small_allocate(image.ram.memory, 1, 1);
+  uint32_t clusters = (count + 2 - first + 1) / 2;
+  small_cluster(image.ram.memory, 2)[(first - 2) / 8] &= (uint8_t) ~(1u << ((first - 2) & 7));
+  small_add(image.ram.memory, "every second", 0x20, small_allocate(image.ram.memory, clusters, 2), clusters * 4096ull,
+            clusters * 4096ull, false);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 1), SPATE_E_FRAGMENTED);
+  for (uint32_t i = 10; i < 13; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "file %u", i);
+    assert_int_equal(spate_exfat_delete(&image.volume, name), SPATE_OK);
+    assert_whole(false);
+  }
+  put_file("a", "x", 1);
   assert_whole(false);
   image_close(&image);
 }
@@ -122,23 +232,83 @@ static void test_boot_fields(void **state) {
   }
 }
 
-/* What was found to contradict itself is read as far as possible, and not written to. */
-static void test_corrupt(void **state) {
+/* A damaged entry set, met while a clip is open: listing says so and steps over it, and recording goes on beside it. A
+ * name that is not found could be in it. The volume stays dirty, and nothing is trimmed. */
+static void test_damaged_set(void **state) {
   (void)state;
+  struct spate_exfat_directory directory;
   struct spate_exfat_clip clip;
+  struct spate_exfat_clip next;
   struct spate_exfat_entry entry;
+  unsigned damaged = 0;
+  unsigned whole = 0;
+  bool more = true;
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   uint8_t *root = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
   uint32_t torn = small_add(image.ram.memory, "torn", 0x20, 0, 0, 0, false);
+  uint32_t liar = small_add(image.ram.memory, "liar", 0x20, 1000, 100, 200, false); /* more valid than there is */
   small_add(image.ram.memory, "good", 0x20, 0, 0, 0, false);
   root[torn + 70] ^= 1;
   assert_int_equal(image_mount(&image), SPATE_OK);
-  assert_int_equal(spate_exfat_stat(&image.volume, "good", &entry), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4096), SPATE_OK);
+  assert_int_equal(spate_exfat_list(&image.volume, "/", &directory), SPATE_OK);
+  while (more) {
+    enum spate_error error = spate_exfat_list_next(&directory, &entry, &more);
+    if (error == SPATE_E_CORRUPT) damaged++;
+    if (error == SPATE_OK && more) whole++;
+  }
+  assert_int_equal(damaged, 2);
+  assert_int_equal(whole, 3);
   assert_int_equal(spate_exfat_stat(&image.volume, "other", &entry), SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_arm(&image.volume, &next, "next", 4096), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clip, 1), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&next, 1), SPATE_OK);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+  assert_int_equal(spate_exfat_rename(&image.volume, "good", "d/better"), SPATE_OK);
+  assert_int_equal(spate_exfat_delete(&image.volume, "d/better"), SPATE_OK);
+  assert_int_equal(root[torn], 0x85); /* nobody took their slots */
+  assert_int_equal(root[liar], 0x85);
+  assert_int_equal(image.ram.count[SPATE_TRIM], 0);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
+  assert_int_equal(image.ram.memory[106] & 2, 2);
+  image_close(&image);
+}
+
+/* Where the bitmap itself cannot be believed, nothing new is written: a clip could be put over somebody's file. */
+static void test_corrupt(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  small_add(image.ram.memory, "good", 0x20, 0, 0, 0, false);
+  small_add(image.ram.memory, "liar", 0x20, 1000, 100, 100, true); /* the bitmap says that its cluster is free */
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  put_file("f", "x", 1);
+  image.ram.keep_log = true;
+  assert_int_equal(spate_exfat_delete(&image.volume, "liar"), SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 1), SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_delete(&image.volume, "good"), SPATE_E_CORRUPT);
+  for (size_t i = 0; i < image.ram.log_count; i++)
+    assert_int_equal(image.ram.log[i].op, SPATE_READ);
+  image_close(&image);
+}
+
+/* Names cannot be compared by a table that is damaged: what is there can be read, and nothing is changed. */
+static void test_upcase_checksum(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_file file;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  small_add(image.ram.memory, "good", 0x20, 0, 0, 0, false);
+  small_cluster(image.ram.memory, 3)[30] ^= 1;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_open(&image.volume, "GOOD", &file), SPATE_OK);
   image.ram.keep_log = true;
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 1), SPATE_E_CORRUPT);
   assert_int_equal(spate_exfat_delete(&image.volume, "good"), SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
   for (size_t i = 0; i < image.ram.log_count; i++)
     assert_int_equal(image.ram.log[i].op, SPATE_READ);
   image_close(&image);
@@ -265,6 +435,63 @@ static void test_dirty_before_us(void **state) {
     assert_int_equal(image.found.reservations, 1);
     assert_int_equal(image.found.reclaimed_bytes, 4 * MIB);
     assert_int_equal(image_start(&image)[106] & 2, dirty ? 2 : 0);
+    image_close(&image);
+  }
+}
+
+/* A change that needs no dirty flag repairs the main boot region all the same, and what made it bad stays said. */
+static void test_repair_keeps_dirty(void **state) {
+  (void)state;
+  image_open(&image, 32 * MIB, 512, 0);
+  image_format(&image);
+  put_file("f", "x", 1);
+  image_start(&image)[600] ^= 1;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_rename(&image.volume, "f", "g"), SPATE_OK);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_false(image.found.backup_boot);
+  assert_true(image.found.dirty);
+  image_close(&image);
+}
+
+/* ClearToZero (specification, 3.1.13.4): cleared before the first change, and by no mount that changes nothing. */
+static void test_clear_to_zero(void **state) {
+  (void)state;
+  for (unsigned cut = 0; cut < 2; cut++) {
+    struct spate_exfat_clip clip;
+    image_open(&image, 32 * MIB, 512, 0);
+    image_format(&image);
+    put_file("f", "x", 1);
+    if (cut) assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
+    image_start(&image)[106] |= 8;
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image_start(&image)[106], cut ? 0 : 8); /* recovery is a change */
+    if (!cut) assert_int_equal(spate_exfat_rename(&image.volume, "f", "g"), SPATE_OK);
+    assert_int_equal(image_start(&image)[106], 0);
+    image_close(&image);
+  }
+}
+
+/* A cut between the record and the flag, or between the flag and the record: the volume is not left dirty. */
+static void test_record_outlives_the_flag(void **state) {
+  (void)state;
+  for (uint32_t requests = 1; requests < 10; requests++) {
+    struct spate_exfat_clip clip;
+    image_open(&image, 32 * MIB, 512, 0);
+    image_format(&image);
+    ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_FLUSH),
+                                                   .last_lba = UINT64_MAX,
+                                                   .skip = requests,
+                                                   .times = RAM_ALWAYS,
+                                                   .error = SPATE_E_GONE});
+    enum spate_error error = spate_exfat_arm(&image.volume, &clip, "clip", MIB);
+    if (error == SPATE_OK) error = spate_exfat_close(&clip, 1);
+    assert_int_equal(error, requests < 9 ? SPATE_E_GONE : SPATE_OK);
+    ram_block_clear_faults(&image.ram);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image_start(&image)[106] & 2, 0);
+    assert_int_equal(image.found.reservations, requests < 9 ? 1 : 0);
+    assert_whole(false);
     image_close(&image);
   }
 }
@@ -562,15 +789,23 @@ int main(void) {
       cmocka_unit_test(test_garbage_behind_end),
       cmocka_unit_test(test_foreign),
       cmocka_unit_test(test_record_name_taken),
+      cmocka_unit_test(test_record_names_all_taken),
+      cmocka_unit_test(test_full_volume_is_cleared),
+      cmocka_unit_test(test_checkerboard_is_cleared),
       cmocka_unit_test(test_boot),
       cmocka_unit_test(test_boot_fields),
+      cmocka_unit_test(test_damaged_set),
       cmocka_unit_test(test_corrupt),
+      cmocka_unit_test(test_upcase_checksum),
       cmocka_unit_test(test_corrupt_meanwhile),
       cmocka_unit_test(test_recovery_spares_others),
       cmocka_unit_test(test_recovery_needs_the_tree),
       cmocka_unit_test(test_cycle),
       cmocka_unit_test(test_contiguous_directory_grows),
       cmocka_unit_test(test_dirty_before_us),
+      cmocka_unit_test(test_repair_keeps_dirty),
+      cmocka_unit_test(test_clear_to_zero),
+      cmocka_unit_test(test_record_outlives_the_flag),
       cmocka_unit_test(test_delete_refused),
       cmocka_unit_test(test_no_trim_on_a_dirty_volume),
       cmocka_unit_test(test_recovery_of_a_broken_chain),

@@ -87,10 +87,39 @@ static void playback_stops_before_a_block_that_cannot_be_read(void **state) {
   close_world(world);
 }
 
+static void playback_of_a_deleted_file_ends(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  struct spate_slot slots[4];
+  struct spate_player player;
+  struct spate_exfat_file file;
+  uint64_t offset_bytes = 0;
+  uint32_t piece = 0;
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(world, source, 40);
+  OK(spate_recorder_finish(&world->recorder));
+  struct spate_player_config config = {
+      .region = &source->region, .slot_bytes = PIECE, .slots = slots, .slot_count = 4, .cpu_consumed = true};
+  OK(spate_exfat_open(&world->volume, "A.RAW", &file));
+  OK(spate_player_open(&player, &file, 0, &config));
+  for (int turn = 0; turn < 10; turn++)
+    OK(spate_player_work(&player));
+  assert_true(spate_player_take(&player, &offset_bytes, &piece));
+  OK(spate_exfat_delete(&world->volume, "A.RAW"));
+  assert_false(spate_player_take(&player, &offset_bytes, &piece)); /* three slots are filled */
+  GIVES(SPATE_E_STALE, spate_player_work(&player));
+  assert_true(spate_player_ended(&player));
+  close_world(world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(playback_gives_the_file_in_order),
       cmocka_unit_test(playback_stops_before_a_block_that_cannot_be_read),
+      cmocka_unit_test(playback_of_a_deleted_file_ends),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
