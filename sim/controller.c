@@ -169,6 +169,7 @@ static void enable(struct sim_drive *drive, uint64_t sequence) {
   drive_forget(drive);
   drive_features_reset(drive);
   drive->counters.enables++;
+  drive->patience_ps = sim_now_ps(drive->sim) + (registers->cap >> 24 & 0xffu) * 500u * SIM_PS_PER_MS;
   drive->shut_down = false;
   registers->csts = 0;
   const char *fault = start_fault(drive);
@@ -189,11 +190,12 @@ static void enable(struct sim_drive *drive, uint64_t sequence) {
 static void disable(struct sim_drive *drive) {
   const uint64_t now = sim_now_ps(drive->sim);
 
-  if ((drive->registers.csts & (CSTS_READY | CSTS_FATAL)) == 0)
-    sim_violate(drive->sim, "CC.EN cleared before CSTS.RDY was 1");
-  sim_at(drive->sim, now + sim_random(drive->sim) % DRIVE_DISABLE_PS, stopped, drive, drive->epoch);
+  if ((drive->registers.csts & (CSTS_READY | CSTS_FATAL)) == 0 && now < drive->patience_ps)
+    sim_violate(drive->sim, "CC.EN cleared before CSTS.RDY was 1, and before CAP.TO was over");
   drive->disables++;
-  if (!drive->never_disabled) sim_at(drive->sim, now + DRIVE_DISABLE_PS, disabled, drive, drive->disables);
+  if (drive->never_disabled) return; /* and works on */
+  sim_at(drive->sim, now + sim_random(drive->sim) % DRIVE_DISABLE_PS, stopped, drive, drive->epoch);
+  sim_at(drive->sim, now + DRIVE_DISABLE_PS, disabled, drive, drive->disables);
 }
 
 static void shut_down(void *context, uint64_t epoch) {

@@ -44,6 +44,7 @@ enum {
 #define LINK_REPORTING       UINT32_C(0x00100000) /* data link layer link active reporting capable */
 #define LINK_ACTIVE          UINT32_C(0x20000000)
 #define SLOT_PRESENCE        UINT32_C(0x00400000)
+#define SLOT_LINK_CHANGED    UINT32_C(0x01000000) /* stays until a one is written to it */
 #define ROOT_RETRY_VISIBLE   UINT32_C(0x00000010)
 #define ROOT_RETRY_CAPABLE   UINT32_C(0x00010000)
 
@@ -207,6 +208,7 @@ void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up) {
     port->port.value[LINK_CONTROL / 4] |= LINK_ACTIVE;
   else
     port->port.value[LINK_CONTROL / 4] &= ~LINK_ACTIVE;
+  port->port.value[SLOT_CONTROL / 4] |= SLOT_LINK_CHANGED;
   reset_drive(port, sim_drive_at(sim, drive_index));
   set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
 }
@@ -264,16 +266,21 @@ struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address) {
   return port_at(sim, target.index)->down ? NULL : sim_drive_at(sim, target.index);
 }
 
-uint32_t sim_pcie_config_read(struct sim *sim, uint64_t address) {
+bool sim_pcie_config_read(struct sim *sim, uint64_t address, uint32_t *value) {
   struct target target;
 
-  if (!find(sim, address, &target)) return ALL_ONES;
+  *value = ALL_ONES;
+  if (!find(sim, address, &target)) return true;
   const struct root_port *port = port_at(sim, target.index);
   if (target.is_drive && !answers(sim, port, target.index)) {
-    const bool visible = (get(&port->port, ROOT_CONTROL) & ROOT_RETRY_VISIBLE) != 0;
-    return !port->down && visible && target.offset == ID ? RETRY : ALL_ONES;
+    const bool visible = sim_shows_retry(sim) && (get(&port->port, ROOT_CONTROL) & ROOT_RETRY_VISIBLE) != 0;
+    if (port->down || !visible || target.offset != ID) return false;
+    *value = RETRY;
+    return true;
   }
-  return target.offset < CONFIG_BYTES ? get(target.is_drive ? &port->drive : &port->port, target.offset) : 0;
+  *value = target.offset < CONFIG_BYTES ? get(target.is_drive ? &port->drive : &port->port, target.offset) : 0;
+  if (!target.is_drive && target.offset == ROOT_CONTROL && !sim_shows_retry(sim)) *value &= ~ROOT_RETRY_CAPABLE;
+  return true;
 }
 
 void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value) {
@@ -286,6 +293,7 @@ void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value) {
   struct config_space *space = target.is_drive ? &port->drive : &port->port;
   const uint32_t writable = space->writable[target.offset / 4];
   space->value[target.offset / 4] = (get(space, target.offset) & ~writable) | (value & writable);
+  if (!target.is_drive && target.offset == SLOT_CONTROL) space->value[SLOT_CONTROL / 4] &= ~(value & SLOT_LINK_CHANGED);
   if (target.offset == DEVICE_CONTROL) set_packet_sizes(sim, port, sim_drive_at(sim, target.index));
 }
 
