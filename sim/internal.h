@@ -92,7 +92,13 @@ void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up);
 /* May this drive access memory? (Bus master enable of the drive and of its port.) */
 bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index);
 
+/* A function level reset: configuration space as after reset. */
+void sim_pcie_function_reset(struct sim *sim, unsigned drive_index);
+
 /* ---- controller.c ---- */
+/* A reset that the bus brings: of the function, at once; of the bus or by PERST#, which keep the link down while on. */
+void sim_drive_function_reset(struct sim_drive *drive);
+void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, bool on);
 #define SIM_BAR_BYTES UINT64_C(0x4000)
 void sim_drive_free(struct sim_drive *drive);
 unsigned sim_drive_index(const struct sim_drive *drive);

@@ -75,6 +75,7 @@ static struct spate_nvme_bus bus_of(struct sim_rig_drive *drive) {
 
   if (kind == SIM_RIG_RESTORES) return (struct spate_nvme_bus){.restore = bus.restore, .context = bus.context};
   if (kind == SIM_RIG_WATCHES) return (struct spate_nvme_bus){.link_is_up = bus.link_is_up, .context = bus.context};
+  if (kind == SIM_RIG_ISOLATES) return (struct spate_nvme_bus){.isolate = bus.isolate, .context = bus.context};
   return kind == SIM_RIG_PCIE ? bus : (struct spate_nvme_bus){0};
 }
 

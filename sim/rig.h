@@ -20,6 +20,7 @@ enum sim_rig_bus {
   SIM_RIG_PCIE,     /* all of spate/nvme_pcie.h */
   SIM_RIG_RESTORES, /* restoring, but not whether the link is up */
   SIM_RIG_WATCHES,  /* whether the link is up, and nothing else */
+  SIM_RIG_ISOLATES, /* how to keep the drive from memory, and nothing else */
   SIM_RIG_ALONE,    /* nothing */
 };
 
