@@ -19,6 +19,11 @@ enum { REG_NSSR = 0x20, REG_AQA = 0x24, REG_ASQ = 0x28, REG_ACQ = 0x30, REG_DOOR
 #define CSTS_SHST_MASK    UINT32_C(0xc)
 #define CSTS_SHST_BUSY    UINT32_C(4)
 #define CSTS_SHST_DONE    UINT32_C(8)
+#define CAP_SUBSYSTEM     (UINT64_C(1) << 36)
+#define NSSR_VALUE        UINT32_C(0x4e564d65)
+#define RESET_HELD_PS     SIM_PS_PER_MS /* a link is told to reset for at least so long */
+#define TRAINING_MS       20u
+#define SUBSYSTEM_MS      5u /* its link is down for so long. Assumed */
 
 /* ---- made ---- */
 
@@ -169,11 +174,12 @@ static void enable(struct sim_drive *drive, uint64_t sequence) {
   drive_forget(drive);
   drive_features_reset(drive);
   drive->counters.enables++;
+  drive->patience_ps = sim_now_ps(drive->sim) + (registers->cap >> 24 & 0xffu) * 500u * SIM_PS_PER_MS;
   drive->shut_down = false;
   registers->csts = 0;
   const char *fault = start_fault(drive);
   if (fault != NULL) sim_violate(drive->sim, "CC.EN set with %s", fault);
-  if (fault != NULL || drive->fatal_on_enable) {
+  if (fault != NULL || drive->fatal_on_enable || drive->broken) {
     registers->csts = CSTS_FATAL;
     return;
   }
@@ -189,11 +195,12 @@ static void enable(struct sim_drive *drive, uint64_t sequence) {
 static void disable(struct sim_drive *drive) {
   const uint64_t now = sim_now_ps(drive->sim);
 
-  if ((drive->registers.csts & (CSTS_READY | CSTS_FATAL)) == 0)
-    sim_violate(drive->sim, "CC.EN cleared before CSTS.RDY was 1");
-  sim_at(drive->sim, now + sim_random(drive->sim) % DRIVE_DISABLE_PS, stopped, drive, drive->epoch);
+  if ((drive->registers.csts & (CSTS_READY | CSTS_FATAL)) == 0 && now < drive->patience_ps)
+    sim_violate(drive->sim, "CC.EN cleared before CSTS.RDY was 1, and before CAP.TO was over");
   drive->disables++;
-  if (!drive->never_disabled) sim_at(drive->sim, now + DRIVE_DISABLE_PS, disabled, drive, drive->disables);
+  if (drive->never_disabled) return; /* and works on */
+  sim_at(drive->sim, now + sim_random(drive->sim) % DRIVE_DISABLE_PS, stopped, drive, drive->epoch);
+  sim_at(drive->sim, now + DRIVE_DISABLE_PS, disabled, drive, drive->disables);
 }
 
 static void shut_down(void *context, uint64_t epoch) {
@@ -266,6 +273,8 @@ uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset) {
   }
 }
 
+static void subsystem_reset(struct sim_drive *drive);
+
 static void write_address(struct sim_drive *drive, uint64_t *address, bool high, uint32_t value) {
   if (!high && value % SIM_PAGE != 0) sim_violate(drive->sim, "an admin queue that is not page aligned: %08x", value);
   *address = high ? (uint32_t)*address | (uint64_t)value << 32 : (*address & ~UINT64_C(0xffffffff)) | (value & ~0xfffu);
@@ -293,7 +302,12 @@ void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t
   case REG_ASQ + 4: write_address(drive, &registers->asq, true, value); break;
   case REG_ACQ: write_address(drive, &registers->acq, false, value); break;
   case REG_ACQ + 4: write_address(drive, &registers->acq, true, value); break;
-  case REG_NSSR: /* CAP.NSSRS is 0: reserved, as all others are */
+  case REG_NSSR:
+    if ((registers->cap & CAP_SUBSYSTEM) != 0) {
+      if (value == NSSR_VALUE) subsystem_reset(drive);
+      break;
+    } /* reserved otherwise, as all others are */
+    __attribute__((fallthrough));
   default: sim_violate(drive->sim, "a register that is read only or reserved was written: offset %x", offset);
   }
 }
@@ -351,6 +365,46 @@ void sim_drive_link_drop(struct sim_drive *drive, uint32_t ms) {
   if (ms != UINT32_MAX)
     sim_at(drive->sim, sim_now_ps(drive->sim) + ms * SIM_PS_PER_MS, link_returns, drive, drive->link_drops);
 }
+
+/* ---- resets beyond CC.EN ---- */
+
+static void hit_by(struct sim_drive *drive, enum sim_reset_kind kind) {
+  drive->counters.hard_resets[kind]++;
+  if (drive->cure == kind) drive->broken = false;
+}
+
+void sim_drive_break(struct sim_drive *drive, enum sim_reset_kind cure) {
+  drive->broken = true;
+  drive->cure = cure;
+  drive_fatal(drive);
+}
+
+static void subsystem_reset(struct sim_drive *drive) {
+  hit_by(drive, SIM_RESET_SUBSYSTEM);
+  sim_drive_link_drop(drive, SUBSYSTEM_MS);
+}
+
+void sim_drive_function_reset(struct sim_drive *drive) {
+  hit_by(drive, SIM_RESET_FUNCTION);
+  fall_back(drive);
+  sim_pcie_function_reset(drive->sim, drive->index);
+}
+
+void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, bool on) {
+  const uint64_t now = sim_now_ps(drive->sim);
+
+  if (on) {
+    drive->reset_begun_ps = now;
+    hit_by(drive, kind);
+    sim_drive_link_drop(drive, UINT32_MAX);
+    return;
+  }
+  if (now - drive->reset_begun_ps < RESET_HELD_PS)
+    sim_violate(drive->sim, "drive %u: a reset of its link that lasted less than 1 ms", drive->index);
+  sim_at(drive->sim, now + TRAINING_MS * SIM_PS_PER_MS, link_returns, drive, drive->link_drops);
+}
+
+void sim_drive_perst(struct sim_drive *drive, bool asserted) { sim_drive_link_reset(drive, SIM_RESET_SLOT, asserted); }
 
 /* ---- what it is ---- */
 

@@ -60,6 +60,18 @@ void sim_drive_fault(struct sim_drive *drive, struct sim_fault fault);
 void sim_drive_clear_faults(struct sim_drive *drive);
 /* CSTS.RDY does not follow CC.EN: to 1, to 0; CSTS.CFS instead. */
 void sim_drive_stick(struct sim_drive *drive, bool never_ready, bool never_disabled, bool fatal_on_enable);
+/* Resets beyond CC.EN, from the gentlest to the hardest. */
+enum sim_reset_kind {
+  SIM_RESET_SUBSYSTEM, /* NSSR, where CAP.NSSRS is set */
+  SIM_RESET_FUNCTION,  /* Initiate Function Level Reset, in Device Control */
+  SIM_RESET_BUS,       /* Secondary Bus Reset, in the port's Bridge Control */
+  SIM_RESET_SLOT,      /* PERST#: sim_drive_perst() */
+  SIM_RESET_KINDS
+};
+/* CSTS.CFS, now and after each enabling, until a reset of just this kind. */
+void sim_drive_break(struct sim_drive *drive, enum sim_reset_kind cure);
+/* The board's PERST# of its slot. */
+void sim_drive_perst(struct sim_drive *drive, bool asserted);
 /* What a fault can do, now. */
 void sim_drive_power_cut(struct sim_drive *drive); /* what was not durable is decided by the seed: with a journal any
                                                       version, otherwise all of it stays */
@@ -78,6 +90,7 @@ struct sim_drive_counters {
   uint64_t doorbells, enables, shutdowns, resets, power_cycles, unsafe_shutdowns;
   uint64_t hot_shutdowns; /* with I/O queues still there */
   uint32_t in_flight_max;
+  uint32_t hard_resets[SIM_RESET_KINDS];
   uint64_t data_gap_ps_max; /* longest time between two data commands' arrivals, since counters were cleared */
 };
 const struct sim_drive_counters *sim_drive_counters(const struct sim_drive *drive);

@@ -190,10 +190,14 @@ struct sim_drive {
   uint32_t epoch; /* rises when everything in flight is forgotten */
   bool never_ready, never_disabled, fatal_on_enable;
   bool link_down;
-  uint32_t link_drops; /* so far: a drop that another one followed does not end */
-  uint32_t disables;   /* so far */
-  bool surprised;      /* it reset itself, and the host cannot know: until it writes CC */
-  bool shut_down;      /* cleanly, since the last enable */
+  bool broken; /* sim_drive_break(), and not cured */
+  enum sim_reset_kind cure;
+  uint64_t reset_begun_ps; /* of a reset that has a beginning and an end */
+  uint32_t link_drops;     /* so far: a drop that another one followed does not end */
+  uint32_t disables;       /* so far */
+  uint64_t patience_ps;    /* the end of CAP.TO since it was enabled: until then a host waits for it to be ready */
+  bool surprised;          /* it reset itself, and the host cannot know: until it writes CC */
+  bool shut_down;          /* cleanly, since the last enable */
   struct drive_sq sq[DRIVE_QUEUES_MAX + 1];
   struct drive_cq cq[DRIVE_QUEUES_MAX + 1];
   struct drive_fetch fetches[DRIVE_FETCHES_MAX];

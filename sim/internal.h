@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who calls whom inside the simulator. sim.c has the clock and the events, memory.c the two views, port.c what the
- * library calls, logic.c what programmable logic does in its place, pcie.c configuration space; the drive is
- * controller.c (registers), admin.c, io.c and what they share.
+ * library calls, unanswered.c what it gets where nobody answers, logic.c what programmable logic does in its place,
+ * pcie.c configuration space; the drive is controller.c (registers), admin.c, io.c and what they share.
  *
  *        library
  *           |  port.c: spends the processor's time, then
@@ -19,6 +19,7 @@
 
 #include "drive.h"
 #include "memory.h"
+#include "unanswered.h"
 
 struct sim_memory;
 struct sim_pcie;
@@ -28,6 +29,7 @@ struct sim_port;
 struct sim_memory *sim_memory_of(struct sim *sim);
 struct sim_pcie *sim_pcie_of(struct sim *sim);
 struct sim_port *sim_port_of(struct sim *sim);
+struct sim_bridge *sim_bridge_of(struct sim *sim);
 const struct sim_config *sim_config_of(const struct sim *sim);
 /* A new drive, from sim_drive_add(): the machine keeps it (sim_drive_at()) and frees it. Returns its number; ends the
  * program when there are SIM_DRIVES_MAX already. */
@@ -56,6 +58,17 @@ bool sim_memory_is_window(struct sim *sim, uint64_t address);
 bool sim_window_load32(struct sim *sim, uint64_t address, uint32_t *value);
 bool sim_window_store32(struct sim *sim, uint64_t address, uint32_t value);
 
+/* ---- unanswered.c ---- */
+struct sim_bridge {
+  enum sim_unanswered unanswered;
+  uint64_t unanswered_reads;
+};
+/* What such a read gives, after the time that it takes. */
+uint32_t sim_unanswered_register(struct sim *sim);
+uint32_t sim_unanswered_config(struct sim *sim);
+/* Can a root port hand "configuration request retry" to the processor? */
+bool sim_shows_retry(struct sim *sim);
+
 /* ---- port.c ---- */
 struct sim_port *sim_port_new(void);
 void sim_port_free(struct sim_port *way);
@@ -68,17 +81,24 @@ void sim_pcie_free(struct sim_pcie *pcie);
 bool sim_pcie_is_config(uint64_t address);
 /* The drive whose configuration space an address is in, if its link is up: the access goes over it. */
 struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address);
-uint32_t sim_pcie_config_read(struct sim *sim, uint64_t address);
+/* False: the drive does not answer (all ones). */
+bool sim_pcie_config_read(struct sim *sim, uint64_t address, uint32_t *value);
 void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value);
 /* The drive whose BAR 0 a CPU address reaches, through the root port's window and the command registers of both, while
- * the link is up. NULL: none, such a read gives all ones and a write is dropped. */
+ * the link is up. NULL: none, such a read is unanswered and a write is dropped. */
 struct sim_drive *sim_pcie_route(struct sim *sim, uint64_t address, uint32_t *offset);
 /* After a link drop: the drive's configuration space is as after reset; the port's link status follows. */
 void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up);
 /* May this drive access memory? (Bus master enable of the drive and of its port.) */
 bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index);
 
+/* A function level reset: configuration space as after reset. */
+void sim_pcie_function_reset(struct sim *sim, unsigned drive_index);
+
 /* ---- controller.c ---- */
+/* A reset that the bus brings: of the function, at once; of the bus or by PERST#, which keep the link down while on. */
+void sim_drive_function_reset(struct sim_drive *drive);
+void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, bool on);
 #define SIM_BAR_BYTES UINT64_C(0x4000)
 void sim_drive_free(struct sim_drive *drive);
 unsigned sim_drive_index(const struct sim_drive *drive);

@@ -28,7 +28,7 @@ static void config_access(struct sim_logic_access *access) {
   if (access->write)
     sim_pcie_config_write(access->sim, access->address, access->value);
   else
-    access->value = sim_pcie_config_read(access->sim, access->address);
+    (void)sim_pcie_config_read(access->sim, access->address, &access->value);
 }
 
 /* The drive is looked for when the request is there: its link may have gone meanwhile. */

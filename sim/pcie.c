@@ -20,6 +20,7 @@ enum {
   PREFETCH_BASE_UPPER = 0x28,
   PREFETCH_LIMIT_UPPER = 0x2c,
   CAPABILITIES = 0x34,
+  BRIDGE_CONTROL = 0x3c,
   EXPRESS = 0x40, /* the capability, and its registers */
   DEVICE_CAPABILITIES = EXPRESS + 0x04,
   DEVICE_CONTROL = EXPRESS + 0x08,
@@ -44,6 +45,10 @@ enum {
 #define LINK_REPORTING       UINT32_C(0x00100000) /* data link layer link active reporting capable */
 #define LINK_ACTIVE          UINT32_C(0x20000000)
 #define SLOT_PRESENCE        UINT32_C(0x00400000)
+#define SLOT_LINK_CHANGED    UINT32_C(0x01000000) /* stays until a one is written to it */
+#define SECONDARY_BUS_RESET  UINT32_C(0x00400000)
+#define FUNCTION_RESET_ABLE  UINT32_C(0x10000000)
+#define FUNCTION_RESET       UINT32_C(0x00008000)
 #define ROOT_RETRY_VISIBLE   UINT32_C(0x00000010)
 #define ROOT_RETRY_CAPABLE   UINT32_C(0x00010000)
 
@@ -121,6 +126,7 @@ static void reset_port(struct root_port *port, const struct sim_link_config *lin
   define(space, PREFETCH_BASE_UPPER, 0, UINT32_MAX);
   define(space, PREFETCH_LIMIT_UPPER, 0, UINT32_MAX);
   define(space, CAPABILITIES, EXPRESS, 0);
+  define(space, BRIDGE_CONTROL, 0, SECONDARY_BUS_RESET);
   define(space, EXPRESS, EXPRESS_ROOT_PORT, 0);
   define(space, DEVICE_CAPABILITIES, size_code(port->payload_bytes), 0);
   define(space, DEVICE_CONTROL, DEVICE_CONTROL_RESET, 0x00007fff);
@@ -147,7 +153,7 @@ static void reset_drive(struct root_port *port, struct sim_drive *drive) {
   define(space, BAR0 + 4, 0, UINT32_MAX);
   define(space, CAPABILITIES, EXPRESS, 0);
   define(space, EXPRESS, EXPRESS_ENDPOINT, 0);
-  define(space, DEVICE_CAPABILITIES, size_code(DRIVE_PAYLOAD_BYTES), 0);
+  define(space, DEVICE_CAPABILITIES, FUNCTION_RESET_ABLE | size_code(DRIVE_PAYLOAD_BYTES), 0);
   define(space, DEVICE_CONTROL, DEVICE_CONTROL_RESET, 0x00007fff);
   define(space, LINK_CAPABILITIES, lanes << 4 | generation, 0);
   define(space, LINK_CONTROL, (uint32_t)link->lanes << 20 | (uint32_t)link->generation << 16, 0x0fff);
@@ -168,8 +174,8 @@ static uint16_t size_of(struct sim *sim, const struct config_space *space, unsig
 static void set_packet_sizes(struct sim *sim, const struct root_port *port, struct sim_drive *drive) {
   struct sim_link *link = sim_drive_link(drive);
   const struct sim_link before = *link;
-  const uint16_t up = size_of(sim, &port->drive, PAYLOAD_SHIFT, get(&port->drive, DEVICE_CAPABILITIES), PAYLOAD);
-  const uint16_t down = size_of(sim, &port->port, PAYLOAD_SHIFT, get(&port->port, DEVICE_CAPABILITIES), PAYLOAD);
+  const uint16_t up = size_of(sim, &port->drive, PAYLOAD_SHIFT, get(&port->drive, DEVICE_CAPABILITIES) & 7u, PAYLOAD);
+  const uint16_t down = size_of(sim, &port->port, PAYLOAD_SHIFT, get(&port->port, DEVICE_CAPABILITIES) & 7u, PAYLOAD);
   struct sim_link_config config = link->config;
 
   config.payload_bytes = up < down ? up : down;
@@ -207,6 +213,17 @@ void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up) {
     port->port.value[LINK_CONTROL / 4] |= LINK_ACTIVE;
   else
     port->port.value[LINK_CONTROL / 4] &= ~LINK_ACTIVE;
+  port->port.value[SLOT_CONTROL / 4] |= SLOT_LINK_CHANGED;
+  reset_drive(port, sim_drive_at(sim, drive_index));
+  set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
+}
+
+/* As after a link that came up: configuration requests have to wait for 100 ms, and are answered "retry" for longer. */
+void sim_pcie_function_reset(struct sim *sim, unsigned drive_index) {
+  struct root_port *port = port_at(sim, drive_index);
+
+  port->came_up = true;
+  port->up_ps = sim_now_ps(sim);
   reset_drive(port, sim_drive_at(sim, drive_index));
   set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
 }
@@ -252,8 +269,8 @@ static bool answers(struct sim *sim, const struct root_port *port, unsigned inde
   if (port->down) return false;
   if (!port->came_up) return true;
   if (up_ps < SILENCE_PS)
-    sim_violate(sim, "drive %u: a configuration request %u ms after its link came up, before 100 ms", index,
-                (unsigned)(up_ps / SIM_PS_PER_MS));
+    sim_violate(sim, "drive %u: a configuration request %u ms after its link came up or it was reset, before 100 ms",
+                index, (unsigned)(up_ps / SIM_PS_PER_MS));
   return up_ps >= RETRY_PS;
 }
 
@@ -264,16 +281,21 @@ struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address) {
   return port_at(sim, target.index)->down ? NULL : sim_drive_at(sim, target.index);
 }
 
-uint32_t sim_pcie_config_read(struct sim *sim, uint64_t address) {
+bool sim_pcie_config_read(struct sim *sim, uint64_t address, uint32_t *value) {
   struct target target;
 
-  if (!find(sim, address, &target)) return ALL_ONES;
+  *value = ALL_ONES;
+  if (!find(sim, address, &target)) return true;
   const struct root_port *port = port_at(sim, target.index);
   if (target.is_drive && !answers(sim, port, target.index)) {
-    const bool visible = (get(&port->port, ROOT_CONTROL) & ROOT_RETRY_VISIBLE) != 0;
-    return !port->down && visible && target.offset == ID ? RETRY : ALL_ONES;
+    const bool visible = sim_shows_retry(sim) && (get(&port->port, ROOT_CONTROL) & ROOT_RETRY_VISIBLE) != 0;
+    if (port->down || !visible || target.offset != ID) return false;
+    *value = RETRY;
+    return true;
   }
-  return target.offset < CONFIG_BYTES ? get(target.is_drive ? &port->drive : &port->port, target.offset) : 0;
+  *value = target.offset < CONFIG_BYTES ? get(target.is_drive ? &port->drive : &port->port, target.offset) : 0;
+  if (!target.is_drive && target.offset == ROOT_CONTROL && !sim_shows_retry(sim)) *value &= ~ROOT_RETRY_CAPABLE;
+  return true;
 }
 
 void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value) {
@@ -284,9 +306,16 @@ void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value) {
   if (target.is_drive && !answers(sim, port, target.index)) return;
   if (target.offset >= CONFIG_BYTES) return;
   struct config_space *space = target.is_drive ? &port->drive : &port->port;
+  const uint32_t before = get(space, target.offset);
   const uint32_t writable = space->writable[target.offset / 4];
   space->value[target.offset / 4] = (get(space, target.offset) & ~writable) | (value & writable);
+  if (!target.is_drive && target.offset == SLOT_CONTROL) space->value[SLOT_CONTROL / 4] &= ~(value & SLOT_LINK_CHANGED);
   if (target.offset == DEVICE_CONTROL) set_packet_sizes(sim, port, sim_drive_at(sim, target.index));
+  if (target.is_drive && target.offset == DEVICE_CONTROL && (value & FUNCTION_RESET) != 0)
+    sim_drive_function_reset(sim_drive_at(sim, target.index));
+  if (!target.is_drive && target.offset == BRIDGE_CONTROL &&
+      ((before ^ get(space, BRIDGE_CONTROL)) & SECONDARY_BUS_RESET))
+    sim_drive_link_reset(sim_drive_at(sim, target.index), SIM_RESET_BUS, (value & SECONDARY_BUS_RESET) != 0);
 }
 
 /* ---- memory accesses ---- */

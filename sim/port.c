@@ -48,7 +48,8 @@ static uint32_t drive_read(struct sim *sim, uint64_t address, struct sim_drive *
 
   ask(sim, drive, &back_ps);
   drive = sim_pcie_route(sim, address, &offset);
-  const uint32_t value = drive == NULL ? UINT32_MAX : sim_drive_register_read(drive, offset);
+  if (drive == NULL) return sim_unanswered_register(sim);
+  const uint32_t value = sim_drive_register_read(drive, offset);
   sim_spend(sim, back_ps);
   return value;
 }
@@ -62,8 +63,8 @@ static uint32_t config_access(struct sim *sim, uint64_t address, const uint32_t 
   if (drive != NULL) ask(sim, drive, &back_ps);
   if (written != NULL)
     sim_pcie_config_write(sim, address, *written);
-  else
-    value = sim_pcie_config_read(sim, address);
+  else if (!sim_pcie_config_read(sim, address, &value))
+    return sim_unanswered_config(sim);
   sim_spend(sim, back_ps);
   return value;
 }
@@ -78,8 +79,8 @@ uint32_t host_read32(uintptr_t address) {
     value = config_access(sim, address, NULL);
   else if (drive != NULL)
     value = drive_read(sim, address, drive);
-  else
-    (void)sim_window_load32(sim, address, &value);
+  else if (!sim_window_load32(sim, address, &value) && address - SIM_WINDOW < SIM_WINDOW_BYTES)
+    value = sim_unanswered_register(sim);
   /* Not sim_active(): who reads the same register again and again is polling, and finds nothing before an event. */
   sim_tell(sim, SIM_ACCESS_READ, address, &value, sizeof value);
   return value;

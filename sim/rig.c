@@ -67,10 +67,16 @@ static enum spate_error find_device(struct sim_rig *rig, struct sim_rig_drive *d
   }
 }
 
-static enum spate_error reattach(void *context) {
-  const struct sim_rig_drive *drive = context;
+static struct spate_nvme_bus bus_of(struct sim_rig_drive *drive) {
+  const enum sim_rig_bus kind = drive->rig->config.bus;
+  drive->way.host = &drive->rig->host;
+  drive->way.device = drive->device;
+  struct spate_nvme_bus bus = spate_nvme_pcie_bus(&drive->way);
 
-  return spate_pcie_restore(&drive->rig->host, drive->device);
+  if (kind == SIM_RIG_RESTORES) return (struct spate_nvme_bus){.restore = bus.restore, .context = bus.context};
+  if (kind == SIM_RIG_WATCHES) return (struct spate_nvme_bus){.link_is_up = bus.link_is_up, .context = bus.context};
+  if (kind == SIM_RIG_ISOLATES) return (struct spate_nvme_bus){.isolate = bus.isolate, .context = bus.context};
+  return kind == SIM_RIG_PCIE ? bus : (struct spate_nvme_bus){0};
 }
 
 static enum spate_error open_drive(struct sim_rig *rig, struct sim_rig_drive *drive) {
@@ -84,8 +90,7 @@ static enum spate_error open_drive(struct sim_rig *rig, struct sim_rig_drive *dr
       .command_timeout_ms = rig->config.command_timeout_ms,
       .host_buffer = drive->host_buffer,
       .host_buffer_bytes = rig->config.host_buffer_bytes,
-      .reattach = reattach,
-      .reattach_context = drive,
+      .bus = bus_of(drive),
   };
   error = spate_nvme_open(&drive->nvme, &config);
   if (error != SPATE_OK) return error;

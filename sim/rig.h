@@ -9,11 +9,20 @@
 #include "drive.h"
 #include "memory.h"
 #include <spate/exfat.h>
-#include <spate/nvme.h>
+#include <spate/nvme_pcie.h>
 #include <spate/pcie.h>
 #include <spate/stripe.h>
 
 #define SIM_RIG_PARTS 1024u /* requests to members of a stripe */
+
+/* What the driver is told of the bus below it. */
+enum sim_rig_bus {
+  SIM_RIG_PCIE,     /* all of spate/nvme_pcie.h */
+  SIM_RIG_RESTORES, /* restoring, but not whether the link is up */
+  SIM_RIG_WATCHES,  /* whether the link is up, and nothing else */
+  SIM_RIG_ISOLATES, /* how to keep the drive from memory, and nothing else */
+  SIM_RIG_ALONE,    /* nothing */
+};
 
 struct sim_rig_config {
   struct sim_config machine;
@@ -24,12 +33,14 @@ struct sim_rig_config {
   uint32_t chunk_bytes; /* of the stripe; 0: 512 KiB */
   uint32_t command_timeout_ms;
   uint64_t host_buffer_bytes; /* for each drive that wants a host memory buffer; 0: none */
+  enum sim_rig_bus bus;
 };
 
 struct sim_rig_drive {
   struct sim_rig *rig;
   struct sim_drive *drive;
   struct spate_pcie_device *device;
+  struct spate_nvme_pcie way;
   struct spate_arena queue_memory;
   void *host_buffer;
   struct spate_nvme nvme;

@@ -44,6 +44,7 @@ struct sim {
   struct sim_memory *memory;
   struct sim_pcie *pcie;
   struct sim_port *port;
+  struct sim_bridge bridge;
   void (*seen)(void *context, const struct sim_access *access);
   void *seen_context;
   unsigned violations;
@@ -116,6 +117,9 @@ struct sim_pcie *sim_pcie_of(struct sim *sim) {
 }
 struct sim_port *sim_port_of(struct sim *sim) {
   return sim->port;
+}
+struct sim_bridge *sim_bridge_of(struct sim *sim) {
+  return &sim->bridge;
 }
 const struct sim_config *sim_config_of(const struct sim *sim) { return &sim->config; }
 uint64_t sim_next_sequence(struct sim *sim) { return ++sim->sequence; }

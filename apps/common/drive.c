@@ -68,24 +68,17 @@ static void open_pcie(struct drive *drive) {
     must("PCIe link", error);
 }
 
-/* Should the drive fall off the bus: its link and its configuration back, one step a call. */
-static enum spate_error reattach(void *context) {
-  struct drive *drive = context;
-
-  return spate_pcie_restore(&drive->host, &drive->device);
-}
-
 void drive_open(struct drive *drive, unsigned depth) {
   struct size_text size;
 
   print("board  %s\n", board_name());
   open_pcie(drive);
 
+  drive->way = (struct spate_nvme_pcie){.host = &drive->host, .device = &drive->device};
   struct spate_nvme_config config = {.registers = drive->device.bar0,
                                      .registers_bytes = drive->device.bar0_bytes,
                                      .queue_memory = board_queue_memory(),
-                                     .reattach = reattach,
-                                     .reattach_context = drive};
+                                     .bus = spate_nvme_pcie_bus(&drive->way)};
   must("starting the controller", spate_nvme_open(&drive->controller, &config));
   const struct spate_nvme_identity *identity = spate_nvme_identity(&drive->controller);
   print("nvme   %s, serial %s, firmware %s, NVMe %u.%u, ", identity->model, identity->serial, identity->firmware,

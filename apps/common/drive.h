@@ -4,12 +4,13 @@
 #define SPATE_APPS_DRIVE_H
 
 #include <board.h>
-#include <spate/nvme.h>
+#include <spate/nvme_pcie.h>
 #include <spate/partition.h>
 
 struct drive {
   struct spate_pcie_host host;
   struct spate_pcie_device device;
+  struct spate_nvme_pcie way; /* from the controller to both */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
   struct spate_region ring; /* the whole of board_ring() */

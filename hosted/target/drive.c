@@ -67,8 +67,7 @@ static void open_own(struct target *target, const char *address, enum target_acc
   drive_open(&own->drive, target, access,
              (struct spate_nvme_config){.registers = own->device.registers,
                                         .registers_bytes = own->device.registers_bytes,
-                                        .reattach = device_reattach,
-                                        .reattach_context = &own->device});
+                                        .bus = {.restore = device_reattach, .context = &own->device}});
 }
 
 void target_open_vfio(struct target *target, const char *address, enum target_access access) {

@@ -28,6 +28,7 @@
 struct virtual_drive {
   struct sim_drive *media;
   struct spate_pcie_device device;
+  struct spate_nvme_pcie way;
   struct drive drive;
   int file;   /* keeps what is on it; −1: nothing does */
   char *path; /* of it, absolute and without links; NULL: it is not to be written */
@@ -197,12 +198,6 @@ static void close_sim(struct target *target) {
   free(own);
 }
 
-static enum spate_error reattach(void *context) {
-  struct virtual_drive *own = context;
-
-  return spate_pcie_restore(&host, &own->device);
-}
-
 static void enumerate(const char *name) {
   static const struct spate_pcie_ecam_config bridge = {
       .config_base = SIM_ECAM,
@@ -222,6 +217,7 @@ static void find_device(struct virtual_drive *own, const char *name) {
   own->media = sim_drive_at(sim, found);
   expect(spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, found++, &device), name);
   own->device = *device;
+  own->way = (struct spate_nvme_pcie){.host = &host, .device = &own->device};
 }
 
 __attribute__((noreturn)) static void refuse_profile(const char *word) {
@@ -270,6 +266,5 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   drive_open(&own->drive, target, access,
              (struct spate_nvme_config){.registers = own->device.bar0,
                                         .registers_bytes = own->device.bar0_bytes,
-                                        .reattach = reattach,
-                                        .reattach_context = own});
+                                        .bus = spate_nvme_pcie_bus(&own->way)});
 }

@@ -36,7 +36,7 @@ enum spate_error {
   SPATE_E_TOPOLOGY,      /* more bridges, endpoints, BARs or buses than enumeration handles */
 
   /* nvme */
-  SPATE_E_GONE,         /* registers read all ones: the drive fell off the bus */
+  SPATE_E_GONE,         /* registers read all ones or zeros, or the link is down: the drive fell off the bus */
   SPATE_E_FATAL,        /* CSTS.CFS: the controller gave up */
   SPATE_E_COMMAND_SET,  /* no NVM command set */
   SPATE_E_PAGE_SIZE,    /* the controller cannot use 4 KiB pages */
@@ -45,6 +45,7 @@ enum spate_error {
   SPATE_E_METADATA,     /* the namespace is formatted with metadata or protection information */
   SPATE_E_COMMAND,      /* the drive refused a command: spate_io.detail has the status */
   SPATE_E_MEDIA,        /* the medium failed: spate_io.detail has the status */
+  SPATE_E_NOT_STOPPED,  /* a controller was given up, and may still write to memory */
   SPATE_E_POWER_LOST,   /* the drive lost power and with it what was not flushed */
 
   /* stripe */

@@ -28,6 +28,38 @@ extern "C" {
  * is FFFFh, which the Error Information log uses for "none" (5.14.1.1). */
 #define SPATE_NVME_QUEUE_DEPTH_MAX 255u
 
+/* In this order they are tried, behind an NVM subsystem reset, which the driver does by itself (CAP.NSSRS). */
+enum spate_nvme_reset {
+  SPATE_NVME_RESET_FUNCTION, /* function level reset */
+  SPATE_NVME_RESET_BUS,      /* secondary bus reset */
+  SPATE_NVME_RESET_SLOT,     /* PERST# */
+  SPATE_NVME_RESETS
+};
+
+/*
+ * What the driver asks of the bus below it. Each may be NULL, and none may wait. spate/nvme_pcie.h has a ready one.
+ */
+struct spate_nvme_bus {
+  /* Has the drive been on the bus ever since it was last opened or restored? Asked before and after registers are
+   * touched, outside the data path, which reads none. Where it says no, they are not touched, and what was just read
+   * does not count: on a bridge that gives arbitrary data for a drive that is gone nothing else can tell. NULL: the
+   * registers themselves tell (all ones; or CAP, VS and CSTS all zeros). */
+  bool (*link_is_up)(void *context);
+  /* NULL: a drive that falls off the bus is gone for good, within a second. Called when it is, once in a millisecond
+   * until it gives OK: bring the link and the drive's configuration back, usually by spate_pcie_restore(). BUSY: not
+   * yet; any other error: give up. After OK the controller is brought up as after any reset, and requests go on; if it
+   * is still not there, or is another drive (by serial number, or the size, format or identifiers of a namespace in
+   * use), this is called again. spate_nvme_shutdown() waits for the drive as requests do; spate_nvme_open() does not,
+   * and ends with GONE. */
+  enum spate_error (*restore)(void *context);
+  /* Called when CC.EN does not help any more, also in spate_nvme_open(), once in a millisecond while it gives BUSY. OK:
+   * it was reset, and restore() follows. Any other error: there is no such reset, the next one is tried. */
+  enum spate_error (*reset)(void *context, enum spate_nvme_reset how);
+  /* Take bus mastering away from a controller that is given up and does not stop. OK: it writes no more. */
+  enum spate_error (*isolate)(void *context);
+  void *context;
+};
+
 struct spate_nvme_config {
   uintptr_t registers;              /* BAR 0, for the CPU */
   uint64_t registers_bytes;         /* its size: doorbells beyond it are refused */
@@ -36,14 +68,7 @@ struct spate_nvme_config {
   void *host_buffer; /* page aligned, contiguous: lent to a drive that wants a host memory buffer, and the drive's alone
                         from open to shutdown. NULL = none */
   uint64_t host_buffer_bytes;
-  /* May be NULL: a drive that falls off the bus is then gone for good. Called when the registers read all ones, once in
-   * a millisecond until it gives OK: bring the link and the drive's configuration back, usually by
-   * spate_pcie_restore(). Never waits. BUSY: not yet; any other error: give up. After OK the controller is brought up
-   * as after any reset, and requests go on; if it is still not there, or is another drive (by serial number, or the
-   * size, format or identifiers of a namespace in use), this is called again. spate_nvme_shutdown() waits for the
-   * drive as requests do; spate_nvme_open() does not, and ends with GONE. */
-  enum spate_error (*reattach)(void *context);
-  void *reattach_context;
+  struct spate_nvme_bus bus;
   /* 0 = 10000. Of one absence, from when it is noticed until requests go on: a link that bounces meanwhile does not
    * begin it anew. Then the drive is GONE, unless it is just being brought up. */
   uint32_t reattach_timeout_ms;
@@ -90,6 +115,7 @@ struct spate_nvme_counters {
   uint64_t commands, completions, doorbells;
   uint32_t retries, aborts, timeouts, resets, replays;
   uint32_t reattachments;        /* absences that ended well */
+  uint32_t hard_resets;          /* beyond CC.EN: of the subsystem, the function, the bus, the slot */
   uint32_t spurious_completions; /* wrong id, generation or queue: ignored */
   uint32_t power_losses;         /* resets after which the drive's power cycle counters had risen */
   uint32_t events;               /* asynchronous events taken */
@@ -97,14 +123,16 @@ struct spate_nvme_counters {
 
 enum spate_nvme_state {
   SPATE_NVME_CLOSED,
-  SPATE_NVME_DETACHED,  /* off the bus, config.reattach is asked to bring it back */
+  SPATE_NVME_DETACHED,  /* off the bus, config.bus.restore is asked to bring it back */
+  SPATE_NVME_RESETTING, /* CC.EN did not help: a harder reset is under way */
   SPATE_NVME_DISABLING, /* CC.EN = 0 written, waiting for CSTS.RDY = 0 */
   SPATE_NVME_ENABLING,  /* CC.EN = 1 written, waiting for CSTS.RDY = 1 */
   SPATE_NVME_SETUP,     /* admin commands one after the other: see nvme/setup.c */
   SPATE_NVME_RUNNING,
   SPATE_NVME_ABORTING, /* running, with an abort outstanding for a command past its deadline */
   SPATE_NVME_STOPPING, /* CC.SHN written, waiting for CSTS.SHST */
-  SPATE_NVME_DEAD,     /* recovery failed: every request ends with `error` */
+  SPATE_NVME_HALTING,  /* given up, but it may still write to memory: waiting for CSTS.RDY = 0 */
+  SPATE_NVME_DEAD,     /* given up, and it writes no more (but for NOT_STOPPED): every request ends with `error` */
 };
 
 /*
@@ -218,13 +246,18 @@ struct spate_nvme {
   uint64_t ticks_per_ms;
   uint64_t interval_ticks; /* between looks at the commands' ages and at CSTS */
   uint64_t serviced_ticks;
-  uint64_t deadline_ticks; /* of the state; DETACHED: when to ask again */
+  uint64_t deadline_ticks; /* of the state; DETACHED and RESETTING: when to ask again */
+  uint64_t absent_ticks;   /* since when its registers are silent; 0: they are not */
+  uint64_t reset_by_ticks; /* the end of our patience with a reset */
   uint64_t back_by_ticks;  /* the end of our patience with an absence; 0: there is none */
   uint32_t doorbell_shift;
   uint16_t age_max; /* of an I/O command, in intervals */
   uint8_t failures; /* recoveries in a row that failed */
 
+  bool opening; /* spate_nvme_open() has not ended yet */
   bool disable_sent;
+  bool can_reset_subsystem; /* CAP.NSSRS */
+  uint8_t resets_tried;     /* beyond CC.EN, since it last ran */
   uint8_t setup_step;
   bool setup_sent;
   struct spate_nvme_queue *setup_queue;
@@ -255,11 +288,19 @@ struct spate_nvme {
   uint64_t abort_sent; /* as it was then */
 };
 
-/* Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most
- * three times the drive's own CAP.TO (to be ready, to stop, to be ready again) plus the time of the commands. All
+/*
+ * Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most
+ * three times the drive's own CAP.TO (to be ready, to stop, to be ready again) plus the time of the commands; where
+ * that fails, as long once more for each reset beyond CC.EN that there is, and CAP.TO for the controller to stop. All
  * memory comes from config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE,
  * FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY,
- * COMMAND. */
+ * COMMAND; NOT_STOPPED. After any but the last the controller does not touch memory.
+ *
+ * NOT_STOPPED, here and for requests and calls of a controller that is given up: it answers, but neither stopped by
+ * itself within CAP.TO nor could config.bus.isolate keep it off the bus. It may still write to queue memory, to the
+ * host memory buffer, and to the buffers of requests that ended with this error: none of them may be used again before
+ * the drive is reset or without power.
+ */
 SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
                                                   const struct spate_nvme_config *config);
 

@@ -31,7 +31,8 @@ struct spate_pcie_window {
   uint64_t bytes;
 };
 
-/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32. width in lanes. 0: not known. */
+/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32, 6 = 64. width in lanes. 0: not
+ * known. */
 struct spate_pcie_link {
   uint8_t speed, width;         /* as negotiated */
   uint8_t speed_max, width_max; /* what both ends can do */
@@ -49,7 +50,8 @@ struct spate_pcie_saved {
   uint8_t above; /* one more than the place in host->bridges of the bridge above; 0: there is none */
   uint16_t device_control, link_control; /* offsets of these registers; 0: it has none */
   bool bridge, link_below;
-  uint32_t id; /* 0: nothing was saved */
+  bool tells_changes; /* a port that remembers when its link changed (Slot Status) */
+  uint32_t id;        /* 0: nothing was saved */
   uint32_t registers[SPATE_PCIE_SAVED_REGISTERS];
 };
 
@@ -67,6 +69,8 @@ struct spate_pcie_device {
   struct spate_pcie_saved saved;
   uint8_t links_settled;  /* while it is restored: of the links on the way to it, from the first bus on */
   uint64_t link_up_ticks; /* since when the next of them is up; 0: it was down */
+  uint64_t reset_ticks;   /* since when it is being reset */
+  uint8_t reset_now;      /* one more than how; 0: it is not */
 };
 
 struct spate_pcie_host;
@@ -81,6 +85,8 @@ struct spate_pcie_host_ops {
   enum spate_error (*link)(struct spate_pcie_host *host, struct spate_pcie_link *link);
   /* Forward memory requests: for a bridge that stops by itself when its link goes down. NULL: it does not. */
   void (*forward)(struct spate_pcie_host *host);
+  /* Does it forward them still, so that its link was up all the time since? NULL: it cannot tell. */
+  bool (*forwards)(struct spate_pcie_host *host);
 };
 
 /* A host bridge. The first group is set by an open function; the rest by spate_pcie_enumerate(). */
@@ -156,7 +162,36 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device);
 
-/* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000), 0 if not known. */
+/*
+ * Is each link on the way to the device up, and was it so all the time since the device was enumerated or restored?
+ * Asks ports only, never what is below them, so that the answer comes whatever became of the link. A port that cannot
+ * report its link counts as up. One that reports its link, but not changes of it (no slot, and no bridge that stops by
+ * itself), does not show a link that dropped and came back.
+ */
+bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie_device *device);
+
+/*
+ * Take bus mastering away from the device, or where it does not answer, from the port above it, with all that is below.
+ * When this gives OK, everything that the device wrote is in memory, and it writes no more, until
+ * spate_pcie_restore() or spate_pcie_enumerate(). Errors: NO_DEVICE (neither took it).
+ */
+SPATE_MUST_CHECK enum spate_error spate_pcie_isolate(struct spate_pcie_host *host,
+                                                     const struct spate_pcie_device *device);
+
+enum spate_pcie_reset {
+  SPATE_PCIE_RESET_FUNCTION, /* function level reset (6.6.2): this function alone */
+  SPATE_PCIE_RESET_BUS,      /* secondary bus reset by the port above: all that is below it */
+};
+
+/*
+ * One step of a reset. Never waits: call it again while it gives BUSY. After OK the device has lost its configuration:
+ * spate_pcie_restore() brings it back. Errors: UNSUPPORTED (the function has no such reset, or there is no port above),
+ * NO_DEVICE (it does not answer).
+ */
+SPATE_MUST_CHECK enum spate_error spate_pcie_reset(struct spate_pcie_host *host, struct spate_pcie_device *device,
+                                                   enum spate_pcie_reset how);
+
+/* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000, 64000), 0 if not known. */
 uint32_t spate_pcie_speed_mts(uint8_t speed);
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_TOPOLOGY] =
         {"TOPOLOGY",
          "There are more bridges, devices or buses than enumeration handles: see SPATE_PCIE_BRIDGES_MAX in pcie.h."},
-    [SPATE_E_GONE] = {"GONE", "The drive's registers read all ones: it fell off the bus. Check power and the link."},
+    [SPATE_E_GONE] = {"GONE", "The drive does not answer any more: it fell off the bus. Check power and the link."},
     [SPATE_E_FATAL] =
         {"FATAL",
          "The drive reported a fatal controller error (CSTS.CFS) and did not recover by a reset: power-cycle it."},
@@ -47,6 +47,9 @@ static const struct text texts[SPATE_E_COUNT] = {
                           "The namespace is formatted with metadata or protection information: format it without."},
     [SPATE_E_COMMAND] = {"COMMAND", "The drive refused a command: the status says why."},
     [SPATE_E_MEDIA] = {"MEDIA", "The drive's medium failed: copy what can be read and replace the drive."},
+    [SPATE_E_NOT_STOPPED] = {"NOT_STOPPED",
+                             "The drive was given up, but does not stop and may still write to memory: do not use its "
+                             "buffers and queues again before it was reset or power-cycled."},
     [SPATE_E_POWER_LOST] = {"POWER_LOST", "The drive lost power, and with it what it had not yet flushed."},
     [SPATE_E_NO_STRIPE] = {"NO_STRIPE",
                            "A drive of the array carries no array's superblock: is it the right one, and erased?"},

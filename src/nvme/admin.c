@@ -47,7 +47,7 @@ void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_
   entry[7] = command->dwords_14_15;
   controller->admin_tail = (controller->admin_tail + 1u) & (NVME_ADMIN_ENTRIES - 1u);
   spate_port_dma_write_barrier();
-  spate_port_write32(spate_nvme_doorbell(controller, 0), controller->admin_tail);
+  if (spate_nvme_link_is_up(controller)) spate_port_write32(spate_nvme_doorbell(controller, 0), controller->admin_tail);
 }
 
 static void completed(struct spate_nvme *controller, const volatile uint32_t *entry) {
@@ -78,7 +78,8 @@ void spate_nvme_admin_reap(struct spate_nvme *controller) {
     completed(controller, entry);
     found = true;
   }
-  if (found) spate_port_write32(spate_nvme_doorbell(controller, 1), controller->admin_head);
+  if (found && spate_nvme_link_is_up(controller))
+    spate_port_write32(spate_nvme_doorbell(controller, 1), controller->admin_head);
 }
 
 bool spate_nvme_admin_expired(const struct spate_nvme *controller) {

@@ -4,7 +4,8 @@
  *
  *   DISABLING -> ENABLING -> SETUP -> RUNNING <-> ABORTING
  *       ^____________|_________|_________|____________|
- *       |   an error: again, at most SPATE_NVME_RECOVERIES_MAX in a row
+ *       |   an error: again, at most SPATE_NVME_RECOVERIES_MAX in a row, then once more after each harder reset that
+ *       |   there is (RESETTING: nvme/escalate.c), then HALTING -> DEAD (nvme/giving_up.c)
  *   DETACHED, first, where the error is that the drive fell off the bus and somebody can bring it back: as often as it
  *   takes, within one deadline for all of the way from RUNNING to RUNNING
  *
@@ -20,22 +21,9 @@
 #define COMMAND_TIMEOUT_MS       10000u
 #define REATTACH_TIMEOUT_MS      10000u
 #define REATTACH_INTERVAL_MS     1u
+#define ABSENT_MS                500u /* with the interval of service: GONE within a second */
+#define CAP_SUBSYSTEM_RESET      (UINT64_C(1) << 36)
 #define READY_SLACK_MS           500u /* CAP.TO is in steps of this, and may be 0 */
-
-static uint32_t control_read(const struct spate_nvme *controller) {
-  return spate_port_read32(controller->config.registers + NVME_CC);
-}
-
-static uint32_t status_read(const struct spate_nvme *controller) {
-  return spate_port_read32(controller->config.registers + NVME_CSTS);
-}
-
-enum spate_error spate_nvme_status_check(const struct spate_nvme *controller) {
-  const uint32_t status = status_read(controller);
-
-  if (status == NVME_ALL_ONES) return SPATE_E_GONE;
-  return (status & (NVME_CSTS_FATAL | NVME_CSTS_READY)) == NVME_CSTS_READY ? SPATE_OK : SPATE_E_FATAL;
-}
 
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms) {
   controller->state = state;
@@ -46,33 +34,28 @@ static bool deadline_passed(const struct spate_nvme *controller) {
   return spate_port_ticks() >= controller->deadline_ticks;
 }
 
-static uint32_t ready_timeout_ms(const struct spate_nvme *controller) {
+uint32_t spate_nvme_ready_timeout_ms(const struct spate_nvme *controller) {
   return controller->identity.ready_timeout_ms + READY_SLACK_MS;
 }
 
 void spate_nvme_disable(struct spate_nvme *controller) {
   controller->disable_sent = false;
-  spate_nvme_enter(controller, SPATE_NVME_DISABLING, ready_timeout_ms(controller));
+  spate_nvme_enter(controller, SPATE_NVME_DISABLING, spate_nvme_ready_timeout_ms(controller));
 }
 
-static bool can_reattach(const struct spate_nvme *controller) { return controller->config.reattach != NULL; }
-
-static void give_up(struct spate_nvme *controller, enum spate_error error) {
-  spate_port_log("nvme: controller given up, error", error);
-  spate_nvme_admin_cancel(controller);
-  controller->error = error;
-  controller->state = SPATE_NVME_DEAD;
+/* While it is opened only where a reset took it off the bus: a drive that is not there is not waited for. */
+static bool can_restore(const struct spate_nvme *controller) {
+  return controller->config.bus.restore != NULL && (!controller->opening || controller->resets_tried > 0);
 }
 
-/* It is (still, or again) away: ask in a while, if there is time left. */
-static void detach(struct spate_nvme *controller) {
+void spate_nvme_detach(struct spate_nvme *controller) {
   const uint32_t timeout_ms = controller->config.reattach_timeout_ms;
   const uint64_t now = spate_port_ticks();
 
   if (controller->back_by_ticks == 0)
     controller->back_by_ticks = now + spate_nvme_ticks(controller, timeout_ms == 0 ? REATTACH_TIMEOUT_MS : timeout_ms);
   if (now >= controller->back_by_ticks)
-    give_up(controller, SPATE_E_GONE);
+    spate_nvme_give_up(controller, SPATE_E_GONE);
   else
     spate_nvme_enter(controller, SPATE_NVME_DETACHED, REATTACH_INTERVAL_MS);
 }
@@ -80,45 +63,61 @@ static void detach(struct spate_nvme *controller) {
 void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error) {
   controller->error = error;
   spate_nvme_admin_cancel(controller);
-  if (error == SPATE_E_GONE && can_reattach(controller))
-    detach(controller);
+  if (error == SPATE_E_GONE && can_restore(controller))
+    spate_nvme_detach(controller);
   else
     spate_nvme_disable(controller);
 }
 
 /* This bring-up did not work out. Absences have their own limit. */
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error) {
-  if ((error == SPATE_E_GONE && can_reattach(controller)) || ++controller->failures < SPATE_NVME_RECOVERIES_MAX)
+  const bool absent = error == SPATE_E_GONE;
+
+  controller->error = error;
+  if ((absent && can_restore(controller)) || ++controller->failures < SPATE_NVME_RECOVERIES_MAX)
     spate_nvme_begin(controller, error);
-  else
-    give_up(controller, error);
+  else if (absent || !spate_nvme_escalate(controller))
+    spate_nvme_give_up(controller, error);
 }
 
 static void poll_detached(struct spate_nvme *controller) {
-  if (!deadline_passed(controller)) return;
-  const enum spate_error error = controller->config.reattach(controller->config.reattach_context);
+  const struct spate_nvme_bus *bus = &controller->config.bus;
 
+  if (!deadline_passed(controller)) return;
+  const enum spate_error error = bus->restore(bus->context);
   if (error == SPATE_OK)
     spate_nvme_disable(controller);
   else if (error == SPATE_E_BUSY)
-    detach(controller);
+    spate_nvme_detach(controller);
   else
-    give_up(controller, SPATE_E_GONE);
+    spate_nvme_give_up(controller, SPATE_E_GONE);
+}
+
+/* Nobody brings it back, but it may do that by itself, as when firmware was at work. Not for long. */
+static void wait_for_absent(struct spate_nvme *controller) {
+  const uint64_t now = spate_port_ticks();
+
+  if (controller->absent_ticks == 0) controller->absent_ticks = now;
+  if (now - controller->absent_ticks >= spate_nvme_ticks(controller, ABSENT_MS))
+    spate_nvme_give_up(controller, SPATE_E_GONE);
 }
 
 /* EN may be cleared only when RDY is set (3.1.5, Enable), so a controller found half-way up is let finish first; not
  * one that gave up, and not for ever. */
 static void poll_disabling(struct spate_nvme *controller) {
-  const uint32_t control = control_read(controller);
-  const uint32_t status = status_read(controller);
+  uint32_t control, status;
 
-  if (status == NVME_ALL_ONES) { /* wait for it, as for one that is detached where somebody can help */
-    if (can_reattach(controller) || deadline_passed(controller)) spate_nvme_failed(controller, SPATE_E_GONE);
+  if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
+    if (can_restore(controller))
+      spate_nvme_failed(controller, SPATE_E_GONE);
+    else
+      wait_for_absent(controller);
     return;
   }
+  controller->absent_ticks = 0;
   if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
     if ((status & (NVME_CSTS_READY | NVME_CSTS_FATAL)) == 0 && !deadline_passed(controller)) return;
-    spate_port_write32(controller->config.registers + NVME_CC, control & ~NVME_CC_ENABLE);
+    spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
     spate_nvme_disable(controller);
     controller->disable_sent = true;
     return;
@@ -127,17 +126,17 @@ static void poll_disabling(struct spate_nvme *controller) {
     spate_nvme_quiesce(controller);
     spate_nvme_admin_reset(controller);
     spate_port_dma_write_barrier();
-    spate_port_write32(controller->config.registers + NVME_CC, NVME_CC_START);
-    spate_nvme_enter(controller, SPATE_NVME_ENABLING, ready_timeout_ms(controller));
+    spate_nvme_write_control(controller, NVME_CC_START);
+    spate_nvme_enter(controller, SPATE_NVME_ENABLING, spate_nvme_ready_timeout_ms(controller));
   } else if (deadline_passed(controller)) {
     spate_nvme_failed(controller, SPATE_E_TIMEOUT);
   }
 }
 
 static void poll_enabling(struct spate_nvme *controller) {
-  const uint32_t status = status_read(controller);
+  uint32_t control, status;
 
-  if (status == NVME_ALL_ONES)
+  if (spate_nvme_look(controller, &control, &status) != SPATE_OK)
     spate_nvme_failed(controller, SPATE_E_GONE);
   else if ((status & NVME_CSTS_FATAL) != 0)
     spate_nvme_failed(controller, SPATE_E_FATAL);
@@ -164,15 +163,16 @@ static void poll_setup(struct spate_nvme *controller) {
 }
 
 static void poll_stopping(struct spate_nvme *controller) {
-  const uint32_t status = status_read(controller);
+  uint32_t control, status;
 
-  if (status == NVME_ALL_ONES)
+  if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
     controller->error = SPATE_E_GONE;
-  else if ((status & NVME_CSTS_SHUTDOWN_MASK) != NVME_CSTS_SHUTDOWN_COMPLETE && !deadline_passed(controller))
-    return;
-  else if ((status & NVME_CSTS_SHUTDOWN_MASK) != NVME_CSTS_SHUTDOWN_COMPLETE)
-    controller->error = SPATE_E_TIMEOUT;
-  controller->state = SPATE_NVME_CLOSED;
+    controller->state = SPATE_NVME_CLOSED;
+  } else if ((status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE) {
+    controller->state = SPATE_NVME_CLOSED;
+  } else if (deadline_passed(controller)) {
+    spate_nvme_give_up(controller, SPATE_E_TIMEOUT);
+  }
 }
 
 void spate_nvme_service(struct spate_nvme *controller) {
@@ -186,7 +186,9 @@ void spate_nvme_service(struct spate_nvme *controller) {
     spate_nvme_admin_reap(controller);
     spate_nvme_supervise(controller);
     break;
+  case SPATE_NVME_RESETTING: spate_nvme_poll_resetting(controller); break;
   case SPATE_NVME_STOPPING: poll_stopping(controller); break;
+  case SPATE_NVME_HALTING: spate_nvme_poll_halting(controller); break;
   case SPATE_NVME_CLOSED:
   case SPATE_NVME_DEAD: break;
   }
@@ -198,7 +200,7 @@ unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max) {
                                                   : spate_nvme_fail_requests(queue, max);
 }
 
-/* Or for the end of hope: bounded by the states' deadlines. */
+/* … or until the controller is dead. Bounded by the states' deadlines. */
 void spate_nvme_wait_for_running(struct spate_nvme *controller) {
   while (!spate_nvme_is_running(controller) && controller->state != SPATE_NVME_DEAD &&
          controller->state != SPATE_NVME_CLOSED) {
@@ -208,17 +210,18 @@ void spate_nvme_wait_for_running(struct spate_nvme *controller) {
 }
 
 static enum spate_error capabilities_take(struct spate_nvme *controller) {
-  const uint64_t cap = spate_port_read64(controller->config.registers + NVME_CAP);
   struct spate_nvme_identity *identity = &controller->identity;
+  uint64_t cap;
+  const enum spate_error error = spate_nvme_capabilities(controller, &cap, &identity->version);
 
-  if (cap == UINT64_MAX) return SPATE_E_GONE;
+  if (error != SPATE_OK) return error;
   if ((cap & CAP_NVM_COMMAND_SET) == 0) return SPATE_E_COMMAND_SET;
   if (CAP_PAGE_SIZE_MIN(cap) != 0) return SPATE_E_PAGE_SIZE;
-  identity->version = spate_port_read32(controller->config.registers + NVME_VS);
   identity->queue_entries_max = CAP_QUEUE_ENTRIES(cap);
   identity->ready_timeout_ms = CAP_READY_TIMEOUT(cap) * 500u;
   identity->doorbell_stride_bytes = 4u << CAP_DOORBELL_STRIDE(cap);
   controller->doorbell_shift = 2u + CAP_DOORBELL_STRIDE(cap);
+  controller->can_reset_subsystem = (cap & CAP_SUBSYSTEM_RESET) != 0;
   if (identity->queue_entries_max < SPATE_NVME_RING_ENTRIES(1u)) return SPATE_E_UNSUPPORTED;
   return spate_nvme_doorbell(controller, 1) == 0 ? SPATE_E_UNSUPPORTED : SPATE_OK;
 }
@@ -244,7 +247,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
 
   *controller = (struct spate_nvme){.state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
   controller->config = *config;
-  controller->config.reattach = NULL; /* until it runs */
+  controller->opening = true;
   /* A little more than a thousandth, without the division that some processors lack. */
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
   controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
@@ -260,7 +263,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* the first failure is the answer */
   spate_nvme_disable(controller);
   spate_nvme_wait_for_running(controller);
-  controller->config.reattach = config->reattach;
+  controller->opening = false;
   return spate_nvme_is_running(controller) ? SPATE_OK : controller->error;
 }
 

@@ -14,6 +14,7 @@ enum {
   NVME_VS = 0x08,
   NVME_CC = 0x14,
   NVME_CSTS = 0x1c,
+  NVME_NSSR = 0x20,
   NVME_AQA = 0x24,
   NVME_ASQ = 0x28,
   NVME_ACQ = 0x30,
@@ -118,10 +119,30 @@ void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state
 void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
+/* It is (still, or again) away: have it restored in a while, if there is time left. */
+void spate_nvme_detach(struct spate_nvme *controller);
+/* Of this controller, to become ready or to stop being it. */
+uint32_t spate_nvme_ready_timeout_ms(const struct spate_nvme *controller);
 void spate_nvme_wait_for_running(struct spate_nvme *controller);
-/* Of a controller that was ready: OK; GONE where its registers read all ones; FATAL when it gave up (CSTS.CFS), or is
- * not ready any more, as after a power cut of its own. */
+
+/* registers.c: outside the data path. GONE: nobody is there to believe, whatever was read. */
+bool spate_nvme_link_is_up(const struct spate_nvme *controller);
+SPATE_MUST_CHECK enum spate_error spate_nvme_look(const struct spate_nvme *controller, uint32_t *control,
+                                                  uint32_t *status);
+SPATE_MUST_CHECK enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, uint64_t *cap,
+                                                          uint32_t *version);
+void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t control);
+/* Of a controller that was ready: OK; GONE; FATAL when it gave up (CSTS.CFS), or is not ready any more, as after a
+ * power cut of its own. */
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
+
+/* escalate.c: a reset beyond CC.EN is under way. False: all were tried. */
+bool spate_nvme_escalate(struct spate_nvme *controller);
+void spate_nvme_poll_resetting(struct spate_nvme *controller);
+
+/* giving_up.c: stop the controller, then end its requests with this error. */
+void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error);
+void spate_nvme_poll_halting(struct spate_nvme *controller);
 
 /* setup.c */
 void spate_nvme_setup_start(struct spate_nvme *controller);

@@ -64,7 +64,7 @@ static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
 
 /* Bring-up is over. */
 void spate_nvme_running(struct spate_nvme *controller) {
-  const bool was_away = controller->back_by_ticks != 0;
+  const bool was_away = controller->back_by_ticks != 0 && controller->resets_tried == 0;
 
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     replay(queue, was_away ? 1u : ATTEMPT_COST);
@@ -73,6 +73,7 @@ void spate_nvme_running(struct spate_nvme *controller) {
   controller->counters.reattachments += was_away;
   controller->back_by_ticks = 0;
   controller->failures = 0;
+  controller->resets_tried = 0;
   controller->serviced_ticks = spate_port_ticks();
   controller->state = SPATE_NVME_RUNNING;
 }
@@ -152,7 +153,7 @@ void spate_nvme_supervise(struct spate_nvme *controller) {
     age_commands(controller);
 }
 
-/* The controller is dead or shut down: every request ends. */
+/* The controller is dead or shut down, and writes no more: every request ends. */
 unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max) {
   const struct spate_nvme *controller = queue->controller;
   unsigned ended = 0;

@@ -48,9 +48,9 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   if (controller->state == SPATE_NVME_DEAD) return controller->error;
 
   controller->error = SPATE_OK;
-  spate_port_write32(controller->config.registers + NVME_CC, NVME_CC_START | NVME_CC_SHUTDOWN_NORMAL);
+  spate_nvme_write_control(controller, NVME_CC_START | NVME_CC_SHUTDOWN_NORMAL);
   spate_nvme_enter(controller, SPATE_NVME_STOPPING, controller->shutdown_ms);
-  while (controller->state == SPATE_NVME_STOPPING) {
+  while (controller->state == SPATE_NVME_STOPPING || controller->state == SPATE_NVME_HALTING) {
     spate_nvme_service(controller);
     spate_port_relax();
   }

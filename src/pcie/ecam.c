@@ -25,7 +25,7 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
   return SPATE_E_UNSUPPORTED; /* the ports' own capabilities tell */
 }
 
-static const struct spate_pcie_host_ops ops = {pcie_ecam_read, pcie_ecam_write, may_exist, read_link, NULL};
+static const struct spate_pcie_host_ops ops = {pcie_ecam_read, pcie_ecam_write, may_exist, read_link, NULL, NULL};
 
 enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct spate_pcie_ecam_config *config) {
   if (config->config_base % PCIE_MIB || config->last_bus < config->first_bus) return SPATE_E_INVALID;
@@ -38,11 +38,10 @@ enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct
       .memory = config->memory,
       .prefetchable = config->prefetchable,
   };
-  /* All zeros is what a decoder with nothing behind it answers; no vendor has that id. */
   for (uint8_t device = 0; device < 32; device++) {
     struct spate_pcie_address at = {config->first_bus, device, 0};
     uint32_t id = pcie_ecam_read(host, at, PCI_ID);
-    if (id != PCI_ID_ABSENT && id != 0) return SPATE_OK;
+    if (!pcie_is_silence(id)) return SPATE_OK;
   }
   return SPATE_E_NO_BRIDGE;
 }

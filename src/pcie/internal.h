@@ -23,6 +23,7 @@ enum {
   PCI_PREFETCH_BASE_UPPER = 0x28,
   PCI_PREFETCH_LIMIT_UPPER = 0x2c,
   PCI_CAPABILITIES = 0x34,
+  PCI_BRIDGE_CONTROL = 0x3c, /* the upper half, of a bridge */
 };
 
 #define PCI_COMMAND_IO           UINT32_C(0x0001)
@@ -36,7 +37,8 @@ enum {
 #define PCI_CLASS_HOST_BRIDGE    UINT32_C(0x0600) /* base class and sub-class */
 #define PCI_CLASS_PCI_BRIDGE     UINT32_C(0x0604)
 #define PCI_ID_ABSENT            UINT32_C(0xffffffff)
-#define PCI_VENDOR_RETRY         UINT32_C(0x0001) /* configuration request retry, made visible (2.3.2) */
+#define PCI_BRIDGE_RESET         UINT32_C(0x00400000) /* secondary bus reset */
+#define PCI_VENDOR_RETRY         UINT32_C(0x0001)     /* configuration request retry, made visible (2.3.2) */
 
 /* PCI Express capability (7.5.3), from its own offset. The upper halves of the control registers are status. */
 enum {
@@ -62,6 +64,9 @@ enum express_type {
 #define EXPRESS_SPEED_5                  UINT32_C(2) /* 5 GT/s, in Link Capabilities' lowest four bits */
 #define EXPRESS_LINK_ACTIVE              UINT32_C(0x20000000)
 #define EXPRESS_SLOT_PRESENCE            UINT32_C(0x00400000)
+#define EXPRESS_SLOT_LINK_CHANGED        UINT32_C(0x01000000) /* data link layer state changed; clears when written 1 */
+#define EXPRESS_FUNCTION_RESET_CAPABLE   UINT32_C(0x10000000)
+#define EXPRESS_FUNCTION_RESET           UINT32_C(0x00008000)
 #define EXPRESS_ROOT_RETRY_VISIBLE       UINT32_C(0x00000010)
 #define EXPRESS_ROOT_RETRY_CAPABLE       UINT32_C(0x00010000)
 #define EXPRESS_LINK_ASPM_MASK           UINT32_C(0x00000003)
@@ -133,6 +138,8 @@ uint16_t pcie_find_express(const struct pcie_function *function);
 
 /* scan.c: is there a link below it, with one device at its other end? */
 bool pcie_has_link_below(const struct pcie_function *function);
+/* scan.c: does this port remember that its link changed? It takes a slot, and a port that reports its link at all. */
+bool pcie_tells_changes(const struct pcie_function *function);
 
 /* scan.c: number the buses and list the functions. */
 enum spate_error pcie_scan(struct pcie_tree *tree);
@@ -148,6 +155,17 @@ void pcie_match_payload(struct pcie_tree *tree);
 void pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link);
 /* restore.c: keep what enumeration set in a function. */
 void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved);
+/* upstream.c: the bridges above a device, the nearest first, as one more than their places in host->bridges. Their
+ * number.
+ */
+unsigned pcie_path(const struct spate_pcie_host *host, const struct spate_pcie_device *device,
+                   uint8_t path[SPATE_PCIE_BRIDGES_MAX]);
+/* upstream.c: is the link below this bridge up? One that cannot tell: it may be. */
+bool pcie_link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
+/* upstream.c: from now on a change of this bridge's link is a new one. */
+void pcie_forget_change(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
+/* Nobody answered: all ones on most bridges, zeros where a configuration completion time-out reads as OKAY (PG194). */
+static inline bool pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
 /* pcie.c: are these windows such as the library can use? */
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
 

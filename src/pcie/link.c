@@ -71,9 +71,9 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
   struct spate_pcie_link bridge = {.up = true};
   enum spate_error error = host->ops->link(host, &bridge);
   if (error && error != SPATE_E_UNSUPPORTED) return error;
-  /* A vendor id of all ones: the request ended nowhere. Also asked after a link came back to a device that was reset.
+  /* Silence: the request ended nowhere. Also asked after a link came back to a device that was reset.
    */
-  link->up = bridge.up && pcie_read(&function, PCI_ID) != PCI_ID_ABSENT;
+  link->up = bridge.up && !pcie_is_silence(pcie_read(&function, PCI_ID));
   if (!link->up) return SPATE_E_LINK_DOWN;
   if (link->speed_max == 0) return SPATE_OK; /* no link of its own, or nothing known about it */
 
@@ -87,6 +87,6 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
 }
 
 uint32_t spate_pcie_speed_mts(uint8_t speed) {
-  static const uint16_t mts[] = {0, 2500, 5000, 8000, 16000, 32000};
+  static const uint16_t mts[] = {0, 2500, 5000, 8000, 16000, 32000, 64000};
   return speed < sizeof mts / sizeof mts[0] ? mts[speed] : 0;
 }

@@ -32,6 +32,7 @@ void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *sa
       .above = function->parent == NULL ? 0 : function->parent->saved,
       .bridge = function->bridge,
       .link_below = pcie_has_link_below(function),
+      .tells_changes = pcie_tells_changes(function),
       .id = pcie_read(function, PCI_ID),
   };
   if (function->express) {
@@ -48,7 +49,7 @@ void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *sa
 /* Is it there, and is it who it was? Then it gets back what it does not have any more. */
 static enum spate_error restore(const struct pcie_function *function, const struct spate_pcie_saved *saved) {
   const uint32_t id = pcie_read(function, PCI_ID);
-  if (id == PCI_ID_ABSENT || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
+  if (pcie_is_silence(id) || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
   if (id != saved->id) return SPATE_E_NO_DEVICE;
   for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++) {
     const struct saved_register at = register_of(saved, i);
@@ -56,13 +57,6 @@ static enum spate_error restore(const struct pcie_function *function, const stru
       pcie_write(function, at.offset, saved->registers[i]);
   }
   return SPATE_OK;
-}
-
-/* Is the link below this bridge up? One that cannot tell: it may be. */
-static bool link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
-  const unsigned capabilities = bridge->link_control - EXPRESS_LINK_CONTROL + EXPRESS_LINK_CAPABILITIES;
-  return !(pcie_read(function, capabilities) & EXPRESS_LINK_ACTIVE_REPORTING) ||
-         (pcie_read(function, bridge->link_control) & EXPRESS_LINK_ACTIVE);
 }
 
 /* From this link on everything is begun anew. */
@@ -85,17 +79,17 @@ static bool is_settled(struct spate_pcie_device *device, uint8_t link) {
 
 /* From the first bus down. OK: the device is as it was. */
 static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_pcie_device *device) {
-  uint8_t path[SPATE_PCIE_BRIDGES_MAX] = {0};
-  uint8_t bridges = 0, links = 0;
-  for (uint8_t above = device->saved.above; above > 0; above = host->bridges[above - 1u].above)
-    path[bridges++] = above;
+  uint8_t path[SPATE_PCIE_BRIDGES_MAX];
+  unsigned bridges = pcie_path(host, device, path);
+  uint8_t links = 0;
   while (bridges-- > 0) {
     const struct spate_pcie_saved *bridge = &host->bridges[path[bridges] - 1u];
     const struct pcie_function function = {.host = host, .at = bridge->at};
     const enum spate_error error = restore(&function, bridge);
     if (error) return error;
     if (!bridge->link_below) continue;
-    if (!link_is_up(&function, bridge)) return link_is_down(device, links);
+    pcie_forget_change(&function, bridge); /* before the look: one that comes after it is seen the next time */
+    if (!pcie_link_is_up(&function, bridge)) return link_is_down(device, links);
     if (!is_settled(device, links++)) return SPATE_E_BUSY;
   }
   const struct pcie_function function = {.host = host, .at = device->saved.at};

@@ -25,13 +25,13 @@ static bool deadline_passed(const struct pcie_tree *tree) { return spate_port_ti
 
 /*
  * Read vendor and device id, waiting while the device answers "retry": after reset it may for 1 s (6.6.1). Bridges that
- * keep that to themselves answer all ones, which is waited out where a link says that somebody is there.
+ * keep that to themselves answer all ones or zeros, which is waited out where a link says that somebody is there.
  */
 static enum spate_error identify(const struct pcie_tree *tree, const struct pcie_function *function, uint32_t *id) {
   bool expected = function->parent != NULL && function->parent->link_is_up && function->at.function == 0;
   for (;;) {
     *id = pcie_read(function, PCI_ID);
-    bool silent = *id == PCI_ID_ABSENT;
+    bool silent = pcie_is_silence(*id);
     if (silent ? !expected : (*id & 0xffff) != PCI_VENDOR_RETRY) return SPATE_OK;
     if (deadline_passed(tree)) return silent ? SPATE_OK : pcie_fail(function, SPATE_E_NOT_READY);
     spate_port_relax();
@@ -80,7 +80,7 @@ static enum spate_error scan_device(struct pcie_tree *tree, struct pcie_function
     uint32_t id;
     enum spate_error error = identify(tree, &function, &id);
     if (error) return error;
-    if (id == PCI_ID_ABSENT) continue;
+    if (pcie_is_silence(id)) continue;
     uint32_t header = pcie_read(&function, PCI_HEADER_TYPE);
     if (i == 0 && (header & PCI_HEADER_MULTIFUNCTION)) functions = 8;
     function.bridge = (header & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
@@ -93,6 +93,12 @@ static enum spate_error scan_device(struct pcie_tree *tree, struct pcie_function
 /* A link has one device at its other end, number 0; ports exist that answer for all 32 with that one (7.3.1). */
 bool pcie_has_link_below(const struct pcie_function *function) {
   return function->express_type == EXPRESS_ROOT_PORT || function->express_type == EXPRESS_DOWNSTREAM_PORT;
+}
+
+bool pcie_tells_changes(const struct pcie_function *function) {
+  return pcie_has_link_below(function) &&
+         (pcie_read(function, function->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED) &&
+         (pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES) & EXPRESS_LINK_ACTIVE_REPORTING);
 }
 
 static enum spate_error scan_bus(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus) {
@@ -118,6 +124,8 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
       /* Above 5 GT/s the 100 ms count from the end of training (6.6.1). */
       if (was_down && (link_capabilities & 0xf) > EXPRESS_SPEED_5) pcie_settle(spate_port_ticks());
       if (!empty) port->link_is_up = true;
+      /* Seen up: from here on spate_pcie_link_is_up() tells of a change. */
+      if (slot) pcie_change(port, port->express + EXPRESS_SLOT_CONTROL, 0, EXPRESS_SLOT_LINK_CHANGED);
       return true;
     }
     if (empty) return false;

@@ -103,7 +103,11 @@ static void forward(struct spate_pcie_host *host) {
   pcie_ecam_write(host, root_port, BRIDGE_ROOT_PORT, control | ROOT_PORT_ENABLE);
 }
 
-static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link, forward};
+static bool forwards(struct spate_pcie_host *host) {
+  return pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT) & ROOT_PORT_ENABLE;
+}
+
+static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link, forward, forwards};
 
 enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const struct spate_pcie_xilinx_config *config) {
   if (config->control_base % PCIE_MIB || config->last_bus == 0) return SPATE_E_INVALID;

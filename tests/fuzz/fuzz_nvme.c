@@ -199,7 +199,7 @@ static struct spate_nvme_config prepare(struct spate_arena *arena) {
                                     .command_timeout_ms = 1500,
                                     .host_buffer = (options & HOST_BUFFER) != 0 ? host_buffer : NULL,
                                     .host_buffer_bytes = 4 * PAGE,
-                                    .reattach = (options & REATTACH) != 0 ? reattach : NULL,
+                                    .bus = {.restore = (options & REATTACH) != 0 ? reattach : NULL},
                                     .reattach_timeout_ms = 3000};
 }
 

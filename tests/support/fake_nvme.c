@@ -446,8 +446,10 @@ static void write_cc(struct fake_nvme *drive, uint32_t value) {
         (struct fake_ring){.address = drive->acq, .entries = ((drive->aqa >> 16) & 0xfff) + 1, .phase = true};
     if (drive->asq % PAGE != 0 || drive->acq % PAGE != 0) violate(drive, "admin queue not page aligned");
     drive->ready_at_ticks = drive->ticks + drive->ready_ticks;
+    drive->not_before_ticks = drive->ticks + (drive->cap >> 24 & 0xff) * (FAKE_TICKS_PER_SECOND / 2);
   } else if ((value & 1) == 0 && (before & 1) != 0) {
-    if ((drive->csts & 3) == 0) violate(drive, "CC.EN cleared before CSTS.RDY was 1");
+    if ((drive->csts & 3) == 0 && drive->ticks < drive->not_before_ticks)
+      violate(drive, "CC.EN cleared before CSTS.RDY was 1, and before CAP.TO was over");
     forget(drive);
     if (!drive->never_disabled) drive->csts = 0;
   }

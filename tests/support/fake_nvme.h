@@ -114,6 +114,7 @@ struct fake_nvme {
   uint32_t cc, csts, aqa;
   uint64_t asq, acq;
   uint64_t ready_at_ticks, shut_down_at_ticks;
+  uint64_t not_before_ticks; /* a host may disable what did not get ready from then on */
   bool gone;
   bool power_was_cut; /* and the host cannot know yet */
   struct fake_ring sq[FAKE_QUEUES_MAX + 1], cq[FAKE_QUEUES_MAX + 1];

@@ -32,8 +32,7 @@ static enum spate_error bring_back(void *context) {
 static struct fixture *prepared(struct helper *helper) {
   struct fixture *f = fixture_make(9);
   helper->f = f;
-  f->config.reattach = bring_back;
-  f->config.reattach_context = helper;
+  f->config.bus = (struct spate_nvme_bus){.restore = bring_back, .context = helper};
   fill_pattern(f->ring_memory, REQUESTS * BLOCKS * 512, 5);
   return f;
 }

@@ -556,6 +556,26 @@ static void test_drive_that_is_gone_ends_every_request(void **state) {
   (void)state;
 }
 
+/* Nobody can bring it back, so its own CAP.TO of a minute is no reason to wait: silent registers tell within a second.
+ */
+static void test_drive_that_is_gone_is_reported_within_a_second(void **state) {
+  for (unsigned ms = 0; ms < 200; ms += 13) { /* anywhere between two looks at it */
+    struct fixture *f = fixture_make(9);
+    struct outcome outcome;
+    f->drive.cap = (f->drive.cap & ~(UINT64_C(0xff) << 24)) | UINT64_C(120) << 24;
+    fixture_open(f, 8);
+    fixture_poll_ms(f, ms);
+    f->drive.gone = true;
+    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
+    const uint64_t start = f->drive.ticks;
+    assert_true(fixture_wait(f, &outcome, 1000));
+    assert_int_equal(outcome.io.error, SPATE_E_GONE);
+    assert_in_range((f->drive.ticks - start) / 1000, 400, 900);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 static void test_recovery_is_tried_again(void **state) {
   struct fixture *f = opened(8);
   struct outcome outcome;
@@ -701,6 +721,7 @@ int main(void) {
       cmocka_unit_test(test_another_drive_in_its_place_is_not_written),
       cmocka_unit_test(test_cache_that_could_not_be_flushed_stays_volatile),
       cmocka_unit_test(test_drive_that_is_gone_ends_every_request),
+      cmocka_unit_test(test_drive_that_is_gone_is_reported_within_a_second),
       cmocka_unit_test(test_recovery_is_tried_again),
       cmocka_unit_test(test_recoveries_end),
       cmocka_unit_test(test_command_that_kills_the_drive_ends),

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When CC.EN does not help any more: harder resets, the gentlest first, each of them once until the controller runs
+ * again. The NVM subsystem reset is the driver's own; the others are the bus's.
+ */
+#include "internal.h"
+
+#define SUBSYSTEM_RESET   UINT32_C(0x4e564d65) /* "NVMe", written to NSSR (3.1.9) */
+#define RESET_TIMEOUT_MS  2000u
+#define RESET_INTERVAL_MS 1u
+
+/* controller->resets_tried: 0 none, 1 the subsystem, then one more than enum spate_nvme_reset counts. */
+#define TRIED_SUBSYSTEM 1u
+#define TRIED_ALL       (TRIED_SUBSYSTEM + SPATE_NVME_RESETS)
+
+static bool reset_subsystem(const struct spate_nvme *controller) {
+  if (!controller->can_reset_subsystem || !spate_nvme_link_is_up(controller)) return false;
+  spate_port_write32(controller->config.registers + NVME_NSSR, SUBSYSTEM_RESET);
+  return true;
+}
+
+/* It was reset, and may have lost its configuration and its link. */
+static void was_reset(struct spate_nvme *controller) {
+  controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* one try for each reset */
+  controller->absent_ticks = 0;
+  controller->back_by_ticks = 0; /* an absence of its own */
+  if (controller->config.bus.restore != NULL)
+    spate_nvme_detach(controller);
+  else
+    spate_nvme_disable(controller);
+}
+
+bool spate_nvme_escalate(struct spate_nvme *controller) {
+  if (controller->resets_tried == TRIED_ALL) return false;
+  controller->resets_tried++;
+  if (controller->resets_tried == TRIED_SUBSYSTEM) {
+    if (reset_subsystem(controller)) {
+      spate_port_log("nvme: subsystem reset, after error", controller->error);
+      controller->counters.hard_resets++;
+      was_reset(controller);
+      return true;
+    }
+    controller->resets_tried++;
+  }
+  if (controller->config.bus.reset == NULL) return false;
+  controller->reset_by_ticks = spate_port_ticks() + spate_nvme_ticks(controller, RESET_TIMEOUT_MS);
+  spate_nvme_enter(controller, SPATE_NVME_RESETTING, 0);
+  return true;
+}
+
+void spate_nvme_poll_resetting(struct spate_nvme *controller) {
+  const struct spate_nvme_bus *bus = &controller->config.bus;
+  const uint64_t now = spate_port_ticks();
+
+  if (now < controller->deadline_ticks) return;
+  const unsigned how = controller->resets_tried - TRIED_SUBSYSTEM - 1u;
+  const enum spate_error error = bus->reset(bus->context, (enum spate_nvme_reset)how);
+  if (error == SPATE_OK) {
+    spate_port_log("nvme: reset by the bus, kind", how);
+    controller->counters.hard_resets++;
+    was_reset(controller);
+  } else if (error == SPATE_E_BUSY && now < controller->reset_by_ticks) {
+    spate_nvme_enter(controller, SPATE_NVME_RESETTING, RESET_INTERVAL_MS);
+  } else if (!spate_nvme_escalate(controller)) {
+    spate_nvme_give_up(controller, controller->error);
+  }
+}

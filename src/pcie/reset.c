@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Harder than a controller's own reset: bus mastering taken away, and the resets that PCI Express has. */
+#include "internal.h"
+
+#define FUNCTION_RESET_MS 100u /* no request to the function within this time (6.6.2) */
+#define BUS_RESET_MS      2u   /* the link is told to reset for at least 1 ms (7.5.1.3.13) */
+
+/* The port above the device; false: there is none. */
+static bool port_above(struct spate_pcie_host *host, const struct spate_pcie_device *device,
+                       struct pcie_function *port) {
+  if (device->saved.above == 0) return false;
+  *port = (struct pcie_function){.host = host, .at = host->bridges[device->saved.above - 1u].at};
+  return true;
+}
+
+/* The answer to the read comes behind all that was posted in its direction before: with it, that is in memory. */
+static bool give_up_bus(const struct pcie_function *function) {
+  if (pcie_is_silence(pcie_read(function, PCI_ID))) return false;
+  pcie_change(function, PCI_COMMAND, PCI_COMMAND_MASTER, 0);
+  const uint32_t command = pcie_read(function, PCI_COMMAND);
+  return command != UINT32_MAX && !(command & PCI_COMMAND_MASTER) && !pcie_is_silence(pcie_read(function, PCI_ID));
+}
+
+enum spate_error spate_pcie_isolate(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
+  const struct pcie_function function = {.host = host, .at = device->address};
+  struct pcie_function port;
+  if (device->saved.id == 0) return SPATE_E_NO_DEVICE;
+  if (spate_pcie_link_is_up(host, device) && give_up_bus(&function)) return SPATE_OK;
+  return port_above(host, device, &port) && give_up_bus(&port) ? SPATE_OK : SPATE_E_NO_DEVICE;
+}
+
+static bool is_under_way(const struct spate_pcie_device *device, enum spate_pcie_reset how) {
+  return device->reset_now == how + 1u;
+}
+
+static enum spate_error begun(struct spate_pcie_device *device, enum spate_pcie_reset how) {
+  device->reset_now = (uint8_t)(how + 1u);
+  device->reset_ticks = spate_port_ticks();
+  return SPATE_E_BUSY;
+}
+
+static bool has_passed(const struct spate_pcie_device *device, uint32_t ms) {
+  return spate_port_ticks() - device->reset_ticks >= pcie_ticks_of_ms(ms);
+}
+
+static enum spate_error reset_function(struct spate_pcie_host *host, struct spate_pcie_device *device) {
+  const struct pcie_function function = {.host = host, .at = device->address};
+  if (is_under_way(device, SPATE_PCIE_RESET_FUNCTION)) {
+    if (!has_passed(device, FUNCTION_RESET_MS)) return SPATE_E_BUSY;
+    device->reset_now = 0;
+    return SPATE_OK;
+  }
+  const uint16_t control = device->saved.device_control;
+  if (control == 0) return SPATE_E_UNSUPPORTED;
+  if (!spate_pcie_link_is_up(host, device) || pcie_is_silence(pcie_read(&function, PCI_ID))) return SPATE_E_NO_DEVICE;
+  const uint32_t capabilities =
+      pcie_read(&function, (unsigned)control - EXPRESS_DEVICE_CONTROL + EXPRESS_DEVICE_CAPABILITIES);
+  if (!(capabilities & EXPRESS_FUNCTION_RESET_CAPABLE)) return SPATE_E_UNSUPPORTED;
+  (void)give_up_bus(&function); /* no request of its own is on its way any more */
+  pcie_change(&function, control, 0, EXPRESS_FUNCTION_RESET);
+  return begun(device, SPATE_PCIE_RESET_FUNCTION);
+}
+
+static void set_bus_reset(const struct pcie_function *port, bool on) {
+  const uint32_t control = pcie_read(port, PCI_BRIDGE_CONTROL);
+  pcie_write(port, PCI_BRIDGE_CONTROL, on ? control | PCI_BRIDGE_RESET : control & ~PCI_BRIDGE_RESET);
+}
+
+static enum spate_error reset_bus(struct spate_pcie_host *host, struct spate_pcie_device *device) {
+  struct pcie_function port;
+  if (!port_above(host, device, &port)) return SPATE_E_UNSUPPORTED;
+  if (!is_under_way(device, SPATE_PCIE_RESET_BUS)) {
+    if (pcie_is_silence(pcie_read(&port, PCI_ID))) return SPATE_E_NO_DEVICE;
+    set_bus_reset(&port, true);
+    return begun(device, SPATE_PCIE_RESET_BUS);
+  }
+  if (!has_passed(device, BUS_RESET_MS)) return SPATE_E_BUSY;
+  set_bus_reset(&port, false);
+  device->reset_now = 0;
+  return SPATE_OK;
+}
+
+enum spate_error spate_pcie_reset(struct spate_pcie_host *host, struct spate_pcie_device *device,
+                                  enum spate_pcie_reset how) {
+  if (device->saved.id == 0) return SPATE_E_NO_DEVICE;
+  return how == SPATE_PCIE_RESET_FUNCTION ? reset_function(host, device) : reset_bus(host, device);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way to a device: the ports on it, and whether their links are up and have been all the time. */
+#include "internal.h"
+
+#define CAPABILITIES_OF(bridge) ((unsigned)(bridge)->link_control - EXPRESS_LINK_CONTROL)
+
+unsigned pcie_path(const struct spate_pcie_host *host, const struct spate_pcie_device *device,
+                   uint8_t path[SPATE_PCIE_BRIDGES_MAX]) {
+  unsigned count = 0;
+  for (uint8_t above = device->saved.above; above > 0; above = host->bridges[above - 1u].above)
+    path[count++] = above;
+  return count;
+}
+
+bool pcie_link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
+  return !(pcie_read(function, CAPABILITIES_OF(bridge) + EXPRESS_LINK_CAPABILITIES) & EXPRESS_LINK_ACTIVE_REPORTING) ||
+         (pcie_read(function, bridge->link_control) & EXPRESS_LINK_ACTIVE);
+}
+
+static uint32_t slot(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
+  return pcie_read(function, CAPABILITIES_OF(bridge) + EXPRESS_SLOT_CONTROL);
+}
+
+/* Written only where there is something to forget: the register is shared with whoever looks after the slot. */
+void pcie_forget_change(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
+  if (bridge->tells_changes && (slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED))
+    pcie_change(function, CAPABILITIES_OF(bridge) + EXPRESS_SLOT_CONTROL, 0, EXPRESS_SLOT_LINK_CHANGED);
+}
+
+/* The change is asked for after the link: one that comes between the two looks is not missed. */
+static bool stayed_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
+  if (!pcie_link_is_up(function, bridge)) return false;
+  return !bridge->tells_changes || !(slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED);
+}
+
+bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
+  struct spate_pcie_link link = {.up = true};
+  const enum spate_error error = host->ops->link(host, &link);
+  if ((error && error != SPATE_E_UNSUPPORTED) || !link.up) return false;
+  if (host->ops->forwards != NULL && !host->ops->forwards(host)) return false;
+
+  uint8_t path[SPATE_PCIE_BRIDGES_MAX];
+  for (unsigned bridges = pcie_path(host, device, path); bridges-- > 0;) { /* what is below a dead link is not asked */
+    const struct spate_pcie_saved *bridge = &host->bridges[path[bridges] - 1u];
+    const struct pcie_function function = {.host = host, .at = bridge->at};
+    if (bridge->link_below && !stayed_up(&function, bridge)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resets beyond CC.EN: a drive that only one of them mends, while it writes and while it is opened. */
+#include "rig.h"
+#include <setjmp.h>
+#include <spate/port.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../ports/common/host_port.h"
+
+#define CAP_SUBSYSTEM (UINT64_C(1) << 36)
+#define REQUESTS      24u
+#define BLOCKS        64u
+
+/* The board's part: PERST# low for 2 ms, a step a call. */
+struct slot {
+  struct sim_drive *drive;
+  uint64_t since_ticks;
+};
+
+static enum spate_error perst(void *context) {
+  struct slot *slot = context;
+
+  if (slot->since_ticks == 0) {
+    slot->since_ticks = host_ticks();
+    sim_drive_perst(slot->drive, true);
+  }
+  if (host_ticks() - slot->since_ticks < host_ticks_per_second() / 500) return SPATE_E_BUSY;
+  slot->since_ticks = 0;
+  sim_drive_perst(slot->drive, false);
+  return SPATE_OK;
+}
+
+static struct sim_rig *prepared(struct slot *slot, bool subsystem, bool has_perst) {
+  struct sim_rig *rig = sim_rig_new(
+      &(struct sim_rig_config){.machine = {.seed = 11}, .depth = 8, .options = {.bytes = UINT64_C(64) << 20}});
+  slot->drive = rig->drives[0].drive;
+  if (has_perst) {
+    rig->drives[0].way.perst = perst;
+    rig->drives[0].way.perst_context = slot;
+  }
+  if (subsystem) *sim_drive_cap(slot->drive) |= CAP_SUBSYSTEM;
+  return rig;
+}
+
+static void count(struct spate_io *io) {
+  unsigned *ended = io->context;
+
+  (*ended)++;
+}
+
+/* Write; the drive breaks in the middle. Returns the error of those that failed. */
+static enum spate_error write_while_it_breaks(struct sim_rig *rig, enum sim_reset_kind cure) {
+  const struct spate_region *region = sim_rig_region(rig, REQUESTS * BLOCKS * 512u, SIM_LOGIC);
+  struct spate_io ios[REQUESTS];
+  unsigned submitted = 0, ended = 0;
+  enum spate_error error = SPATE_OK;
+
+  while (ended < REQUESTS) {
+    for (; submitted < REQUESTS; submitted++) {
+      if (submitted == REQUESTS / 2 && !ended) break;
+      ios[submitted] = (struct spate_io){.op = SPATE_WRITE,
+                                         .lba = (uint64_t)submitted * BLOCKS,
+                                         .blocks = BLOCKS,
+                                         .region = region,
+                                         .done = count,
+                                         .context = &ended};
+      ios[submitted].error = spate_block_submit(rig->block, &ios[submitted]);
+      if (ios[submitted].error == SPATE_E_FULL) break;
+      if (ios[submitted].error != SPATE_OK) ended++;
+      if (submitted == REQUESTS / 2) sim_drive_break(rig->drives[0].drive, cure);
+    }
+    (void)spate_block_poll(rig->block, 8);
+    host_relax();
+  }
+  for (unsigned i = 0; i < REQUESTS; i++)
+    if (ios[i].error != SPATE_OK) error = ios[i].error;
+  return error;
+}
+
+/* The gentler ones are tried first, each once; harder ones are left alone. */
+static void expect_up_to(const struct sim_rig *rig, enum sim_reset_kind last, bool subsystem) {
+  const struct sim_drive_counters *counters = sim_drive_counters(rig->drives[0].drive);
+  uint32_t resets = 0;
+
+  for (unsigned kind = 0; kind < SIM_RESET_KINDS; kind++) {
+    const uint32_t expected = kind <= last && (subsystem || kind != SIM_RESET_SUBSYSTEM);
+    assert_int_equal(counters->hard_resets[kind], expected);
+    resets += expected;
+  }
+  assert_int_equal(spate_nvme_counters(&rig->drives[0].nvme)->hard_resets, resets);
+}
+
+static void test_each_is_tried_until_one_helps(void **state) {
+  (void)state;
+  for (unsigned cure = 0; cure < SIM_RESET_KINDS; cure++) {
+    for (unsigned subsystem = cure != SIM_RESET_SUBSYSTEM ? 0 : 1; subsystem < 2; subsystem++) {
+      struct slot slot = {0};
+      struct sim_rig *rig = prepared(&slot, subsystem, true);
+      assert_int_equal(sim_rig_open(rig), SPATE_OK);
+      assert_int_equal(write_while_it_breaks(rig, cure), SPATE_OK);
+      expect_up_to(rig, cure, subsystem);
+      assert_int_equal(spate_nvme_counters(&rig->drives[0].nvme)->reattachments, 0); /* nobody pulled it */
+      assert_int_equal(sim_rig_close(rig), SPATE_OK);
+      assert_int_equal(sim_take_violations(rig->sim, NULL), 0);
+      sim_rig_free(rig);
+    }
+  }
+}
+
+static void test_opening_tries_them_too(void **state) {
+  (void)state;
+  for (unsigned cure = 0; cure < SIM_RESET_KINDS; cure++) {
+    struct slot slot = {0};
+    struct sim_rig *rig = prepared(&slot, true, true);
+    sim_drive_break(slot.drive, cure);
+    assert_int_equal(sim_rig_open(rig), SPATE_OK);
+    expect_up_to(rig, cure, true);
+    assert_int_equal(sim_rig_close(rig), SPATE_OK);
+    assert_int_equal(sim_take_violations(rig->sim, NULL), 0);
+    sim_rig_free(rig);
+  }
+}
+
+/* A board without PERST# in its hands; then nothing helps, and the reason is what was wrong at first. */
+static void test_where_none_helps_it_is_given_up(void **state) {
+  (void)state;
+  struct slot slot = {0};
+  struct sim_rig *rig = prepared(&slot, true, false);
+  assert_int_equal(sim_rig_open(rig), SPATE_OK);
+  assert_int_equal(write_while_it_breaks(rig, SIM_RESET_SLOT), SPATE_E_FATAL);
+  expect_up_to(rig, SIM_RESET_BUS, true);
+  assert_int_equal(rig->drives[0].nvme.state, SPATE_NVME_DEAD);
+  assert_int_equal(sim_take_violations(rig->sim, NULL), 0);
+  sim_rig_free(rig);
+}
+
+/* Once it runs again, all of them are there for the next time. */
+static void test_the_next_time_begins_anew(void **state) {
+  (void)state;
+  struct slot slot = {0};
+  struct sim_rig *rig = prepared(&slot, true, true);
+  assert_int_equal(sim_rig_open(rig), SPATE_OK);
+  for (uint32_t turn = 1; turn <= 3; turn++) {
+    assert_int_equal(write_while_it_breaks(rig, SIM_RESET_FUNCTION), SPATE_OK);
+    assert_int_equal(sim_drive_counters(slot.drive)->hard_resets[SIM_RESET_SUBSYSTEM], turn);
+    assert_int_equal(sim_drive_counters(slot.drive)->hard_resets[SIM_RESET_FUNCTION], turn);
+  }
+  assert_int_equal(sim_rig_close(rig), SPATE_OK);
+  sim_rig_free(rig);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_each_is_tried_until_one_helps),
+      cmocka_unit_test(test_opening_tries_them_too),
+      cmocka_unit_test(test_where_none_helps_it_is_given_up),
+      cmocka_unit_test(test_the_next_time_begins_anew),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
