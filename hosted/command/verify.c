@@ -28,7 +28,7 @@ struct check {
   struct chunk_check chunks;
 };
 
-static void compare(struct check *check, const uint8_t *data, uint32_t bytes) {
+static void compare(struct check *check, uint64_t offset_bytes, const uint8_t *data, uint32_t bytes) {
   uint8_t other[65536];
 
   for (uint32_t at = 0; at < bytes && check->first_difference == UINT64_MAX;) {
@@ -38,7 +38,7 @@ static void compare(struct check *check, const uint8_t *data, uint32_t bytes) {
     size_t same = 0;
     while (same < got && other[same] == data[at + same])
       same++;
-    if (same < wanted) check->first_difference = check->bytes + at + same;
+    if (same < wanted) check->first_difference = offset_bytes + at + same;
     at += (uint32_t)wanted;
   }
 }
@@ -46,17 +46,25 @@ static void compare(struct check *check, const uint8_t *data, uint32_t bytes) {
 static void take(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes) {
   struct check *check = context;
 
-  (void)offset_bytes;
-  if (check->against != NULL) compare(check, data, bytes);
+  if (check->against != NULL) compare(check, offset_bytes, data, bytes);
   check->crc = spate_crc32c(check->crc, data, bytes);
   check->bytes += bytes;
   chunk_check_feed(&check->chunks, data, bytes);
 }
 
-/* A file that is longer than the recording differs at the recording's end. */
-static void end_compare(struct check *check) {
+/* What the recording has reserved and never written reads as zeros, as spate extract gives it. */
+static void compare_rest(struct check *check, uint64_t bytes) {
+  static const uint8_t zeros[65536];
+
   if (check->against == NULL) return;
-  if (check->first_difference == UINT64_MAX && fgetc(check->against) != EOF) check->first_difference = check->bytes;
+  for (uint64_t at = 0; at < bytes && check->first_difference == UINT64_MAX; at += sizeof zeros)
+    compare(check, check->bytes + at, zeros, bytes - at < sizeof zeros ? (uint32_t)(bytes - at) : sizeof zeros);
+}
+
+/* A file that is longer than the recording differs at the recording's end. */
+static void end_compare(struct check *check, uint64_t size_bytes) {
+  if (check->against == NULL) return;
+  if (check->first_difference == UINT64_MAX && fgetc(check->against) != EOF) check->first_difference = size_bytes;
   (void)fclose(check->against);
 }
 
@@ -135,7 +143,8 @@ static enum exit_status run(int count, char **words) {
   volume_open(&volume, words[0], TARGET_READ);
   reading_file(&volume, words[1], take, &check, &size_bytes);
   chunk_check_end(&check.chunks);
-  end_compare(&check);
+  compare_rest(&check, size_bytes - check.bytes);
+  end_compare(&check, size_bytes);
   volume_close(&volume);
   if (command_json)
     print_json(&check, words[1]);

@@ -122,14 +122,25 @@ bool admin_health(struct target *target, struct spate_nvme_health *health, char 
 }
 
 bool admin_is_drive(const struct target *target, char *why) {
+  if (target->kind == TARGET_DRIVE && target->partition.number > 0)
+    return explain(why, "%s is a partition, and this is for whole drives: leave its p%u out", target->name,
+                   target->partition.number);
   return target->kind == TARGET_DRIVE || is_kernel_drive(target, why);
+}
+
+/* The address in front of a place (place.h). */
+static bool named_address(const char *words, char *address) {
+  char text[32];
+
+  (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(words, "/"), words);
+  return sysfs_address(text, address);
 }
 
 bool admin_pci_address(const struct target *target, char *address) {
   char whole[PATH_MAX];
 
-  if (strncmp(target->name, "vfio:", 5) == 0) return sysfs_address(target->name + 5, address);
-  if (strncmp(target->name, "pci:", 4) == 0) return sysfs_address(target->name + 4, address);
+  if (strncmp(target->name, "vfio:", 5) == 0) return named_address(target->name + 5, address);
+  if (strncmp(target->name, "pci:", 4) == 0) return named_address(target->name + 4, address);
   if (target->kind != TARGET_DEVICE || !kernel_name(target, whole)) return false;
   /* The last part of the path that is an address: behind it are nvme/nvme0/nvme0n1. */
   for (char *slash = strrchr(whole, '/'); slash != NULL; slash = strrchr(whole, '/')) {
@@ -189,6 +200,7 @@ bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why)
 
   if (target->nvme == NULL) return is_kernel_drive(target, why) && kernel_format(target, erase, why);
   enum spate_error error = spate_nvme_namespaces(target->nvme, &nsid, 1, &count);
+  if (target->nsid != 0) nsid = target->nsid;
   if (error == SPATE_OK && !others_stay(target, count, why)) return false;
   if (error == SPATE_OK) error = spate_nvme_namespace(target->nvme, nsid, &namespace);
   if (error == SPATE_OK) {

@@ -19,8 +19,8 @@ bool admin_is_drive(const struct target *target, char *why);
 bool admin_pci_address(const struct target *target, char *address);
 
 /*
- * Format NVM of the first namespace with this erasure; the block size stays. Waits, minutes perhaps. False: the drive
- * did not do it, and `why` says why. All that was on it is lost.
+ * Format NVM of the target's namespace with this erasure; the block size stays. Waits, minutes perhaps. False: the
+ * drive did not do it, and `why` says why. All that was on it is lost.
  */
 bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why);
 
