@@ -24,4 +24,9 @@ bool admin_pci_address(const struct target *target, char *address);
  */
 bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why);
 
+/* Start a sanitize, which takes all that is on the drive. False, with `why`: it did not start. A drive with several
+ * namespaces is refused. */
+bool admin_sanitize(struct target *target, enum spate_nvme_sanitize_action action, char *why);
+bool admin_sanitize_status(struct target *target, struct spate_nvme_sanitize_status *status, char *why);
+
 #endif
