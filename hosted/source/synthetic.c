@@ -29,8 +29,10 @@ static void paint(struct source *source) {
 }
 
 static void make(struct source *source, uint8_t *slot, uint64_t count, uint32_t bytes) {
+  const uint64_t number = atomic_load(&source->filled);
+
   memcpy(slot + SPATE_CHUNK_HEADER_BYTES, &count, sizeof count);
-  spate_chunk_seal(slot, source->config.stream, atomic_load(&source->filled), bytes);
+  spate_chunk_seal_counted(slot, source->config.stream, number, bytes, count - number);
   source_publish(source, bytes);
 }
 

@@ -3,6 +3,7 @@
 #include "target_internal.h"
 
 #include "../text/fail.h"
+#include "window.h"
 
 #include <poll.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ bool target_exists(const char *name) { return !target_is_path(name) || access(na
 const char *target_kind_name(const struct target *target) {
   static const char *const names[] = {"image file", "block device", "NVMe drive", "stripe"};
 
-  return names[target->kind];
+  return target->partition.number > 0 ? "partition" : names[target->kind];
 }
 
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
@@ -61,5 +62,7 @@ bool target_removal_asked(const struct target *target) {
 
 void target_close(struct target *target) {
   target->close(target);
+  if (target->window != NULL) window_close(target->window);
+  target->window = NULL;
   target->block = NULL;
 }

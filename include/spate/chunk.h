@@ -17,7 +17,9 @@
  *   24  8  number of the piece
  *   32  4  bytes of the piece, header included
  *   36  4  CRC-32C of the bytes behind the header
- *   40 20  zeros
+ *   40  8  pieces that the source has made and lost so far, of all that it made before this one; 0: none, or it does
+ *          not count. Numbers go on without a gap over what was lost
+ *   48 12  zeros
  *   60  4  CRC-32C of the 60 bytes before
  */
 #ifndef SPATE_CHUNK_H
@@ -38,10 +40,14 @@ struct spate_chunk_header {
   uint64_t number;
   uint32_t bytes;
   uint32_t data_crc;
+  uint64_t lost_pieces;
 };
 
 /* Write the header of a piece of `bytes` (≥ SPATE_CHUNK_HEADER_BYTES) whose data lie behind it. */
 void spate_chunk_seal(void *piece, const uint8_t stream[16], uint64_t number, uint32_t bytes);
+/* The same for a source that has lost pieces before this one, and counts them. */
+void spate_chunk_seal_counted(void *piece, const uint8_t stream[16], uint64_t number, uint32_t bytes,
+                              uint64_t lost_pieces);
 
 /* Decode and check a header by itself. False: this is none. */
 bool spate_chunk_header_get(const void *from, struct spate_chunk_header *header);
