@@ -61,8 +61,8 @@ def drive(make_image):
     return make_image(DRIVE_BYTES)
 
 
-def check_outside(image, folder):
-    start, length = judge.partition_offset_bytes(image)
+def check_outside(image, folder, sector_bytes=512):
+    start, length = judge.partition_offset_bytes(image, sector_bytes)
     partition = folder / "partition.img"
     judge.copy_sparse(image, start, length, partition)
     judge.fsck(partition)
