@@ -9,8 +9,9 @@ import linux_guest
 import linux_storage
 import program
 import pytest
+import qemu
 
-from test_spate_drive import DRIVE_BYTES, FAILED, MIB, PRELUDE, REFUSED, check_outside, good, guest
+from test_spate_drive import DRIVE_BYTES, FAILED, MIB, PRELUDE, REFUSED, check_outside, drive, good, guest  # noqa: F401
 from test_spate_image import DONE, LOST, SPATE, spate
 
 
@@ -98,3 +99,121 @@ def test_it_is_the_flush_that_makes_it_survive(make_image, tmp_path):
     """The same without one: otherwise the test above would prove nothing."""
     namespace, durable_bytes = recorded_until_the_power_fails(make_image, tmp_path, without_flush=True)
     assert bytes_found(namespace) < durable_bytes
+
+
+def durable_bytes_of(said):
+    """What a recording said last of its checkpoints."""
+    return [int(number) for number in re.findall(r'"durable_bytes": ?(\d+)', said.text)][-1]
+
+
+def bytes_verified(said):
+    good({"verify": said}, "verify")
+    return int(re.search(r": (\d+) bytes", said.text)[1])
+
+
+def test_a_network_that_fails(tmp_path):
+    """For less time than the kernel waits (ctrl_loss_tmo), it costs time only. For more, the recording ends; what was
+    checkpointed is there when the network is back."""
+    said = storage_guest("""
+      mkdir /store; mount -t tmpfs -o size=400M none /store
+      truncate -s 400M /store/namespace
+      serve storage /store/namespace
+      attach storage keep_alive_tmo=1 reconnect_delay=1 ctrl_loss_tmo=2
+      check format spate format $device --yes
+      begin short spate record $device short.raw --from synthetic --rate 10MB/s --for 6s --progress json; underway short
+      ip link set lo down
+      n=0; while grep -q live /sys/class/nvme/nvme*/state && [ $n -lt 200 ]; do n=$((n + 1)); sleep 0.1; done
+      check connection cat /sys/class/nvme/nvme0/state
+      ip link set lo up
+      end short
+      begin long spate record $device long.raw --from synthetic --rate 10MB/s --progress json; underway long
+      ip link set lo down
+      end long
+      ip link set lo up
+      check gone ls $device
+      attach storage
+      check recover spate recover $device
+      for file in short long; do check verify-$file spate verify $device $file.raw; done
+    """, {}, tmp_path)
+    good(said, "format", "short")
+    assert "live" not in said["connection"].text
+    assert bytes_verified(said["verify-short"]) == 60_000_000
+    assert said["long"].status == LOST and "were LOST" in said["long"].text  # a sensor does not wait
+    assert "GONE. The kernel has removed the device" in said["long"].text and "closing: GONE" in said["long"].text
+    assert "replace the drive" not in said["long"].text
+    assert said["gone"].status != 0
+    good(said, "recover")
+    assert bytes_verified(said["verify-long"]) >= durable_bytes_of(said["long"])
+
+
+# ---- drives that fail ----
+
+# A volume of the device mapper over the drive; `table` makes it another one, between two requests.
+MAPPER = """
+  sectors=$(cat /sys/block/nvme0n1/size)
+  table() { dmsetup suspend rec; echo "$1" | dmsetup load rec; dmsetup resume rec; }
+  good="0 $sectors linear /dev/nvme0n1 0"
+  echo "$good" | dmsetup create rec
+  check format spate format /dev/mapper/rec --yes
+"""
+
+
+def test_a_device_that_fails(drive, tmp_path):
+    """Errors now and then, errors from a moment on, a bad place: what was checkpointed is there."""
+    record = "spate record /dev/mapper/rec --from synthetic --rate 20MB/s --progress json"
+    said = storage_guest(MAPPER + f"""
+      begin flaky {record} flaky.raw --for 6s; underway flaky
+      table "0 $sectors flakey /dev/nvme0n1 0 1 1 1 error_writes"; end flaky; table "$good"
+      begin dead {record} dead.raw; underway dead; table "0 $sectors error"; end dead; table "$good"
+      begin writes {record} writes.raw; underway writes; table "0 $sectors flakey /dev/nvme0n1 0 0 60 1 error_writes"
+      end writes; table "$good"
+      check recover spate recover /dev/mapper/rec
+      for file in flaky dead writes; do check verify-$file spate verify /dev/mapper/rec $file.raw; done
+      check check spate check /dev/mapper/rec
+      dmsetup remove rec
+    """, {"rec": drive}, tmp_path)
+    good(said, "format", "recover", "check")
+    for name in ("flaky", "dead", "writes"):
+        assert said[name].status == LOST and "MEDIA" in said[name].text and "were LOST" in said[name].text, said[name]
+        assert bytes_verified(said[f"verify-{name}"]) >= durable_bytes_of(said[name])
+    check_outside(drive, tmp_path)
+
+
+BAD_SECTOR = 160_000  # at 82 MB, in the middle of the recording
+
+
+def failing_drive(name, image, port, once):
+    """The emulator's options for a drive behind a port of its own that cannot write one of its sectors; `once`: only the
+    first time."""
+    rules = {"event": "none", "iotype": "write", "sector": BAD_SECTOR, "errno": 5, "once": "on" if once else "off"}
+    words = ",".join(f"file.inject-error.0.{key}={value}" for key, value in rules.items())
+    return ("-drive", f"if=none,id={name},driver=raw,file.driver=blkdebug,file.image.driver=file,file.image.filename="
+            f"{qemu.escape(str(image))},{words}", "-device", f"pcie-root-port,id=port{port},slot={port}",
+            "-device", f"nvme,serial={name},drive={name},bus=port{port}")
+
+
+def test_a_drive_with_a_bad_sector(make_image, tmp_path):
+    """Under the library's own driver, and under the kernel's. A write that fails once is repeated, and nobody notices."""
+    bad, once = make_image(DRIVE_BYTES), make_image(DRIVE_BYTES)
+    record = "--from synthetic --rate 40MB/s --size 120MB --progress json"
+    said = storage_guest(f"""
+      settle /dev/nvme0n1; settle /dev/nvme1n1
+      check format spate format vfio:0000:01:00.0 --bind --yes
+      check own spate record vfio:0000:01:00.0 own.raw --bind {record}
+      check own-recover spate recover vfio:0000:01:00.0 --bind
+      check own-verify spate verify vfio:0000:01:00.0 own.raw --bind
+      check own-rm spate rm vfio:0000:01:00.0 own.raw --bind
+      settle /dev/nvme0n1
+      check kernel spate record /dev/nvme0n1 kernel.raw {record}
+      check kernel-recover spate recover /dev/nvme0n1
+      check kernel-verify spate verify /dev/nvme0n1 kernel.raw
+      check once-format spate format vfio:0000:02:00.0 --bind --yes
+      check once spate record vfio:0000:02:00.0 once.raw --bind {record}
+      check once-verify spate verify vfio:0000:02:00.0 once.raw --bind
+    """, {}, tmp_path, iommu=True, options=failing_drive("bad", bad, 1, False) + failing_drive("once", once, 2, True))
+    good(said, "format", "own-recover", "own-rm", "kernel-recover", "once-format", "once")
+    for name in ("own", "kernel"):
+        assert said[name].status == LOST and "MEDIA" in said[name].text, said[name]
+        assert durable_bytes_of(said[name]) <= bytes_verified(said[f"{name}-verify"]) < 120_000_000
+    assert "could not read or write its medium" in said["kernel"].text
+    assert bytes_verified(said["once-verify"]) == 120_000_000
