@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in_use.h"
 
+#include "../device/sysfs.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -66,6 +68,24 @@ static bool is_swap(dev_t device) {
   return found;
 }
 
+static bool read_of_dm(const char *holder, const char *file, char *text, size_t text_bytes) {
+  char path[PATH_MAX];
+
+  (void)snprintf(path, sizeof path, "/sys/block/%s/dm/%s", holder, file);
+  return sysfs_read(path, text, text_bytes);
+}
+
+/* By the name that people gave it, "/dev/mapper/films-raw (LVM)": dm-0 tells them nothing. */
+static void name_holder(const char *holder, char *text, size_t text_bytes) {
+  char name[NAME_MAX + 1], uuid[NAME_MAX + 1];
+
+  if (read_of_dm(holder, "name", name, sizeof name) && read_of_dm(holder, "uuid", uuid, sizeof uuid))
+    (void)snprintf(text, text_bytes, "/dev/mapper/%s (%s)", name,
+                   strncmp(uuid, "LVM-", 4) == 0 ? "LVM" : "device mapper");
+  else
+    (void)snprintf(text, text_bytes, "/dev/%s%s", holder, strncmp(holder, "md", 2) == 0 ? " (md)" : "");
+}
+
 struct search {
   char *why;
   size_t why_bytes;
@@ -84,7 +104,8 @@ static bool device_held(const char *folder, dev_t device, const char *what, cons
   }
   (void)snprintf(path, sizeof path, "%s/holders", folder);
   if (!first_entry(path, any, NULL, name, sizeof name)) return false;
-  (void)snprintf(search->why, search->why_bytes, "%s part of /dev/%s (md, LVM or dm)", what, name);
+  name_holder(name, path, sizeof path);
+  (void)snprintf(search->why, search->why_bytes, "%s part of %s", what, path);
   return true;
 }
 

@@ -217,3 +217,45 @@ def test_a_drive_with_a_bad_sector(make_image, tmp_path):
         assert durable_bytes_of(said[name]) <= bytes_verified(said[f"{name}-verify"]) < 120_000_000
     assert "could not read or write its medium" in said["kernel"].text
     assert bytes_verified(said["once-verify"]) == 120_000_000
+
+
+# ---- who holds a drive ----
+
+
+def test_what_lvm_and_the_device_mapper_hold_is_refused(make_image, tmp_path):
+    """A drive and a partition, by the kernel's block device and with --bind; a volume of LVM is a target like another."""
+    said = storage_guest("""
+      lvm pvcreate -qq /dev/nvme0n1 && lvm vgcreate -qq films /dev/nvme0n1 && lvm lvcreate -qq -y -L 200M -n raw films
+      check lvm-format spate format /dev/nvme0n1 --erase --yes
+      check lvm-record spate record /dev/nvme0n1 run --from synthetic --size 1MB
+      check lvm-bind spate format vfio:0000:01:00.0 --bind --erase --yes
+      check lvm-erase spate erase /dev/nvme0n1 --yes
+      check volume-format spate format /dev/films/raw --yes
+      check volume spate record /dev/films/raw run --from synthetic --size 40MB
+      check volume-verify spate verify /dev/films/raw run
+      lvm vgchange -qq -an films
+      check inactive spate format /dev/nvme0n1 --yes
+      lvm vgchange -qq -ay films
+      check lvm-still spate verify /dev/films/raw run
+
+      spate format /dev/nvme1n1 --yes 2>/dev/null; settle /dev/nvme1n1p1
+      dmsetup create part --table "0 2048 linear /dev/nvme1n1p1 0"
+      check dm-format spate format /dev/nvme1n1 --erase --yes
+      check dm-bind spate format vfio:0000:02:00.0 --bind --erase --yes
+      check dm-part spate record /dev/nvme1n1p1 run --from synthetic --size 1MB
+      check dm-read spate info /dev/nvme1n1
+      dmsetup remove part
+      check free spate record /dev/nvme1n1 run --from synthetic --size 1MB
+      has driver 0000:01:00.0
+      has driver-2 0000:02:00.0
+    """, {"rec": make_image(DRIVE_BYTES), "two": make_image(DRIVE_BYTES)}, tmp_path, iommu=True)
+    for name in ("lvm-format", "lvm-record", "lvm-bind"):
+        assert said[name].status == REFUSED and "is part of /dev/mapper/films-raw (LVM)" in said[name].text, said[name]
+    assert said["lvm-erase"].status == REFUSED
+    assert said["inactive"].status == REFUSED and "LVM2_member" in said["inactive"].text
+    good(said, "volume-format", "volume", "volume-verify", "lvm-still", "dm-read", "free")
+    for name in ("dm-format", "dm-bind"):
+        assert said[name].status == REFUSED, said[name]
+        assert "has a partition /dev/nvme1n1p1 that is part of /dev/mapper/part (device mapper)" in said[name].text, said[name]
+    assert said["dm-part"].status == REFUSED and "is part of /dev/mapper/part (device mapper)" in said["dm-part"].text
+    assert said["driver"].text == said["driver-2"].text == "nvme\n"
