@@ -259,3 +259,70 @@ def test_what_lvm_and_the_device_mapper_hold_is_refused(make_image, tmp_path):
         assert "has a partition /dev/nvme1n1p1 that is part of /dev/mapper/part (device mapper)" in said[name].text, said[name]
     assert said["dm-part"].status == REFUSED and "is part of /dev/mapper/part (device mapper)" in said["dm-part"].text
     assert said["driver"].text == said["driver-2"].text == "nvme\n"
+
+
+# ---- one namespace, two controllers ----
+
+
+def two_controllers(image):
+    """The emulator's options for one subsystem: two controllers, each behind a port of its own, and one namespace."""
+    options = ["-device", "nvme-subsys,id=both,nqn=both"]
+    for number in (1, 2):
+        options += ["-device", f"pcie-root-port,id=port{number},slot={number}",
+                    "-device", f"nvme,id=controller{number},serial=both,subsys=both,bus=port{number}"]
+    return (*options, "-drive", f"if=none,id=shared,format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}",
+            "-device", "nvme-ns,drive=shared,nsid=1,bus=controller1")
+
+
+KERNELS, OURS = "0000:01:00.0", "0000:02:00.0"
+# By hand, as an administrator does it for a program without root.
+GIVE_TO_VFIO = f"""
+  echo vfio-pci > /sys/bus/pci/devices/{OURS}/driver_override
+  echo {OURS} > /sys/bus/pci/devices/{OURS}/driver/unbind
+  echo {OURS} > /sys/bus/pci/drivers_probe
+"""
+
+
+# The disk's number is that of the controller that was ready first.
+SHARED_DISK = "n=0; while ! ls /dev/nvme?n1p1 > /dev/null 2>&1 && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done; " \
+              "disk=$(ls /dev/nvme?n1)"
+
+
+def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_path):
+    """What the kernel uses there is not written to, and what is written to the kernel cannot mount meanwhile."""
+    program.run("sfdisk", "--quiet", drive, input="label: gpt\n,256M\n,256M\n")
+    said = storage_guest(f"""
+      {SHARED_DISK}
+      mkfs.exfat ${{disk}}p1 > /dev/null; mount -t exfat ${{disk}}p1 /mnt; echo theirs > /mnt/theirs
+      check bind spate format vfio:{OURS} --bind --erase --yes
+      has bind-driver {OURS}
+      {GIVE_TO_VFIO}
+      check format spate format vfio:{OURS} --erase --yes
+      check erase spate erase vfio:{OURS} --yes
+      check read spate info vfio:{OURS}
+      umount /mnt
+      mount -t exfat ${{disk}}p1 /mnt; check theirs cat /mnt/theirs; umount /mnt
+
+      check free-format spate format vfio:{OURS} --erase --yes
+      begin own spate record vfio:{OURS} run.raw --from synthetic --rate 20MB/s --for 4s --progress json; underway own
+      check mount-meanwhile mount -t exfat ${{disk}}p1 /mnt
+      end own
+      settle ${{disk}}p1
+      check mount mount -t exfat ${{disk}}p1 /mnt
+      check kernel sha256sum /mnt/run.raw
+      umount /mnt
+      spate extract vfio:{OURS} run.raw - --progress none > /tmp/run
+      check ours sha256sum /tmp/run
+      spate release {OURS}; settle
+      has driver {OURS}
+    """, {}, tmp_path, iommu=True, options=two_controllers(drive))
+    for name in ("bind", "format", "erase"):
+        assert said[name].status == REFUSED, said[name]
+        assert f"by the controller {KERNELS}, which has a partition" in said[name].text, said[name]
+        assert "that is mounted on /mnt" in said[name].text, said[name]
+    assert said["read"].status == FAILED and "holds no volume" in said["read"].text  # reading takes nothing from anybody
+    good(said, "theirs", "free-format", "own", "mount")
+    assert said["theirs"].text == "theirs\n"
+    assert said["mount-meanwhile"].status != 0
+    assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
+    assert said["bind-driver"].text == said["driver"].text == "nvme\n"
