@@ -2,6 +2,7 @@
 #include "binding.h"
 
 #include "../target/in_use.h"
+#include "../target/shared.h"
 #include "../text/fail.h"
 #include "sysfs.h"
 
@@ -14,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAME_BYTES 64u
@@ -51,25 +51,6 @@ static dev_t number_of(const char *address, const char *disk) {
   return makedev(major_number, minor_number);
 }
 
-#define NO_NODE    (-2)
-#define TRIES      20
-#define TRY_NAP_NS 50000000L
-
-/* The kernel's driver may have the drive for a moment only, after another spate: then its node is still to come, or the
- * kernel is reading its partitions. So for a second it is tried again. −1: errno says why. */
-static int open_exclusively(const char *path, dev_t number) {
-  const struct timespec nap = {.tv_nsec = TRY_NAP_NS};
-  int fd = NO_NODE;
-
-  for (unsigned tries = 0; fd < 0 && tries < TRIES; tries++) {
-    struct stat status;
-    if (tries > 0) (void)nanosleep(&nap, NULL);
-    const bool there = stat(path, &status) == 0 && S_ISBLK(status.st_mode) && status.st_rdev == number;
-    fd = there ? open(path, O_RDWR | O_EXCL | O_CLOEXEC) : NO_NODE;
-  }
-  return fd;
-}
-
 /* Exclusive use is what mounts, md, LVM and dm have. */
 static void check_disk(const char *address, const char *disk) {
   char path[64], why[PATH_MAX + 128];
@@ -79,8 +60,8 @@ static void check_disk(const char *address, const char *disk) {
   if (in_use_device(number, why, sizeof why))
     fail(EXIT_REFUSED, "%s is %s, which %s: it stays with the kernel. Unmount it, or take it out of use, first",
          address, path, why);
-  const int fd = open_exclusively(path, number);
-  if (fd == NO_NODE)
+  const int fd = in_use_claim(path, number);
+  if (fd < 0 && errno == ENXIO)
     fail(EXIT_REFUSED, "%s is the disk %s, and %s is not its node, so nobody can tell whether it is in use", address,
          disk, path);
   if (fd < 0)
@@ -90,17 +71,12 @@ static void check_disk(const char *address, const char *disk) {
   held.fds[held.count++] = fd;
 }
 
-/* nvme/nvme0/nvme0n1: with multipath it is nvme0c0n1 there, and nvme0n1 in /dev. */
+/* A disk that the kernel reaches by another controller, too, stays with the kernel. Whether it may be written to by
+ * this one is seen when it is opened. */
 static void check_disk_entry(const char *address, const char *name) {
-  unsigned subsystem, namespace;
   char disk[NAME_BYTES];
 
-  if (sscanf(name, "nvme%uc%*un%u", &subsystem, &namespace) == 2) {
-    (void)snprintf(disk, sizeof disk, "nvme%un%u", subsystem, namespace);
-    check_disk(address, disk);
-  } else if (sscanf(name, "nvme%un%u", &subsystem, &namespace) == 2) {
-    check_disk(address, name);
-  }
+  if (sysfs_nvme_disk(name, disk, sizeof disk) && !shared_path_elsewhere(address, disk)) check_disk(address, disk);
 }
 
 static void each_entry(const char *address, const char *folder,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sysfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -74,5 +75,31 @@ bool sysfs_link(const char *address, const char *name, char *target, size_t targ
   if (realpath(path, whole) == NULL) return false;
   const char *last = strrchr(whole, '/');
   (void)snprintf(target, target_bytes, "%s", last == NULL ? whole : last + 1);
+  return true;
+}
+
+bool sysfs_find(const char *folder, bool (*accept)(const char *folder, const char *name, void *context), void *context,
+                char *name, size_t name_bytes) {
+  DIR *entries = opendir(folder);
+  bool found = false;
+
+  if (entries == NULL) return false;
+  for (struct dirent *entry; !found && (entry = readdir(entries)) != NULL;)
+    if (entry->d_name[0] != '.' && accept(folder, entry->d_name, context)) {
+      (void)snprintf(name, name_bytes, "%s", entry->d_name);
+      found = true;
+    }
+  (void)closedir(entries);
+  return found;
+}
+
+bool sysfs_nvme_disk(const char *entry, char *disk, size_t disk_bytes) {
+  unsigned subsystem, namespace;
+  int end = -1;
+
+  if ((sscanf(entry, "nvme%uc%*un%u%n", &subsystem, &namespace, &end) != 2 || entry[end] != '\0') &&
+      (sscanf(entry, "nvme%un%u%n", &subsystem, &namespace, &end) != 2 || entry[end] != '\0'))
+    return false;
+  (void)snprintf(disk, disk_bytes, "nvme%un%u", subsystem, namespace);
   return true;
 }

@@ -23,4 +23,11 @@ int sysfs_write(const char *path, const char *text);
 /* The last name of what a symbolic link points to: of `driver` the driver's. False: there is no such link. */
 bool sysfs_link(const char *address, const char *name, char *target, size_t target_bytes);
 
+/* The name of the first entry of a folder that is accepted, in `name`. False: there is none. */
+bool sysfs_find(const char *folder, bool (*accept)(const char *folder, const char *name, void *context), void *context,
+                char *name, size_t name_bytes);
+/* The disk that an entry of an NVMe controller's folder is: nvme0n1 of nvme0n1, and of nvme0c1n1, its path to the disk
+ * where the kernel has several. False: the entry is something else. */
+bool sysfs_nvme_disk(const char *entry, char *disk, size_t disk_bytes);
+
 #endif

@@ -38,13 +38,25 @@ static enum exit_status status_of(const struct recording *recording, const struc
              : EXIT_DONE;
 }
 
-/* Why a file ended before its source did. */
-static enum spate_error error_of(const struct recording *recording) {
-  return recording->stream.error != SPATE_OK ? recording->stream.error : recording->refused;
+/* A device that the kernel has removed fails like a medium: the kernel has one error for both. */
+static enum spate_error cause_of(const struct session *session, enum spate_error error) {
+  return error == SPATE_E_MEDIA && target_is_gone(&session->volume.target) ? SPATE_E_GONE : error;
 }
 
-static void tell(const struct recording *recording, const struct outcome *outcome, double seconds) {
-  const enum spate_error error = error_of(recording);
+/* Why a file ended before its source did. */
+static enum spate_error error_of(const struct session *session, const struct recording *recording) {
+  return cause_of(session, recording->stream.error != SPATE_OK ? recording->stream.error : recording->refused);
+}
+
+static const char *help_of(const struct session *session, enum spate_error error) {
+  return error == SPATE_E_GONE && target_is_gone(&session->volume.target)
+             ? "The kernel has removed the device: check the drive, or the network to it"
+             : spate_error_help(error);
+}
+
+static void tell(const struct session *session, const struct recording *recording, const struct outcome *outcome,
+                 double seconds) {
+  const enum spate_error error = error_of(session, recording);
   char size[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES];
 
   if (outcome->nothing)
@@ -55,7 +67,7 @@ static void tell(const struct recording *recording, const struct outcome *outcom
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));
   if (error != SPATE_OK)
     (void)fprintf(stderr, "spate: %s: the recording ended before its source: %s. %s\n", recording->path,
-                  spate_error_name(error), spate_error_help(error));
+                  spate_error_name(error), help_of(session, error));
   if (recording->source.error != 0)
     (void)fprintf(stderr, "spate: %s: reading %s: %s\n", recording->path, recording->source.name,
                   recording->source.why != NULL ? recording->source.why : strerror(recording->source.error));
@@ -67,15 +79,15 @@ static void tell(const struct recording *recording, const struct outcome *outcom
                   error == SPATE_OK ? ": the target is slower than the source. A larger --ring bridges more" : "");
 }
 
-static void write_json(struct json *json, const struct recording *recording, const struct outcome *outcome,
-                       double seconds) {
+static void write_json(struct json *json, const struct session *session, const struct recording *recording,
+                       const struct outcome *outcome, double seconds) {
   json_open(json, NULL, '{');
   json_string(json, "path", recording->path);
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
   if (recording->source.kind == &source_udp) json_integer(json, "lost_datagrams", outcome->lost_datagrams);
   json_real(json, "seconds", seconds);
-  json_string(json, "error", spate_error_name(error_of(recording)));
+  json_string(json, "error", spate_error_name(error_of(session, recording)));
   json_close(json, '}');
 }
 
@@ -90,8 +102,8 @@ static enum exit_status report(struct session *session, double seconds, bool as_
   for (unsigned i = 0; i < session->count; i++) {
     const struct recording *recording = &session->recordings[i];
     const struct outcome outcome = outcome_of(session, recording);
-    tell(recording, &outcome, seconds);
-    if (as_json) write_json(&json, recording, &outcome, seconds);
+    tell(session, recording, &outcome, seconds);
+    if (as_json) write_json(&json, session, recording, &outcome, seconds);
     status = worst(status, status_of(recording, &outcome));
   }
   if (as_json) json_close(&json, ']');
@@ -124,8 +136,8 @@ enum exit_status recording_end(struct session *session, double seconds, bool jso
     status = worst(status, EXIT_FAILED);
   }
   if (closed == SPATE_OK && unmounted == SPATE_OK && finished == SPATE_OK) return status;
-  const enum spate_error error = finished != SPATE_OK ? finished : unmounted;
+  const enum spate_error error = finished != SPATE_OK ? finished : unmounted != SPATE_OK ? unmounted : closed;
   (void)fprintf(stderr, "spate: %s: closing: %s. spate recover puts the volume right\n", session->volume.target.name,
-                spate_error_name(error != SPATE_OK ? error : closed));
+                spate_error_name(cause_of(session, error)));
   return worst(status, EXIT_FAILED);
 }

@@ -44,6 +44,14 @@ static bool is_over(const struct recording *recording) {
   return atomic_load(&recording->source.ended) && recording->taken == atomic_load(&recording->source.filled);
 }
 
+/* What to do about it is said at the end: by then it is known whether the medium failed, or the kernel has removed the
+ * device. */
+static void warn(struct session *session, enum spate_error error) {
+  if (session->warned) return;
+  (void)fprintf(stderr, "spate: %s: a checkpoint failed: %s\n", session->volume.target.name, spate_error_name(error));
+  session->warned = true;
+}
+
 /* One turn; false: every source has ended, or can go on no longer. */
 static bool work(struct session *session) {
   bool going_on = false;
@@ -54,11 +62,7 @@ static bool work(struct session *session) {
     going_on |= room && !is_over(recording);
   }
   const enum spate_error error = spate_recorder_work(&session->recorder);
-  if (error != SPATE_OK && !session->warned) {
-    (void)fprintf(stderr, "spate: %s: %s. %s\n", session->volume.target.name, spate_error_name(error),
-                  spate_error_help(error));
-    session->warned = true;
-  }
+  if (error != SPATE_OK) warn(session, error);
   for (unsigned i = 0; i < session->count; i++)
     recording_release(&session->recordings[i]);
   return going_on;
@@ -191,12 +195,14 @@ static void ask_temperature(struct session *session, struct progress_recording *
 static void look(struct session *session, struct progress_recording *seen) {
   enum spate_level pressure = SPATE_LEVEL_CALM;
 
+  seen->durable_bytes = 0;
   seen->room_bytes = 0;
   seen->ring_percent = 0;
   for (unsigned i = 0; i < session->count; i++) {
     const struct recording *recording = &session->recordings[i];
     const struct spate_take *now = recording->stream.now;
     const double percent = ring_percent(recording);
+    if (now != NULL) seen->durable_bytes += now->clip.published_bytes;
     if (now != NULL) seen->room_bytes += now->clip.reserved_bytes - now->pushed_bytes;
     if (percent > seen->ring_percent) seen->ring_percent = percent;
     if (recording->stream.pressure.level > pressure) pressure = recording->stream.pressure.level;

@@ -6,6 +6,7 @@
 #include "../memory.h"
 #include "../text/fail.h"
 #include "place.h"
+#include "shared.h"
 #include "target_internal.h"
 
 #include <linux_port.h>
@@ -60,12 +61,25 @@ void drive_close(struct drive *drive, const char *name) {
 struct own_drive {
   struct device device;
   struct drive drive;
+  struct shared_claims claims;
 };
+
+/* Where the kernel reaches the namespace, too. All that Format NVM may erase is every namespace. */
+static void claim(struct own_drive *own, const struct target *target, enum target_access access) {
+  const struct shared_place place = {.address = own->device.address,
+                                     .identity = spate_nvme_identity(&own->drive.controller),
+                                     .nsid = access == TARGET_CONTROLLER ? 0 : own->drive.queue.nsid};
+  char why[SHARED_WHY_BYTES];
+
+  if (access != TARGET_READ && !shared_claim(&own->claims, &place, why, sizeof why))
+    fail(EXIT_REFUSED, "%s %s: nothing was written. Unmount it, or take it out of use, first", target->name, why);
+}
 
 static void close_own(struct target *target) {
   struct own_drive *own = target->backend;
 
   drive_close(&own->drive, target->name);
+  shared_release(&own->claims);
   linux_port_wait(NULL, NULL);
   const bool back = device_close(&own->device);
   free(own);
@@ -89,6 +103,7 @@ static void open_own(struct target *target, const char *words, enum target_acces
              (struct spate_nvme_config){.registers = own->device.registers,
                                         .registers_bytes = own->device.registers_bytes,
                                         .bus = {.restore = device_reattach, .context = &own->device}});
+  claim(own, target, access);
 }
 
 void target_open_vfio(struct target *target, const char *words, enum target_access access) {

@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in_use.h"
 
-#include <dirent.h>
+#include "../device/sysfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-/* The name of an entry of a folder that is accepted, in `name`; false: there is none. */
-static bool first_entry(const char *folder, bool (*accept)(const char *folder, const char *name, void *context),
-                        void *context, char *name, size_t name_bytes) {
-  DIR *entries = opendir(folder);
-  bool found = false;
-
-  if (entries == NULL) return false;
-  for (struct dirent *entry; !found && (entry = readdir(entries)) != NULL;)
-    if (entry->d_name[0] != '.' && accept(folder, entry->d_name, context)) {
-      (void)snprintf(name, name_bytes, "%s", entry->d_name);
-      found = true;
-    }
-  (void)closedir(entries);
-  return found;
-}
+#include <time.h>
+#include <unistd.h>
 
 static bool any(const char *folder, const char *name, void *context) {
   (void)folder;
@@ -66,6 +55,24 @@ static bool is_swap(dev_t device) {
   return found;
 }
 
+static bool read_of_dm(const char *holder, const char *file, char *text, size_t text_bytes) {
+  char path[PATH_MAX];
+
+  (void)snprintf(path, sizeof path, "/sys/block/%s/dm/%s", holder, file);
+  return sysfs_read(path, text, text_bytes);
+}
+
+/* By the name that people gave it, "/dev/mapper/films-raw (LVM)": dm-0 tells them nothing. */
+static void name_holder(const char *holder, char *text, size_t text_bytes) {
+  char name[NAME_MAX + 1], uuid[NAME_MAX + 1];
+
+  if (read_of_dm(holder, "name", name, sizeof name) && read_of_dm(holder, "uuid", uuid, sizeof uuid))
+    (void)snprintf(text, text_bytes, "/dev/mapper/%s (%s)", name,
+                   strncmp(uuid, "LVM-", 4) == 0 ? "LVM" : "device mapper");
+  else
+    (void)snprintf(text, text_bytes, "/dev/%s%s", holder, strncmp(holder, "md", 2) == 0 ? " (md)" : "");
+}
+
 struct search {
   char *why;
   size_t why_bytes;
@@ -83,8 +90,9 @@ static bool device_held(const char *folder, dev_t device, const char *what, cons
     return true;
   }
   (void)snprintf(path, sizeof path, "%s/holders", folder);
-  if (!first_entry(path, any, NULL, name, sizeof name)) return false;
-  (void)snprintf(search->why, search->why_bytes, "%s part of /dev/%s (md, LVM or dm)", what, name);
+  if (!sysfs_find(path, any, NULL, name, sizeof name)) return false;
+  name_holder(name, path, sizeof path);
+  (void)snprintf(search->why, search->why_bytes, "%s part of %s", what, path);
   return true;
 }
 
@@ -111,7 +119,33 @@ bool in_use_device(dev_t device, char *why, size_t why_bytes) {
   char folder[64], name[NAME_MAX + 1];
 
   (void)snprintf(folder, sizeof folder, "/sys/dev/block/%u:%u", major(device), minor(device));
-  return device_held(folder, device, "is", &search) || first_entry(folder, partition_held, &search, name, sizeof name);
+  return device_held(folder, device, "is", &search) || sysfs_find(folder, partition_held, &search, name, sizeof name);
+}
+
+bool in_use_alone(dev_t device, char *why, size_t why_bytes) {
+  const struct search search = {why, why_bytes};
+  char folder[64];
+
+  (void)snprintf(folder, sizeof folder, "/sys/dev/block/%u:%u", major(device), minor(device));
+  return device_held(folder, device, "is", &search);
+}
+
+#define TRIES      20
+#define TRY_NAP_NS 50000000L
+
+int in_use_claim(const char *path, dev_t number) {
+  const struct timespec nap = {.tv_nsec = TRY_NAP_NS};
+  int fd = -1, error = ENXIO;
+
+  for (unsigned tries = 0; fd < 0 && tries < TRIES; tries++) {
+    struct stat status;
+    if (tries > 0) (void)nanosleep(&nap, NULL);
+    const bool there = stat(path, &status) == 0 && S_ISBLK(status.st_mode) && status.st_rdev == number;
+    fd = there ? open(path, O_RDWR | O_EXCL | O_CLOEXEC) : -1;
+    error = there ? errno : ENXIO;
+  }
+  errno = error;
+  return fd;
 }
 
 static bool loop_has(const char *folder, const char *name, void *context) {
@@ -132,7 +166,7 @@ static bool loop_has(const char *folder, const char *name, void *context) {
 bool in_use_file(const char *path, char *why, size_t why_bytes) {
   char whole[PATH_MAX], name[NAME_MAX + 1];
 
-  if (realpath(path, whole) == NULL || !first_entry("/sys/block", loop_has, whole, name, sizeof name)) return false;
+  if (realpath(path, whole) == NULL || !sysfs_find("/sys/block", loop_has, whole, name, sizeof name)) return false;
   (void)snprintf(why, why_bytes, "is in use by /dev/%s; losetup --detach /dev/%s frees it", name, name);
   return true;
 }

@@ -11,7 +11,17 @@
  * is mounted, is used for swap, or belongs to md, LVM, dm or another holder. */
 bool in_use_device(dev_t device, char *why, size_t why_bytes);
 
-/* True likewise if a loop device has the file. */
+/* True likewise, but partitions do not count. */
+bool in_use_alone(dev_t device, char *why, size_t why_bytes);
+
+/*
+ * Exclusive use, as mounts, md, LVM and dm have it, until the file is closed. The kernel's driver may have the drive
+ * for a moment only, after another spate: then its node is still to come, or the kernel is reading its partitions. So
+ * for a second it is tried again. −1: errno says why; ENXIO: `path` is not the node of the device `number`.
+ */
+int in_use_claim(const char *path, dev_t number);
+
+/* As in_use_device(), if a loop device has the file. */
 bool in_use_file(const char *path, char *why, size_t why_bytes);
 
 #endif

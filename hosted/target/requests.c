@@ -46,15 +46,22 @@ static enum spate_error error_of(int error) {
   switch (error) {
   case 0: return SPATE_OK;
   case EIO:
+  case ENODATA: /* the block layer's "critical medium error" */
   case EREMOTEIO:
   case EILSEQ: return SPATE_E_MEDIA;
   case ENODEV:
   case ENXIO:
+  case ENOLINK: /* its transport error: no path to a drive */
   case ESHUTDOWN: return SPATE_E_GONE;
   case EOPNOTSUPP: return SPATE_E_UNSUPPORTED;
   case ETIMEDOUT: return SPATE_E_TIMEOUT;
   default: return SPATE_E_COMMAND;
   }
+}
+
+/* The C library's "No data available" would mislead. */
+static const char *sentence_of(int error) {
+  return error == ENODATA ? "the drive could not read or write its medium" : strerror(error);
 }
 
 static void finish(struct requests *requests, struct slot *slot, int error) {
@@ -67,7 +74,7 @@ static void finish(struct requests *requests, struct slot *slot, int error) {
   if (error != 0 && (io->op == SPATE_FLUSH || (io->flags & SPATE_IO_FUA) != 0)) requests->block.power_losses++;
   /* The library's codes are few. What the system said is said here, once for each cause. */
   if (error != 0 && error != EOPNOTSUPP && error != requests->told) {
-    (void)fprintf(stderr, "spate: %s: %s\n", requests->config.name, strerror(error));
+    (void)fprintf(stderr, "spate: %s: %s\n", requests->config.name, sentence_of(error));
     requests->told = error;
   }
   io->error = error_of(error);

@@ -60,6 +60,16 @@ bool target_removal_asked(const struct target *target) {
   return asked(target);
 }
 
+static bool gone(const struct target *target) {
+  return target->kind == TARGET_DEVICE && access(target->name, F_OK) != 0;
+}
+
+bool target_is_gone(const struct target *target) {
+  for (unsigned i = 0; i < target->member_count; i++)
+    if (gone(&target->members[i])) return true;
+  return gone(target);
+}
+
 void target_close(struct target *target) {
   target->close(target);
   if (target->window != NULL) window_close(target->window);

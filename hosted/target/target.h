@@ -74,6 +74,8 @@ void target_open(struct target *target, const char *name, enum target_access acc
 SPATE_MUST_CHECK enum spate_error target_make_stripe(struct target *target, bool erase);
 /* Does the kernel want a drive back? The sooner it is closed, the better: somebody waits. */
 bool target_removal_asked(const struct target *target);
+/* Has the kernel removed the device, or that of a member? Requests fail then with EIO, as on a medium that failed. */
+bool target_is_gone(const struct target *target);
 /* All requests are complete. Ends the program if the target cannot be left as it should be. */
 void target_close(struct target *target);
 

@@ -107,6 +107,7 @@ static void show_json(const struct progress *progress, uint64_t bytes, double ra
   if (progress->total_bytes > 0) json_integer(&json, "total_bytes", progress->total_bytes);
   json_real(&json, "bytes_per_s", rate);
   if (recording != NULL) {
+    json_integer(&json, "durable_bytes", recording->durable_bytes);
     json_integer(&json, "room_bytes", recording->room_bytes);
     json_real(&json, "ring_percent", recording->ring_percent);
     json_string(&json, "pressure", recording->pressure);

@@ -26,11 +26,12 @@ struct progress {
 
 /* What a recording has to say beside its bytes. */
 struct progress_recording {
-  uint64_t room_bytes;  /* that still fit into the files */
-  double ring_percent;  /* of the fullest ring */
-  const char *pressure; /* its level: calm, watch, slow, critical */
-  const char *heat;     /* the drive's, the same words */
-  int celsius;          /* PROGRESS_NO_TEMPERATURE: not known */
+  uint64_t durable_bytes; /* that a power cut does not take: the last checkpoint */
+  uint64_t room_bytes;    /* that still fit into the files */
+  double ring_percent;    /* of the fullest ring */
+  const char *pressure;   /* its level: calm, watch, slow, critical */
+  const char *heat;       /* the drive's, the same words */
+  int celsius;            /* PROGRESS_NO_TEMPERATURE: not known */
 };
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total_bytes);

@@ -103,9 +103,10 @@ struct spate_nvme_identity {
   uint32_t warning_temperature_k, critical_temperature_k; /* 0: not stated */
   uint32_t host_buffer_wanted_bytes, host_buffer_min_bytes;
   bool volatile_cache, can_trim, can_zero, can_format;
-  bool formats_all;     /* FNA: Format NVM, or its secure erase, takes all namespaces at once */
-  uint8_t power_states; /* number of them */
-  uint8_t sanitize;     /* enum spate_nvme_sanitize_capability; 0: the drive has no Sanitize */
+  bool several_controllers; /* CMIC: the NVM subsystem may have others, which reach the same namespaces */
+  bool formats_all;         /* FNA: Format NVM, or its secure erase, takes all namespaces at once */
+  uint8_t power_states;     /* number of them */
+  uint8_t sanitize;         /* enum spate_nvme_sanitize_capability; 0: the drive has no Sanitize */
 };
 
 struct spate_nvme_namespace {

@@ -147,7 +147,8 @@ static void test_errors(void **state) {
   static const struct {
     int error;
     enum spate_error expected;
-  } cases[] = {{EIO, SPATE_E_MEDIA}, {ENODEV, SPATE_E_GONE}, {ENOSPC, SPATE_E_COMMAND}, {ETIMEDOUT, SPATE_E_TIMEOUT}};
+  } cases[] = {{EIO, SPATE_E_MEDIA},   {ENODATA, SPATE_E_MEDIA},  {ENOLINK, SPATE_E_GONE},
+               {ENODEV, SPATE_E_GONE}, {ENOSPC, SPATE_E_COMMAND}, {ETIMEDOUT, SPATE_E_TIMEOUT}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct spate_io io = request(SPATE_WRITE, 0, 1, 0);
     answered = ended = 0;

@@ -22,7 +22,7 @@ FAILED, REFUSED, USAGE = 1, 3, 2
 # drive.
 PRELUDE = """
 check() { name=$1; shift; "$@" > /tmp/said 2>&1 < /dev/null; echo "[$name] status $?"; sed "s/^/[$name] /" /tmp/said; }
-begin() { name=$1; shift; "$@" > /tmp/$name 2>&1 < /dev/null & eval "$name=$!"; }
+begin() { name=$1; shift; : > /tmp/$name; "$@" > /tmp/$name 2>&1 < /dev/null & eval "$name=$!"; }
 end() { eval "wait \\$$1"; echo "[$1] status $?"; sed "s/^/[$1] /" /tmp/$1; }
 underway() { n=0; while [ "$(grep -c '"bytes"' /tmp/$1)" -lt 2 ] && [ $n -lt 300 ]; do n=$((n + 1)); sleep 0.1; done; }
 settle() { n=0; while [ ! -e "${1:-/dev/nvme0n1}" ] && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done; }
@@ -61,8 +61,8 @@ def drive(make_image):
     return make_image(DRIVE_BYTES)
 
 
-def check_outside(image, folder):
-    start, length = judge.partition_offset_bytes(image)
+def check_outside(image, folder, sector_bytes=512):
+    start, length = judge.partition_offset_bytes(image, sector_bytes)
     partition = folder / "partition.img"
     judge.copy_sparse(image, start, length, partition)
     judge.fsck(partition)

@@ -31,6 +31,18 @@ static void test_open_decodes_identity(void **state) {
 
 /* FNA (byte 524): bit 0 a format, bit 1 a secure erase takes all namespaces; bit 2 says that there is a cryptographic
  * erase, and takes none. */
+static void test_identity_tells_of_other_controllers(void **state) {
+  static uint64_t page[4096 / sizeof(uint64_t)];
+  struct spate_nvme_identity identity;
+
+  for (unsigned cmic = 0; cmic < 16; cmic++) {
+    ((uint8_t *)page)[76] = (uint8_t)cmic;
+    spate_nvme_identity_decode(&identity, page);
+    assert_int_equal(identity.several_controllers, (cmic & 2u) != 0);
+  }
+  (void)state;
+}
+
 static void test_identity_decodes_the_scope_of_a_format(void **state) {
   static uint64_t page[4096 / sizeof(uint64_t)];
   struct spate_nvme_identity identity = {.version = 7};
@@ -254,6 +266,7 @@ static void test_open_again_after_shutdown(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_open_decodes_identity),
+      cmocka_unit_test(test_identity_tells_of_other_controllers),
       cmocka_unit_test(test_identity_decodes_the_scope_of_a_format),
       cmocka_unit_test(test_health_is_decoded),
       cmocka_unit_test(test_absurd_mdts_is_no_limit),

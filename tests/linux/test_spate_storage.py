@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command spate on storage that is more than a drive: NVMe over TCP, LVM and the device mapper, drives that fail."""
+
+import random
+import re
+import time
+
+import linux_guest
+import linux_storage
+import program
+import pytest
+import qemu
+
+from test_spate_drive import DRIVE_BYTES, FAILED, MIB, PRELUDE, REFUSED, check_outside, drive, good, guest  # noqa: F401
+from test_spate_image import DONE, LOST, SPATE, spate
+
+
+def storage_guest(script, drives, folder, **options):
+    return guest(linux_storage.PRELUDE + script, drives, folder, boot=linux_storage.build(), **options)
+
+
+# ---- NVMe over TCP ----
+
+
+class Enough(Exception):
+    """The machine's power is to be cut."""
+
+
+def cut_power_of(script, drives, folder, durable_bytes, more_s):
+    """A guest that is killed `more_s` after it said that so many bytes are durable. How many it said at the end."""
+    said = [0]
+
+    def echo(line):
+        if match := re.search(r'"durable_bytes": ?(\d+)', line):
+            said.append(int(match[1]))
+        print(line)
+        if said[-1] >= durable_bytes:
+            time.sleep(more_s)
+            raise Enough
+
+    with pytest.raises(Enough):
+        linux_guest.run(PRELUDE + linux_storage.PRELUDE + script, drives, folder, files=linux_guest.spate(), memory="1G",
+                        timeout_s=120, boot=linux_storage.build(), echo=echo)
+    return said[-1]
+
+
+def file_of(disk, name, folder):
+    """A file of an ext4 disk that nobody unmounted."""
+    program.run("e2fsck", "-f", "-y", disk, statuses=(0, 1))
+    copy = folder / name
+    program.run("debugfs", "-R", f'dump "/{name}" "{copy}"', disk)
+    return copy
+
+
+# What the target writes back without being asked would hide that a flush is missing.
+RECORD_UNTIL_THE_POWER_FAILS = """
+  echo 0 > /proc/sys/vm/dirty_writeback_centisecs
+  echo 90 > /proc/sys/vm/dirty_ratio
+  echo 80 > /proc/sys/vm/dirty_background_ratio
+  mount -t ext4 -o commit=300 /drives/disk /mnt
+  truncate -s 512M /mnt/namespace
+  serve storage /mnt/namespace
+  attach storage
+  spate format $device --yes
+  WITHOUT_FLUSH
+  cat /sys/block/${device##*/}/queue/write_cache
+  spate record $device run.raw --from synthetic --rate 10MB/s --progress json
+"""
+
+
+def recorded_until_the_power_fails(make_image, folder, without_flush):
+    """What the target's file holds then, and how much was durable by then."""
+    disk = make_image(DRIVE_BYTES)
+    program.run("mkfs.ext4", "-q", disk)
+    # In the kernel's words: the device has no volatile cache. So it drops every flush and FUA.
+    take_away = "echo 'write through' > /sys/block/${device##*/}/queue/write_cache" if without_flush else ""
+    script = RECORD_UNTIL_THE_POWER_FAILS.replace("WITHOUT_FLUSH", take_away)
+    durable_bytes = cut_power_of(script, {"disk": disk}, folder, 20_000_000 + random.randrange(10_000_000), random.random())
+    return file_of(disk, "namespace", folder), durable_bytes
+
+
+def bytes_found(namespace):
+    """Of the recording: so many, and all of them are right. 0: there is none."""
+    done = program.run(SPATE, "verify", namespace, "run.raw", statuses=(DONE, FAILED))
+    match = re.search(r": (\d+) bytes", done.stdout)
+    assert match or "NOT_FOUND" in done.stderr, done
+    assert done.returncode == DONE or not match, done
+    return int(match[1]) if match else 0
+
+
+def test_a_recording_over_the_network_survives_a_power_cut(make_image, tmp_path):
+    namespace, durable_bytes = recorded_until_the_power_fails(make_image, tmp_path, without_flush=False)
+    spate("recover", namespace)
+    assert bytes_found(namespace) >= durable_bytes
+    assert set(check_outside(namespace, tmp_path, sector_bytes=4096)) >= {"run.raw"}
+
+
+def test_it_is_the_flush_that_makes_it_survive(make_image, tmp_path):
+    """The same without one: otherwise the test above would prove nothing."""
+    namespace, durable_bytes = recorded_until_the_power_fails(make_image, tmp_path, without_flush=True)
+    assert bytes_found(namespace) < durable_bytes
+
+
+def durable_bytes_of(said):
+    """What a recording said last of its checkpoints."""
+    return [int(number) for number in re.findall(r'"durable_bytes": ?(\d+)', said.text)][-1]
+
+
+def bytes_verified(said):
+    good({"verify": said}, "verify")
+    return int(re.search(r": (\d+) bytes", said.text)[1])
+
+
+def test_a_network_that_fails(tmp_path):
+    """For less time than the kernel waits (ctrl_loss_tmo), it costs time only. For more, the recording ends; what was
+    checkpointed is there when the network is back."""
+    said = storage_guest("""
+      mkdir /store; mount -t tmpfs -o size=400M none /store
+      truncate -s 400M /store/namespace
+      serve storage /store/namespace
+      attach storage keep_alive_tmo=1 reconnect_delay=1 ctrl_loss_tmo=2
+      check format spate format $device --yes
+      begin short spate record $device short.raw --from synthetic --rate 10MB/s --for 6s --progress json; underway short
+      ip link set lo down
+      n=0; while grep -q live /sys/class/nvme/nvme*/state && [ $n -lt 200 ]; do n=$((n + 1)); sleep 0.1; done
+      check connection cat /sys/class/nvme/nvme0/state
+      ip link set lo up
+      end short
+      begin long spate record $device long.raw --from synthetic --rate 10MB/s --progress json; underway long
+      ip link set lo down
+      end long
+      ip link set lo up
+      check gone ls $device
+      attach storage
+      check recover spate recover $device
+      for file in short long; do check verify-$file spate verify $device $file.raw; done
+    """, {}, tmp_path)
+    good(said, "format", "short")
+    assert "live" not in said["connection"].text
+    assert bytes_verified(said["verify-short"]) == 60_000_000
+    assert said["long"].status == LOST and "were LOST" in said["long"].text  # a sensor does not wait
+    assert "GONE. The kernel has removed the device" in said["long"].text and "closing: GONE" in said["long"].text
+    assert "replace the drive" not in said["long"].text
+    assert said["gone"].status != 0
+    good(said, "recover")
+    assert bytes_verified(said["verify-long"]) >= durable_bytes_of(said["long"])
+
+
+# ---- drives that fail ----
+
+# A volume of the device mapper over the drive; `table` makes it another one, between two requests.
+MAPPER = """
+  sectors=$(cat /sys/block/nvme0n1/size)
+  table() { dmsetup suspend rec; echo "$1" | dmsetup load rec; dmsetup resume rec; }
+  good="0 $sectors linear /dev/nvme0n1 0"
+  echo "$good" | dmsetup create rec
+  check format spate format /dev/mapper/rec --yes
+"""
+
+
+def test_a_device_that_fails(drive, tmp_path):
+    """Errors now and then, errors from a moment on, a bad place: what was checkpointed is there."""
+    record = "spate record /dev/mapper/rec --from synthetic --rate 20MB/s --progress json"
+    said = storage_guest(MAPPER + f"""
+      begin flaky {record} flaky.raw --for 6s; underway flaky
+      table "0 $sectors flakey /dev/nvme0n1 0 1 1 1 error_writes"; end flaky; table "$good"
+      begin dead {record} dead.raw; underway dead; table "0 $sectors error"; end dead; table "$good"
+      begin writes {record} writes.raw; underway writes; table "0 $sectors flakey /dev/nvme0n1 0 0 60 1 error_writes"
+      end writes; table "$good"
+      check recover spate recover /dev/mapper/rec
+      for file in flaky dead writes; do check verify-$file spate verify /dev/mapper/rec $file.raw; done
+      check check spate check /dev/mapper/rec
+      dmsetup remove rec
+    """, {"rec": drive}, tmp_path)
+    good(said, "format", "recover", "check")
+    for name in ("flaky", "dead", "writes"):
+        assert said[name].status == LOST and "MEDIA" in said[name].text and "were LOST" in said[name].text, said[name]
+        assert bytes_verified(said[f"verify-{name}"]) >= durable_bytes_of(said[name])
+    check_outside(drive, tmp_path)
+
+
+BAD_SECTOR = 160_000  # at 82 MB, in the middle of the recording
+
+
+def failing_drive(name, image, port, once):
+    """The emulator's options for a drive behind a port of its own that cannot write one of its sectors; `once`: only the
+    first time."""
+    rules = {"event": "none", "iotype": "write", "sector": BAD_SECTOR, "errno": 5, "once": "on" if once else "off"}
+    words = ",".join(f"file.inject-error.0.{key}={value}" for key, value in rules.items())
+    return ("-drive", f"if=none,id={name},driver=raw,file.driver=blkdebug,file.image.driver=file,file.image.filename="
+            f"{qemu.escape(str(image))},{words}", "-device", f"pcie-root-port,id=port{port},slot={port}",
+            "-device", f"nvme,serial={name},drive={name},bus=port{port}")
+
+
+def test_a_drive_with_a_bad_sector(make_image, tmp_path):
+    """Under the library's own driver, and under the kernel's. A write that fails once is repeated, and nobody notices."""
+    bad, once = make_image(DRIVE_BYTES), make_image(DRIVE_BYTES)
+    record = "--from synthetic --rate 40MB/s --size 120MB --progress json"
+    said = storage_guest(f"""
+      settle /dev/nvme0n1; settle /dev/nvme1n1
+      check format spate format vfio:0000:01:00.0 --bind --yes
+      check own spate record vfio:0000:01:00.0 own.raw --bind {record}
+      check own-recover spate recover vfio:0000:01:00.0 --bind
+      check own-verify spate verify vfio:0000:01:00.0 own.raw --bind
+      check own-rm spate rm vfio:0000:01:00.0 own.raw --bind
+      settle /dev/nvme0n1
+      check kernel spate record /dev/nvme0n1 kernel.raw {record}
+      check kernel-recover spate recover /dev/nvme0n1
+      check kernel-verify spate verify /dev/nvme0n1 kernel.raw
+      check once-format spate format vfio:0000:02:00.0 --bind --yes
+      check once spate record vfio:0000:02:00.0 once.raw --bind {record}
+      check once-verify spate verify vfio:0000:02:00.0 once.raw --bind
+    """, {}, tmp_path, iommu=True, options=failing_drive("bad", bad, 1, False) + failing_drive("once", once, 2, True))
+    good(said, "format", "own-recover", "own-rm", "kernel-recover", "once-format", "once")
+    for name in ("own", "kernel"):
+        assert said[name].status == LOST and "MEDIA" in said[name].text, said[name]
+        assert durable_bytes_of(said[name]) <= bytes_verified(said[f"{name}-verify"]) < 120_000_000
+    assert "could not read or write its medium" in said["kernel"].text
+    assert bytes_verified(said["once-verify"]) == 120_000_000
+
+
+# ---- who holds a drive ----
+
+
+def test_what_lvm_and_the_device_mapper_hold_is_refused(make_image, tmp_path):
+    """A drive and a partition, by the kernel's block device and with --bind; a volume of LVM is a target like another."""
+    said = storage_guest("""
+      lvm pvcreate -qq /dev/nvme0n1 && lvm vgcreate -qq films /dev/nvme0n1 && lvm lvcreate -qq -y -L 200M -n raw films
+      check lvm-format spate format /dev/nvme0n1 --erase --yes
+      check lvm-record spate record /dev/nvme0n1 run --from synthetic --size 1MB
+      check lvm-bind spate format vfio:0000:01:00.0 --bind --erase --yes
+      check lvm-erase spate erase /dev/nvme0n1 --yes
+      check volume-format spate format /dev/films/raw --yes
+      check volume spate record /dev/films/raw run --from synthetic --size 40MB
+      check volume-verify spate verify /dev/films/raw run
+      lvm vgchange -qq -an films
+      check inactive spate format /dev/nvme0n1 --yes
+      lvm vgchange -qq -ay films
+      check lvm-still spate verify /dev/films/raw run
+
+      spate format /dev/nvme1n1 --yes 2>/dev/null; settle /dev/nvme1n1p1
+      dmsetup create part --table "0 2048 linear /dev/nvme1n1p1 0"
+      check dm-format spate format /dev/nvme1n1 --erase --yes
+      check dm-bind spate format vfio:0000:02:00.0 --bind --erase --yes
+      check dm-part spate record /dev/nvme1n1p1 run --from synthetic --size 1MB
+      check dm-read spate info /dev/nvme1n1
+      dmsetup remove part
+      check free spate record /dev/nvme1n1 run --from synthetic --size 1MB
+      has driver 0000:01:00.0
+      has driver-2 0000:02:00.0
+    """, {"rec": make_image(DRIVE_BYTES), "two": make_image(DRIVE_BYTES)}, tmp_path, iommu=True)
+    for name in ("lvm-format", "lvm-record", "lvm-bind"):
+        assert said[name].status == REFUSED and "is part of /dev/mapper/films-raw (LVM)" in said[name].text, said[name]
+    assert said["lvm-erase"].status == REFUSED
+    assert said["inactive"].status == REFUSED and "LVM2_member" in said["inactive"].text
+    good(said, "volume-format", "volume", "volume-verify", "lvm-still", "dm-read", "free")
+    for name in ("dm-format", "dm-bind"):
+        assert said[name].status == REFUSED, said[name]
+        assert "has a partition /dev/nvme1n1p1 that is part of /dev/mapper/part (device mapper)" in said[name].text, said[name]
+    assert said["dm-part"].status == REFUSED and "is part of /dev/mapper/part (device mapper)" in said["dm-part"].text
+    assert said["driver"].text == said["driver-2"].text == "nvme\n"
+
+
+# ---- one namespace, two controllers ----
+
+
+def two_controllers(image):
+    """The emulator's options for one subsystem: two controllers, each behind a port of its own, and one namespace."""
+    options = ["-device", "nvme-subsys,id=both,nqn=both"]
+    for number in (1, 2):
+        options += ["-device", f"pcie-root-port,id=port{number},slot={number}",
+                    "-device", f"nvme,id=controller{number},serial=both,subsys=both,bus=port{number}"]
+    return (*options, "-drive", f"if=none,id=shared,format=raw,cache=unsafe,discard=unmap,file={qemu.escape(str(image))}",
+            "-device", "nvme-ns,drive=shared,nsid=1,bus=controller1")
+
+
+KERNELS, OURS = "0000:01:00.0", "0000:02:00.0"
+# By hand, as an administrator does it for a program without root.
+GIVE_TO_VFIO = f"""
+  echo vfio-pci > /sys/bus/pci/devices/{OURS}/driver_override
+  echo {OURS} > /sys/bus/pci/devices/{OURS}/driver/unbind
+  echo {OURS} > /sys/bus/pci/drivers_probe
+"""
+
+
+# The disk's number is that of the controller that was ready first.
+SHARED_DISK = "n=0; while ! ls /dev/nvme?n1p1 > /dev/null 2>&1 && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done; " \
+              "disk=$(ls /dev/nvme?n1)"
+
+
+def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_path):
+    """What the kernel uses there is not written to, and what is written to the kernel cannot mount meanwhile."""
+    program.run("sfdisk", "--quiet", drive, input="label: gpt\n,256M\n,256M\n")
+    said = storage_guest(f"""
+      {SHARED_DISK}
+      mkfs.exfat ${{disk}}p1 > /dev/null; mount -t exfat ${{disk}}p1 /mnt; echo theirs > /mnt/theirs
+      check bind spate format vfio:{OURS} --bind --erase --yes
+      has bind-driver {OURS}
+      {GIVE_TO_VFIO}
+      check format spate format vfio:{OURS} --erase --yes
+      check erase spate erase vfio:{OURS} --yes
+      check read spate info vfio:{OURS}
+      umount /mnt
+      mount -t exfat ${{disk}}p1 /mnt; check theirs cat /mnt/theirs; umount /mnt
+
+      check free-format spate format vfio:{OURS} --erase --yes
+      begin own spate record vfio:{OURS} run.raw --from synthetic --rate 20MB/s --for 4s --progress json; underway own
+      check mount-meanwhile mount -t exfat ${{disk}}p1 /mnt
+      end own
+      settle ${{disk}}p1
+      check mount mount -t exfat ${{disk}}p1 /mnt
+      check kernel sha256sum /mnt/run.raw
+      umount /mnt
+      spate extract vfio:{OURS} run.raw - --progress none > /tmp/run
+      check ours sha256sum /tmp/run
+      spate release {OURS}; settle
+      has driver {OURS}
+    """, {}, tmp_path, iommu=True, options=two_controllers(drive))
+    for name in ("bind", "format", "erase"):
+        assert said[name].status == REFUSED, said[name]
+        assert f"by the controller {KERNELS}, which has a partition" in said[name].text, said[name]
+        assert "that is mounted on /mnt" in said[name].text, said[name]
+    assert said["read"].status == FAILED and "holds no volume" in said["read"].text  # reading takes nothing from anybody
+    good(said, "theirs", "free-format", "own", "mount")
+    assert said["theirs"].text == "theirs\n"
+    assert said["mount-meanwhile"].status != 0
+    assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
+    assert said["bind-driver"].text == said["driver"].text == "nvme\n"
