@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux_port.h>
+#include <profile_text.h>
 #include <rig.h>
 #include <signal.h>
 #include <stdio.h>
@@ -224,22 +225,13 @@ static void find_device(struct virtual_drive *own, const char *name) {
   own->device = *device;
 }
 
-__attribute__((noreturn)) static void refuse_profile(const char *word) {
-  char names[512];
-  size_t used = 0;
-
-  for (unsigned i = 0; sim_profile_at(i) != NULL && used < sizeof names; i++)
-    used += (size_t)snprintf(names + used, sizeof names - used, " %s", sim_profile_at(i)->name);
-  fail(EXIT_USAGE, "sim:%s: no virtual drive has this name. There are:%s", word, names);
-}
-
 static const struct sim_profile *profile_of(const char *words, const char *colon) {
-  char name[64];
+  char word[PATH_MAX], why[SIM_PROFILE_WHY_BYTES];
   const size_t length = colon == NULL ? strlen(words) : (size_t)(colon - words);
 
-  (void)snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1u), words);
-  const struct sim_profile *profile = sim_profile_find(name);
-  if (profile == NULL) refuse_profile(name);
+  (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1u), words);
+  const struct sim_profile *profile = sim_profile_open(word, why);
+  if (profile == NULL) fail(EXIT_USAGE, "sim:%s: %s", word, why);
   return profile;
 }
 
