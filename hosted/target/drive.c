@@ -17,7 +17,8 @@
 
 void drive_open(struct drive *drive, struct target *target, enum target_access access,
                 struct spate_nvme_config config) {
-  const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(DEPTH);
+  const unsigned depth = target_depth == 0 ? DEPTH : target_depth;
+  const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(depth);
 
   drive->memory = (struct spate_arena){.start = memory_take(bytes), .bytes = bytes};
   config.queue_memory = &drive->memory;
@@ -25,7 +26,7 @@ void drive_open(struct drive *drive, struct target *target, enum target_access a
   target->kind = TARGET_DRIVE;
   target->nvme = &drive->controller;
   if (access == TARGET_CONTROLLER) return;
-  expect(spate_nvme_queue_open(&drive->controller, &drive->queue, 0, DEPTH), target->name);
+  expect(spate_nvme_queue_open(&drive->controller, &drive->queue, 0, depth), target->name);
   target->block = &drive->queue.block;
 }
 

@@ -186,6 +186,10 @@ static void save(struct virtual_drive *own, const char *name, uint64_t capacity_
 
 /* ---- the target ---- */
 
+static void mark_page(uint8_t *page, uint64_t offset_bytes) {
+  sim_stamp_put(page, (struct sim_stamp){.clip = 1, .offset = offset_bytes});
+}
+
 static void close_sim(struct target *target) {
   struct virtual_drive *own = target->backend;
 
@@ -258,6 +262,8 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   if (own->always < 0) fail(EXIT_FAILED, "eventfd: %s", strerror(errno));
   target->wait_fd = own->always;
   target->backend = own;
+  target->link = &own->device.link;
+  target->mark_page = mark_page;
   target->close = close_sim;
   drive_open(&own->drive, target, access,
              (struct spate_nvme_config){.registers = own->device.bar0,

@@ -17,6 +17,7 @@
 
 #include <spate/block.h>
 #include <spate/nvme.h>
+#include <spate/pcie.h>
 #include <stdbool.h>
 
 /* MAKE: as WRITE, and what it holds is to be made anew: a stripe need not be one yet. CONTROLLER: as WRITE, but a drive
@@ -33,14 +34,20 @@ struct target {
   struct spate_block *block; /* NULL: see TARGET_MAKE and TARGET_CONTROLLER */
   const char *name;          /* as the user gave it */
   enum target_kind kind;
-  struct spate_nvme *nvme; /* DRIVE: its controller; otherwise NULL */
-  int wait_fd;             /* readable when something may have completed; −1: there is no such thing, poll */
-  int removal_fd;          /* readable when the kernel wants the drive back; −1: it cannot ask */
-  struct target *members;  /* STRIPE: in the order of the name */
+  struct spate_nvme *nvme;            /* DRIVE: its controller; otherwise NULL */
+  const struct spate_pcie_link *link; /* of a virtual drive; NULL: the kernel knows (admin_link) */
+  /* Marks a page of data so that a virtual drive keeps terabytes of them in little memory; NULL: a real one. */
+  void (*mark_page)(uint8_t *page, uint64_t offset_bytes);
+  int wait_fd;            /* readable when something may have completed; −1: there is no such thing, poll */
+  int removal_fd;         /* readable when the kernel wants the drive back; −1: it cannot ask */
+  struct target *members; /* STRIPE: in the order of the name */
   unsigned member_count;
   void *backend; /* the target's own */
   void (*close)(struct target *target);
 };
+
+/* Requests in flight that a command wants instead of TARGET_DEPTH, as far as the target takes them; 0: none. */
+extern unsigned target_depth;
 
 /* --bind was given: a drive may be taken from the kernel's driver. */
 extern bool target_bind;
