@@ -24,19 +24,22 @@ static struct bench_curve curve;
 
 /* ---- the stream ---- */
 
+static double known(double value) { return isfinite(value) ? value : 0; }
+
+/* One rate: there is no SLC cache. Two: one edge. Three: behind the edge the cache is folded first. */
 static void take_stretches(const struct fit_segments *found, struct calibrate_results *results) {
-  const struct fit_segment *first = &found->segment[0], *last = &found->segment[found->count - 1u];
+  const double buffer = known(results->buffer_bytes);
+  const struct fit_segment *first = &found->segment[fit_medium(found, buffer)], *next = first + 1;
+  const struct fit_segment *last = &found->segment[found->count - 1u];
 
   results->slc_rate = first->rate;
   results->direct_rate = results->fold_rate = last->rate;
   results->slc_bytes = results->fold_bytes = 0;
-  if (found->count == 1 || found->segment[1].rate > first->rate) return;
-  /* The volatile cache was full when the edge came: it held bytes that the SLC cache did not. */
-  const double buffer = isfinite(results->buffer_bytes) ? results->buffer_bytes : 0;
-  results->slc_bytes = fmax(0, found->segment[1].first_bytes - buffer);
-  if (found->count == 2) return;
-  results->fold_rate = found->segment[1].rate;
-  results->fold_bytes = last->first_bytes - found->segment[1].first_bytes;
+  if (first == last || next->rate > first->rate) return;
+  results->slc_bytes = fmax(0, fit_edge(next, first->rate, buffer));
+  if (next == last) return;
+  results->fold_rate = next->rate;
+  results->fold_bytes = last->first_bytes - next->first_bytes;
 }
 
 /* ---- the volatile cache ---- */
@@ -45,17 +48,16 @@ static void take_stretches(const struct fit_segments *found, struct calibrate_re
  * Past the SLC cache the volatile one fills as fast as the link carries, and what the medium takes meanwhile leaves it:
  * the rate falls when (link - medium) x time is its size.
  */
-static double buffer_bytes(struct bench *bench, uint64_t at) {
-  struct bench_stream burst = {
-      .op = SPATE_WRITE, .at = at, .bytes = BURST_BYTES, .io_bytes = BURST_IO, .depth = BURST_DEPTH};
-  double found[BURSTS], every;
+static double buffer_bytes(struct bench *bench, const struct calibrate_results *results) {
+  struct bench_stream burst = {.op = SPATE_WRITE, .bytes = BURST_BYTES, .io_bytes = BURST_IO, .depth = BURST_DEPTH};
+  double found[BURSTS];
   struct fit_segments segments;
   unsigned count = 0;
 
   for (unsigned i = 0; i < BURSTS; i++) {
     bench_flush(bench);
     bench_run(bench, &burst, &curve);
-    if (!calibrate_segments(&curve, 2, BURST_IO, &segments, &every) || segments.count != 2) continue;
+    if (!calibrate_segments(&curve, results, 2, BURST_IO, &segments) || segments.count != 2) continue;
     const double fast = segments.segment[0].rate, slow = segments.segment[1].rate;
     if (slow < fast) found[count++] = segments.segment[1].first_bytes * (1 - slow / fast);
   }
@@ -77,24 +79,28 @@ static struct bench_stream refill_write(const struct refill *refill, uint64_t by
   return stream;
 }
 
-/* Bytes of the cache that came back in `seconds`; NAN: cannot be seen. */
+/*
+ * Bytes of the cache that came back in `seconds`; NAN: cannot be seen. Behind the edge as much is folded as the share
+ * of the cache that came back (sim/media.c), which is too little for a line of its own. So the line of direct_rate
+ * tells: it is late by what folding took.
+ */
 static double regained(const struct refill *refill, double seconds) {
   const struct calibrate_results *results = refill->results;
-  const double buffer = isfinite(results->buffer_bytes) ? results->buffer_bytes : 0;
-  const double most = fmin(1.3 * results->direct_rate * seconds, 1.2 * results->slc_bytes) + 8 * buffer;
-  const struct bench_stream stream = refill_write(refill, (uint64_t)(most + BURST_BYTES));
+  const double buffer = known(results->buffer_bytes), folded = results->fold_bytes / results->slc_bytes;
+  const double most = fmin(1.3 * results->direct_rate * seconds, 1.2 * results->slc_bytes);
+  const struct bench_stream stream = refill_write(refill, (uint64_t)(2 * most + results->fold_bytes) + BURST_BYTES);
   struct fit_segments segments;
-  double every;
 
   bench_flush(refill->bench);
   bench_idle(refill->bench, seconds);
   bench_run(refill->bench, &stream, &curve);
-  if (!calibrate_segments(&curve, FIT_SEGMENTS_MAX, 2 * buffer, &segments, &every) || segments.count < 2) return NAN;
-  const double bytes = segments.segment[1].first_bytes - buffer;
+  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &segments)) return NAN;
+  const struct fit_segment *last = &segments.segment[segments.count - 1u];
+  if (fabs(last->rate / results->direct_rate - 1) > 0.1) return NAN;
+  const double bytes = (last->offset_s + buffer / last->rate) /
+                       (1 / results->slc_rate + folded / results->fold_rate - (1 + folded) / last->rate);
   /* A whole cache says nothing of the rate, nor does one that hardly began. */
-  return bytes < 4 * buffer || bytes > 0.9 * results->slc_bytes || segments.segment[1].rate > segments.segment[0].rate
-             ? (double)NAN
-             : bytes;
+  return bytes < 4 * buffer || bytes > 0.9 * results->slc_bytes ? (double)NAN : bytes;
 }
 
 /* Did anything come back at all? */
@@ -141,10 +147,13 @@ void calibrate_cache(struct bench *bench, struct calibrate_results *results) {
   bench_trim(bench, 0, bench->bytes);
   bench_idle(bench, REST_S);
   bench_run(bench, &stream, &curve);
-  if (!calibrate_segments(&curve, FIT_SEGMENTS_MAX, SKIP_SHARE * (double)bytes, &found, &every)) return;
+  if (!fit_pauses(curve.gaps, &curve.gap_count, &every)) every = 0;
+  if (!fit_segments(curve.points, curve.count, curve.gaps, curve.gap_count, 0, SKIP_SHARE * (double)bytes,
+                    FIT_SEGMENTS_MAX, &found))
+    return;
   results->pause_bytes = every;
   results->pause_ms = found.pause_s * MS_PER_S;
-  results->buffer_bytes = buffer_bytes(bench, 0);
+  results->buffer_bytes = buffer_bytes(bench, results);
   take_stretches(&found, results);
   if (results->slc_bytes > 0)
     refill(&(struct refill){.bench = bench, .results = results, .room = bytes}, results);

@@ -89,6 +89,14 @@ bool fit_pauses(struct fit_gap *gaps, size_t *count, double *every_bytes) {
   return false;
 }
 
+void fit_known_pauses(struct fit_gap *gaps, size_t *count, double pause_s) {
+  size_t kept = 0;
+
+  for (size_t i = 0; i < *count; i++)
+    if (pause_s > 0 && gaps[i].seconds >= pause_s / 2 && gaps[i].seconds <= pause_s * 2) gaps[kept++] = gaps[i];
+  *count = kept;
+}
+
 /* ---- segments ---- */
 
 #define DIFFERENCE 0.05 /* of rates, from which on they are two */
@@ -228,7 +236,7 @@ static void describe(const struct curve *curve, size_t first, unsigned count, co
     (void)line_between(curve, i == 0 ? first : cuts[i - 1u], cuts[i], &slope, &offset);
     /* Two lines meet where the edge is, more exactly than any point says. */
     const double meet = i == 0 ? 0 : (offset_before - offset) / (slope - slope_before);
-    out->segment[i] = (struct fit_segment){.first_bytes = meet, .rate = slope > 0 ? 1 / slope : 0};
+    out->segment[i] = (struct fit_segment){.first_bytes = meet, .rate = slope > 0 ? 1 / slope : 0, .offset_s = offset};
     slope_before = slope;
     offset_before = offset;
   }
@@ -236,7 +244,7 @@ static void describe(const struct curve *curve, size_t first, unsigned count, co
 }
 
 bool fit_segments(const struct fit_point *points, size_t count, const struct fit_gap *gaps, size_t gap_count,
-                  double skip_bytes, unsigned most, struct fit_segments *out) {
+                  double pause_s, double skip_bytes, unsigned most, struct fit_segments *out) {
   struct curve curve = {.x = calloc(count + 1u, sizeof(double)),
                         .y = calloc(count + 1u, sizeof(double)),
                         .gaps = gaps,
@@ -244,7 +252,7 @@ bool fit_segments(const struct fit_point *points, size_t count, const struct fit
   size_t cuts[FIT_SEGMENTS_MAX + 1u];
 
   if (curve.x == NULL || curve.y == NULL) abort();
-  *out = (struct fit_segments){.pause_s = pause_of(points, count, gaps, gap_count)};
+  *out = (struct fit_segments){.pause_s = pause_s > 0 ? pause_s : pause_of(points, count, gaps, gap_count)};
   for (size_t i = 0; i < count; i++) {
     if (points[i].bytes < skip_bytes) continue;
     curve.x[curve.count] = points[i].bytes;
@@ -259,6 +267,17 @@ bool fit_segments(const struct fit_point *points, size_t count, const struct fit
   free(curve.x);
   free(curve.y);
   return enough;
+}
+
+double fit_edge(const struct fit_segment *after, double before, double buffer_bytes) {
+  return (after->offset_s + buffer_bytes / after->rate) / (1 / before - 1 / after->rate);
+}
+
+unsigned fit_medium(const struct fit_segments *segments, double buffer_bytes) {
+  if (segments->count < 2) return 0;
+  const struct fit_segment *first = &segments->segment[0], *second = &segments->segment[1];
+  const double filled_bytes = second->first_bytes * (1 - second->rate / first->rate);
+  return filled_bytes > 0 && filled_bytes < 2 * buffer_bytes ? 1 : 0;
 }
 
 /* ---- heat ---- */

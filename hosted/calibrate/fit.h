@@ -17,9 +17,10 @@ struct fit_gap {
 };
 
 /* Stretches of a curve at one rate each. The first begins at 0, the others at first_bytes. */
-#define FIT_SEGMENTS_MAX 3u
+#define FIT_SEGMENTS_MAX 4u
 struct fit_segment {
   double first_bytes, rate; /* rate: bytes per second, the drive's pauses taken out */
+  double offset_s;          /* its line at no bytes: seconds = offset_s + bytes / rate */
 };
 struct fit_segments {
   struct fit_segment segment[FIT_SEGMENTS_MAX];
@@ -38,13 +39,25 @@ bool fit_line(const double *x, const double *y, size_t count, double *slope, dou
  * are no pauses. `gaps` becomes those that are.
  */
 bool fit_pauses(struct fit_gap *gaps, size_t *count, double *every_bytes);
+/* In a curve that is too short for that: the gaps that are like pauses of `pause_s` known before. */
+void fit_known_pauses(struct fit_gap *gaps, size_t *count, double pause_s);
 
 /*
- * The curve as at most `most` segments whose rates differ by a twentieth or more. `gaps` are the pauses in it. The
- * first `skip_bytes` are not looked at. False: too few points.
+ * The curve as at most `most` segments whose rates differ by a twentieth or more. `gaps` are the pauses in it, each of
+ * `pause_s`; 0: the curve tells how long. The first `skip_bytes` are not looked at. False: too few points.
  */
 bool fit_segments(const struct fit_point *points, size_t count, const struct fit_gap *gaps, size_t gap_count,
-                  double skip_bytes, unsigned most, struct fit_segments *out);
+                  double pause_s, double skip_bytes, unsigned most, struct fit_segments *out);
+
+/*
+ * The bytes that a medium took at `before` before it went on at `after.rate`. What the host sees of it is delayed by a
+ * buffer of `buffer_bytes`, which is full once the medium is the slower one: so the line behind the edge tells, and it
+ * does so whatever the link carried before.
+ */
+double fit_edge(const struct fit_segment *after, double before, double buffer_bytes);
+
+/* The first stretch that is the medium's: one in which the buffer filled at the link's rate is none. */
+unsigned fit_medium(const struct fit_segments *segments, double buffer_bytes);
 
 /* A temperature at a time. */
 struct fit_heat_point {

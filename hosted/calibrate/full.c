@@ -12,13 +12,12 @@
 
 static struct bench_curve curve;
 
-static double full_rate(struct bench *bench) {
+static double full_rate(struct bench *bench, const struct calibrate_results *results) {
   const struct bench_stream stream = calibrate_write(0, calibrate_share(bench, AGAIN_SHARE));
   struct fit_segments found;
-  double every;
 
   bench_run(bench, &stream, &curve);
-  if (!calibrate_segments(&curve, 1, curve.bytes / 2, &found, &every)) return NAN;
+  if (!calibrate_segments(&curve, results, 1, curve.bytes / 2, &found)) return NAN;
   return found.segment[0].rate;
 }
 
@@ -35,22 +34,25 @@ static double slc_full_bytes(struct bench *bench, const struct calibrate_results
   const double buffer = isfinite(results->buffer_bytes) ? results->buffer_bytes : 0;
   struct bench_stream stream = calibrate_write(0, kept);
   struct fit_segments found;
-  double every;
 
   bench_trim(bench, kept, bench->bytes - kept);
   bench_idle(bench, empty_s(results));
   stream.total_bytes = (uint64_t)(1.3 * from_free + 0.5 * results->slc_bytes) / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
   if (stream.total_bytes == 0) return NAN;
   bench_run(bench, &stream, &curve);
-  if (!calibrate_segments(&curve, FIT_SEGMENTS_MAX, 2 * buffer, &found, &every) || found.count < 2) return NAN;
-  return fmin(results->slc_bytes, fmax(0, found.segment[1].first_bytes - buffer - from_free));
+  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &found)) return NAN;
+  const double between = (results->slc_rate + fmax(results->direct_rate, results->fold_rate)) / 2;
+  for (unsigned i = 0; i < found.count; i++)
+    if (found.segment[i].rate < between)
+      return fmin(results->slc_bytes, fmax(0, fit_edge(&found.segment[i], results->slc_rate, buffer) - from_free));
+  return NAN;
 }
 
 void calibrate_full(struct bench *bench, struct calibrate_results *results) {
   struct bench_stream fill = calibrate_write(0, calibrate_share(bench, 1));
 
   bench_run(bench, &fill, &curve);
-  results->full_rate = full_rate(bench);
+  results->full_rate = full_rate(bench, results);
   if (results->slc_bytes > 0)
     results->slc_full_bytes = slc_full_bytes(bench, results);
   else if (isfinite(results->slc_bytes))

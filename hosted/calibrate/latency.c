@@ -64,7 +64,8 @@ static double read_rate(struct bench *bench, uint64_t range_bytes) {
   struct fit_segments segments;
 
   bench_run(bench, &stream, &curve);
-  if (fit_segments(curve.points, curve.count, NULL, 0, curve.bytes / 10, 1, &segments)) return segments.segment[0].rate;
+  if (fit_segments(curve.points, curve.count, NULL, 0, 0, curve.bytes / 10, 1, &segments))
+    return segments.segment[0].rate;
   return curve.bytes / curve.seconds;
 }
 

@@ -54,10 +54,12 @@ struct bench_stream calibrate_write(uint64_t at, uint64_t bytes) {
       .op = SPATE_WRITE, .at = at, .bytes = bytes, .io_bytes = CALIBRATE_IO_BYTES, .depth = CALIBRATE_DEPTH};
 }
 
-bool calibrate_segments(struct bench_curve *curve, unsigned most, double skip_bytes, struct fit_segments *segments,
-                        double *pause_every_bytes) {
-  if (!fit_pauses(curve->gaps, &curve->gap_count, pause_every_bytes)) *pause_every_bytes = 0;
-  return fit_segments(curve->points, curve->count, curve->gaps, curve->gap_count, skip_bytes, most, segments);
+bool calibrate_segments(struct bench_curve *curve, const struct calibrate_results *results, unsigned most,
+                        double skip_bytes, struct fit_segments *segments) {
+  const double pause_s = results->pause_ms > 0 ? results->pause_ms / 1000 : 0;
+
+  fit_known_pauses(curve->gaps, &curve->gap_count, pause_s);
+  return fit_segments(curve->points, curve->count, curve->gaps, curve->gap_count, pause_s, skip_bytes, most, segments);
 }
 
 void calibrate_run(struct bench *bench, enum calibrate_step step, const struct calibrate_drive *drive,

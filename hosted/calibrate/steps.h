@@ -35,8 +35,8 @@ void calibrate_heat(struct bench *bench, struct calibrate_results *results);
 #define CALIBRATE_PAGE     4096u
 uint64_t calibrate_share(const struct bench *bench, double share);
 struct bench_stream calibrate_write(uint64_t at, uint64_t bytes);
-/* The curve's stretches, and its pauses if they are regular. */
-bool calibrate_segments(struct bench_curve *curve, unsigned most, double skip_bytes, struct fit_segments *segments,
-                        double *pause_every_bytes);
+/* The curve's stretches, without the pauses that the step cache has found. */
+bool calibrate_segments(struct bench_curve *curve, const struct calibrate_results *results, unsigned most,
+                        double skip_bytes, struct fit_segments *segments);
 
 #endif

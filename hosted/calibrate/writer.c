@@ -181,8 +181,8 @@ static void heat(struct calibrate_profile *out, const struct calibrate_drive *dr
   put(out, "idle_watts", IDLE_WATTS);
   note(out, "idle_watts", "assumed: as other drives. The other numbers of heat are good with this one only");
   found(out, "heat_resistance", known ? resistance : (double)NAN, "the idle drive's rise over the air", 6, why);
-  found(out, "joules_per_byte", known ? results->rise_per_rate / resistance : (double)NAN, "the rise while it reads", 1e-9,
-        why);
+  found(out, "joules_per_byte", known ? results->rise_per_rate / resistance : (double)NAN, "the rise while it reads",
+        1e-9, why);
   found(out, "heat_capacity", known ? results->heat_constant_s / resistance : (double)NAN,
         "the time constant of warming and cooling", 13, why);
   const uint32_t warning_c = drive->warning_c > 0 && drive->warning_c < 150 ? drive->warning_c : THROTTLE_C;
