@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 
+#include <profile_text.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -49,9 +51,10 @@ static void surround(struct lab_machine *machine) {
 }
 
 void lab_machine_open(struct lab_machine *machine, const struct lab_options *options, uint64_t ring_bytes) {
-  const struct sim_profile *profile = sim_profile_find(options->profile);
+  char why[SIM_PROFILE_WHY_BYTES];
+  const struct sim_profile *profile = sim_profile_open(options->profile, why);
 
-  if (profile == NULL) lab_fail("there is no profile \"%s\"", options->profile);
+  if (profile == NULL) lab_fail("%s", why);
   struct sim_rig_config config = {
       .machine = {.seed = options->seed, .host = options->host->cost, .coherent = true},
       .profile = options->profile,

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "link.h"
 #include "media.h"
+#include "profile_text.h"
 #include "units.h"
 
 #include <getopt.h>
@@ -38,12 +39,12 @@ struct plan {
 static const char *program, *common_options; /* as the user knows them */
 
 static const char usage[] =
-    " --profile NAME --rate RATE [options]\n"
+    " --profile FILE --rate RATE [options]\n"
     "\n"
     "What a stream needs on a drive: the ring in memory that never overruns, the queue depth, how long the drive\n"
     "sustains the rate, how warm it gets.\n"
     "\n"
-    "  --profile NAME      the drive; --list shows them\n"
+    "  --profile FILE      the drive: a name that --list shows, or a file, as ./my.profile\n"
     "  --rate RATE         of the stream, as 1.6GB/s or 900MB/s\n"
     "  --bytes SIZE        to record, as 500GB or 2TB; otherwise what is free, or all of a full drive\n"
     "  --filled SHARE      of the drive that was written before and not trimmed, 0 to 1; 1 writes over a full drive\n"
@@ -72,6 +73,7 @@ static void show_help(void) {
   (void)printf("  %s --profile 970evoplus --rate 1.6GB/s\n", program);
   (void)printf("  %s --profile 980pro --rate 2.5GB/s --generation 3 --ring 1GiB\n", program);
   (void)printf("  %s --profile 980pro --rate 1.9GB/s --filled 1 --output-format=json\n", program);
+  (void)printf("  %s --profile ./my.profile --rate 1.9GB/s\n", program);
 }
 
 static _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -123,12 +125,12 @@ static void list_profiles(FILE *to) {
     (void)fprintf(to, "  %-12s %s\n", sim_profile_at(i)->name, sim_profile_at(i)->model);
 }
 
-static const struct sim_profile *profile_named(const char *name) {
-  const struct sim_profile *profile = sim_profile_find(name);
+static const struct sim_profile *profile_named(const char *word) {
+  char why[SIM_PROFILE_WHY_BYTES];
+  const struct sim_profile *profile = sim_profile_open(word, why);
 
   if (profile) return profile;
-  (void)fprintf(stderr, "%s: no profile \"%s\". There are:\n", program, name);
-  list_profiles(stderr);
+  (void)fprintf(stderr, "%s: %s\n", program, why);
   exit(WRONG);
 }
 

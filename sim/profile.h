@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is known of a drive, as data: sim/profiles/NAME.profile, one key and value a line, with the unit that the key
- * asks for and where the number comes from. The files are compiled in, so that a program needs no path.
+ * asks for and where the number comes from. The files are compiled in, so that a program needs no path; profiles of
+ * other drives are read from where they are. The rules of the text: profile_text.h.
  *
  *   model      "Samsung SSD 980 PRO 2TB"  # data sheet: the name in Identify Controller
  *   slc_bytes  226 GB                     # data sheet: 10 GB default and 216 GB intelligent TurboWrite
@@ -9,7 +10,7 @@
  * A source begins with what kind it is: `data sheet`, `report` (what such a drive says of itself), `review`, `seed` (a
  * published measurement of a recorder like ours, that the figures are compared with), `fitted` (chosen so that a
  * simulated curve meets a measured point, which it names), `derived` or `assumed`. What a report may call a prediction
- * are a curve's points that no `fitted` line names. The seeds:
+ * are a curve's points that no `fitted` line names. `measured` is what `spate calibrate` found on a drive. The seeds:
  *
  *   1  a 970 EVO Plus on a Zynq UltraScale+, bare metal, raw and FAT32 (2019)
  *   3  a 980 PRO on the same, exFAT, whole drives (2021)
@@ -74,7 +75,11 @@ struct sim_profile {
 
 /* By name; NULL: there is none. */
 const struct sim_profile *sim_profile_find(const char *name);
-/* All of them, in the order of the table; NULL behind the last. */
+/* Those that are compiled in, in the order of their names; NULL behind the last. */
 const struct sim_profile *sim_profile_at(unsigned index);
+
+/* By name, or from a file: a word with a '/' or a '.' is a path. Kept until the program ends. NULL: `why`, of
+ * SIM_PROFILE_WHY_BYTES (profile_text.h), says what is wrong. */
+const struct sim_profile *sim_profile_open(const char *word, char *why);
 
 #endif

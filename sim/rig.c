@@ -2,6 +2,7 @@
 /* A machine with drives and the library opened on them, to the size that a test or an experiment asks for. */
 #include "rig.h"
 #include "internal.h"
+#include "profile_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,11 @@ static struct spate_arena arena_of(struct sim *sim, size_t bytes) {
 
 struct sim_rig *sim_rig_new(const struct sim_rig_config *config) {
   struct sim_rig *rig = take(sizeof *rig);
-  const struct sim_profile *profile = sim_profile_find(config->profile == NULL ? "ideal" : config->profile);
+  char why[SIM_PROFILE_WHY_BYTES];
+  const struct sim_profile *profile = sim_profile_open(config->profile == NULL ? "ideal" : config->profile, why);
 
   if (profile == NULL) {
-    (void)fprintf(stderr, "sim: no profile is named \"%s\"\n", config->profile);
+    (void)fprintf(stderr, "sim: %s\n", why);
     abort();
   }
   rig->config = *config;

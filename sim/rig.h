@@ -26,7 +26,7 @@ enum sim_rig_bus {
 
 struct sim_rig_config {
   struct sim_config machine;
-  const char *profile; /* of every drive; NULL: "ideal" */
+  const char *profile; /* of every drive, a name or a path; NULL: "ideal" */
   struct sim_drive_options options;
   unsigned drives;      /* 0: 1 */
   unsigned depth;       /* of each queue; 0: 64 */

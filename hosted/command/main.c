@@ -13,12 +13,12 @@
 #endif
 
 static const struct command *const commands[] = {
-    &command_format,  &command_record, &command_ls,      &command_info, &command_verify, &command_check,
-    &command_extract, &command_replay, &command_recover, &command_rm,   &command_health, &command_speedtest,
+    &command_format,    &command_record, &command_ls,      &command_info,    &command_verify, &command_check,
+    &command_extract,   &command_replay, &command_recover, &command_rm,      &command_health, &command_speedtest,
 #ifdef SPATE_SIM
     &command_plan, /* it knows drives by the profiles of the virtual ones */
 #endif
-    &command_trim,    &command_erase,  &command_release,
+    &command_calibrate, &command_trim,   &command_erase,   &command_release,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

@@ -127,6 +127,7 @@ static void prepare(struct runner *runner, struct request *requests) {
     requests[i] = (struct request){.runner = runner, .next = runner->idle};
     requests[i].io = (struct spate_io){.blocks = job->io_bytes >> runner->block->block_shift,
                                        .op = (uint8_t)job->op,
+                                       .flags = job->flags,
                                        .region = runner->data,
                                        .offset_bytes = (uint64_t)i * job->io_bytes,
                                        .done = done,
@@ -158,6 +159,9 @@ enum spate_error speed_run(struct spate_block *block, const struct speed_job *jo
     if (spate_block_poll(block, SPEED_DEPTH_MAX) == 0 && job->sleep) spate_port_relax();
     runner.now_ticks = spate_port_ticks();
     interrupt_check();
+    if (job->turn != NULL)
+      job->turn(job->context, result->bytes,
+                (uint64_t)((double)(runner.now_ticks - started_ticks) * runner.ns_per_tick));
     sending = sending && runner.error == SPATE_OK && !time_is_over(&runner, started_ticks);
   }
   result->seconds = (double)(spate_port_ticks() - started_ticks) * runner.ns_per_tick / NS_PER_S;

@@ -18,10 +18,14 @@ struct speed_job {
   uint32_t depth;     /* requests in flight: 1 … SPEED_DEPTH_MAX; the device may take fewer */
   bool sleep;         /* between looks, as spate_port_relax() does; otherwise look again at once */
   bool random;        /* otherwise one after the other, and from the beginning again */
+  uint8_t flags;      /* of each request: SPATE_IO_FUA */
   uint64_t first_lba; /* the range that is used */
   uint64_t blocks;    /* at least one request's */
   uint64_t bytes;     /* stop after so many; 0: by time alone */
   double seconds;     /* stop after so long; 0: by bytes alone */
+  /* May be NULL: called in each turn of the loop with what is done so far. It must not use the device. */
+  void (*turn)(void *context, uint64_t bytes, uint64_t elapsed_ns);
+  void *context;
 };
 
 /* Latencies in buckets an eighth of their size wide, from 1 ns on. */

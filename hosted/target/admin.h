@@ -18,6 +18,9 @@ bool admin_is_drive(const struct target *target, char *why);
 /* The PCI function of the drive: 0000:01:00.0. `address` has 13 bytes of room. False: it has none. */
 bool admin_pci_address(const struct target *target, char *address);
 
+/* The link of a drive: as it is, and as the drive can do it. False: nothing tells it. */
+bool admin_link(const struct target *target, struct spate_pcie_link *link);
+
 /*
  * Format NVM of the target's namespace with this erasure; the block size stays. Waits, minutes perhaps. False: the
  * drive did not do it, and `why` says why. All that was on it is lost.

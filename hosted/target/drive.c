@@ -33,7 +33,8 @@ __attribute__((noreturn)) static void refuse_namespace(struct drive *drive, cons
 
 void drive_open(struct drive *drive, struct target *target, enum target_access access,
                 struct spate_nvme_config config) {
-  const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(DEPTH);
+  const unsigned depth = target_depth == 0 ? DEPTH : target_depth;
+  const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(depth);
 
   drive->memory = (struct spate_arena){.start = memory_take(bytes), .bytes = bytes};
   config.queue_memory = &drive->memory;
@@ -41,7 +42,7 @@ void drive_open(struct drive *drive, struct target *target, enum target_access a
   target->kind = TARGET_DRIVE;
   target->nvme = &drive->controller;
   if (access == TARGET_CONTROLLER) return;
-  const enum spate_error error = spate_nvme_queue_open(&drive->controller, &drive->queue, target->nsid, DEPTH);
+  const enum spate_error error = spate_nvme_queue_open(&drive->controller, &drive->queue, target->nsid, depth);
   if (error == SPATE_E_NO_NAMESPACE && target->nsid != 0) refuse_namespace(drive, target);
   expect(error, target->name);
   target->block = &drive->queue.block;
@@ -66,9 +67,12 @@ struct own_drive {
 
 /* Where the kernel reaches the namespace, too. All that Format NVM may erase is every namespace. */
 static void claim(struct own_drive *own, const struct target *target, enum target_access access) {
-  const struct shared_place place = {.address = own->device.address,
-                                     .identity = spate_nvme_identity(&own->drive.controller),
-                                     .nsid = access == TARGET_CONTROLLER ? 0 : own->drive.queue.nsid};
+  const struct shared_place place = {
+      .address = own->device.address,
+      .identity = spate_nvme_identity(&own->drive.controller),
+      .nsid = access == TARGET_CONTROLLER ? 0 : own->drive.queue.nsid,
+      .first_byte = target->partition.offset_bytes,
+      .bytes = target->window == NULL ? 0 : target->block->blocks << target->block->block_shift};
   char why[SHARED_WHY_BYTES];
 
   if (access != TARGET_READ && !shared_claim(&own->claims, &place, why, sizeof why))

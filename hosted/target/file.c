@@ -159,8 +159,9 @@ static void open_image(struct file *file, struct requests_config *config, const 
 
 void target_open_file(struct target *target, enum target_access access, uint32_t block_bytes) {
   const char *name = target->name;
-  struct requests_config config = {
-      .block_bytes = block_bytes, .depth = TARGET_DEPTH, .request_bytes = TARGET_REQUEST_BYTES};
+  struct requests_config config = {.block_bytes = block_bytes,
+                                   .depth = (uint16_t)(target_depth == 0 ? TARGET_DEPTH : target_depth),
+                                   .request_bytes = TARGET_REQUEST_BYTES};
   struct file *file = calloc(1, sizeof *file);
   struct stat status;
 

@@ -5,6 +5,7 @@
 #include "contents.h"
 #include "window.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static bool take_number(const char **at, char letter, unsigned long *number) {
 }
 
 size_t place_parse(struct target *target, const char *words, size_t length) {
-  const char *slash = memchr(words, '/', length);
+  const char *slash = memrchr(words, '/', length);
   unsigned long nsid, number = 0;
 
   if (slash == NULL) return length;
@@ -32,6 +33,13 @@ size_t place_parse(struct target *target, const char *words, size_t length) {
   target->nsid = (uint32_t)nsid;
   target->partition.number = (unsigned)number;
   return (size_t)(slash - words);
+}
+
+size_t place_begins(const char *words, size_t length) {
+  for (size_t i = length; i-- > 0;)
+    if (words[i] == '/')
+      return i + 2u < length && words[i + 1u] == 'n' && isdigit((unsigned char)words[i + 2u]) ? i : length;
+  return length;
 }
 
 void place_narrow(struct target *target) {

@@ -9,6 +9,10 @@
  * what is in front of the place. Ends the program when it is not written as it should be. */
 size_t place_parse(struct target *target, const char *words, size_t length);
 
+/* Where the last '/' of these `length` characters is, if a namespace seems to be behind it; otherwise `length`. For
+ * words that may also be a path. */
+size_t place_begins(const char *words, size_t length);
+
 /* The target's block is that of the namespace: it becomes that of its partition, if one is meant. Ends the program if
  * there is none of that number. */
 void place_narrow(struct target *target);

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux_port.h>
+#include <profile_text.h>
 #include <rig.h>
 #include <signal.h>
 #include <stdio.h>
@@ -187,6 +188,10 @@ static void save(struct virtual_drive *own, const char *name, uint64_t capacity_
 
 /* ---- the target ---- */
 
+static void mark_page(uint8_t *page, uint64_t offset_bytes) {
+  sim_stamp_put(page, (struct sim_stamp){.clip = 1, .offset = offset_bytes});
+}
+
 static void close_sim(struct target *target) {
   struct virtual_drive *own = target->backend;
 
@@ -221,22 +226,21 @@ static void find_device(struct virtual_drive *own, const char *name) {
   own->way = (struct spate_nvme_pcie){.host = &host, .device = &own->device};
 }
 
-__attribute__((noreturn)) static void refuse_profile(const char *word) {
-  char names[512];
-  size_t used = 0;
+/* The length of the drive's name, or of its profile's path, in sim:PROFILE[/PLACE][:FILE]. */
+static size_t profile_length(const char *words) {
+  const size_t length = strcspn(words, ":");
+  const size_t place = place_begins(words, length);
 
-  for (unsigned i = 0; sim_profile_at(i) != NULL && used < sizeof names; i++)
-    used += (size_t)snprintf(names + used, sizeof names - used, " %s", sim_profile_at(i)->name);
-  fail(EXIT_USAGE, "sim:%s: no virtual drive has this name. There are:%s", word, names);
+  return place < length ? place : length;
 }
 
 static const struct sim_profile *profile_of(const char *words) {
-  char name[64];
-  const size_t length = strcspn(words, ":/");
+  char word[PATH_MAX], why[SIM_PROFILE_WHY_BYTES];
+  const size_t length = profile_length(words);
 
-  (void)snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1u), words);
-  const struct sim_profile *profile = sim_profile_find(name);
-  if (profile == NULL) refuse_profile(name);
+  (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1u), words);
+  const struct sim_profile *profile = sim_profile_open(word, why);
+  if (profile == NULL) fail(EXIT_USAGE, "sim:%s: %s", word, why);
   return profile;
 }
 
@@ -253,7 +257,8 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   struct virtual_drive *own = calloc(1, sizeof *own);
 
   if (own == NULL) fail(EXIT_FAILED, "no memory");
-  (void)place_parse(target, words, strcspn(words, ":"));
+  const size_t length = strcspn(words, ":");
+  if (place_begins(words, length) < length) (void)place_parse(target, words, length);
   if (found == announced) target_announce_sim(words);
   open_drives++;
   find_device(own, target->name);
@@ -264,6 +269,8 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   if (own->always < 0) fail(EXIT_FAILED, "eventfd: %s", strerror(errno));
   target->wait_fd = own->always;
   target->backend = own;
+  target->link = &own->device.link;
+  target->mark_page = mark_page;
   target->close = close_sim;
   drive_open(&own->drive, target, access,
              (struct spate_nvme_config){.registers = own->device.bar0,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 bool target_bind;
+unsigned target_depth;
 
 /* What is left of the name behind its kind; NULL: it is of another kind. */
 static const char *behind(const char *name, const char *kind) {

@@ -19,6 +19,7 @@
 
 #include <spate/block.h>
 #include <spate/nvme.h>
+#include <spate/pcie.h>
 #include <stdbool.h>
 
 /* MAKE: as WRITE, and what it holds is to be made anew: a stripe need not be one yet. CONTROLLER: as WRITE, but a drive
@@ -48,7 +49,10 @@ struct target {
   struct spate_nvme *nvme; /* DRIVE: its controller; otherwise NULL */
   uint32_t nsid;           /* DRIVE: the namespace that is meant; 0: the first */
   struct target_partition partition;
-  struct window *window;  /* `block` is this window's; NULL: there is none */
+  struct window *window;              /* `block` is this window's; NULL: there is none */
+  const struct spate_pcie_link *link; /* of a virtual drive; NULL: the kernel knows (admin_link) */
+  /* Marks a page of data so that a virtual drive keeps terabytes of them in little memory; NULL: a real one. */
+  void (*mark_page)(uint8_t *page, uint64_t offset_bytes);
   int wait_fd;            /* readable when something may have completed; −1: there is no such thing, poll */
   int removal_fd;         /* readable when the kernel wants the drive back; −1: it cannot ask */
   struct target *members; /* STRIPE: in the order of the name */
@@ -56,6 +60,9 @@ struct target {
   void *backend; /* the target's own */
   void (*close)(struct target *target);
 };
+
+/* Requests in flight that a command wants instead of TARGET_DEPTH, as far as the target takes them; 0: none. */
+extern unsigned target_depth;
 
 /* --bind was given: a drive may be taken from the kernel's driver. */
 extern bool target_bind;

@@ -101,6 +101,7 @@ struct spate_nvme_identity {
   uint32_t queue_entries_max;  /* CAP.MQES + 1 */
   uint32_t doorbell_stride_bytes;
   uint32_t warning_temperature_k, critical_temperature_k; /* 0: not stated */
+  uint32_t atomic_blocks; /* AWUPF + 1: a write of so many logical blocks stays whole in a power cut */
   uint32_t host_buffer_wanted_bytes, host_buffer_min_bytes;
   bool volatile_cache, can_trim, can_zero, can_format;
   bool several_controllers; /* CMIC: the NVM subsystem may have others, which reach the same namespaces */

@@ -63,6 +63,7 @@ void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void
   identity->critical_temperature_k = nvme_dword(data, 268) & 0xffffu;
   identity->host_buffer_wanted_bytes = pages_to_bytes(nvme_dword(data, 272));
   identity->host_buffer_min_bytes = pages_to_bytes(nvme_dword(data, 276));
+  identity->atomic_blocks = (nvme_dword(data, 528) & 0xffffu) + 1u;
   identity->volatile_cache = (data[525] & 1u) != 0;
   identity->can_trim = (data[520] & 4u) != 0;
   identity->can_zero = (data[520] & 8u) != 0;

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """spate-plan answers and refuses clearly; profiles that are not in order are refused with file and line."""
 
-import contextlib
-import importlib.util
-import io
 import json
+import subprocess
+import sys
 
 import pytest
 from conftest import HOST_BUILD, ROOT, run
@@ -111,25 +110,13 @@ def test_a_wrong_question_is_refused(words, says):
 # ---- profiles ----
 
 
-def compiler():
-    """sim/profiles/compile.py as a module."""
-    spec = importlib.util.spec_from_file_location("profile_compiler", PROFILES / "compile.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def compile_changed(tmp_path, old, new, name="drive.profile"):
-    """Compile the ideal drive with one line changed; what compile.py says, or the C text."""
+def plan_changed(tmp_path, old, new, name="drive.profile"):
+    """Plan with the ideal drive, one line changed."""
     text = (PROFILES / "ideal.profile").read_text(encoding="utf-8")
     assert text.count(old) == 1
-    path, output = tmp_path / name, tmp_path / "out.c"
+    path = tmp_path / name
     path.write_text(text.replace(old, new), encoding="utf-8")
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said):
-        status = compiler().main([str(output), str(path)])
-    assert (status == 0) == output.exists()
-    return said.getvalue() if status else output.read_text(encoding="utf-8")
+    return plan("--profile", str(path), "--rate", "1GB/s", "--output-format=json")
 
 
 @pytest.mark.parametrize(
@@ -159,27 +146,41 @@ def compile_changed(tmp_path, old, new, name="drive.profile"):
     ],
 )
 def test_a_profile_out_of_order_is_refused(tmp_path, old, new, says):
-    said = compile_changed(tmp_path, old, new)
-    assert said.startswith(f"{tmp_path / 'drive.profile'}:") and says in said
+    done = plan_changed(tmp_path, old, new)
+    assert done.returncode == 2 and done.stdout == ""
+    assert f"{tmp_path / 'drive.profile'}:" in done.stderr and says in done.stderr
 
 
-def test_a_profile_is_compiled_as_it_is_written(tmp_path):
-    text = compile_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 3.5 kB", name="mine2.profile")
-    assert "is not between" in text
-    text = compile_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 4.5 kB", name="mine2.profile")
-    assert '.name = "mine2"' in text and ".buffer_bytes = 4500," in text
+def test_a_profile_is_taken_from_a_file(tmp_path):
+    assert "is not between" in plan_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 3.5 kB").stderr
+    done = plan_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 4.5 kB", name="My-drive.v2.profile")
+    assert done.returncode == 0 and json.loads(done.stdout)["profile"] == "My-drive.v2"
+    # What a file says is what the plan is made of.
+    slow = plan_changed(tmp_path, "direct_rate       1 TB/s", "direct_rate 500 MB/s")
+    assert slow.returncode == 1 and json.loads(slow.stdout)["falls_behind"]
+    absent = plan("--profile", str(tmp_path / "absent.profile"), "--rate", "1GB/s")
+    assert absent.returncode == 2 and "No such file" in absent.stderr
+    assert "./my.profile" in plan("--profile", "absent", "--rate", "1GB/s").stderr
 
 
-def test_a_profile_has_a_name_for_the_command_line(tmp_path):
-    said = compile_changed(tmp_path, "lanes             4  ", "lanes 4 ", name="My-drive.profile")
-    assert "up to 31 digits and small letters" in said
+def test_what_is_no_text_is_no_profile(tmp_path):
+    for content, says in ((bytes(100), ":1: this is no text"), (b"x" * 70000, "this is no profile"),
+                          (b"#" * 600, ":1: a line of more than"), (b"", "missing: model")):
+        path = tmp_path / "drive.profile"
+        path.write_bytes(content)
+        done = plan("--profile", str(path), "--rate", "1GB/s")
+        assert done.returncode == 2 and says in done.stderr
 
 
-def test_every_number_of_every_profile_has_a_source():
-    module = compiler()
-    for path in sorted(PROFILES.glob("*.profile")):
-        values = module.parse(path)
-        assert set(values) == set(module.FIELDS)
-        assert all(value.kind in module.KINDS and len(value.source) > 1 for value in values.values())
-    fitted = {key for path in PROFILES.glob("*.profile") for key, v in module.parse(path).items() if v.kind == "fitted"}
+def test_a_profile_that_is_compiled_in_has_a_name_for_the_command_line(tmp_path):
+    wrong = tmp_path / "My-drive.profile"
+    wrong.write_text("", encoding="utf-8")
+    done = subprocess.run([sys.executable, PROFILES / "embed.py", tmp_path / "out.c", wrong], capture_output=True, text=True)
+    assert done.returncode == 1 and "up to 31 digits and small letters" in done.stderr
+    assert not (tmp_path / "out.c").exists()
+
+
+def test_the_figures_of_the_profiles_are_fitted():
+    lines = [line for path in PROFILES.glob("*.profile") for line in path.read_text(encoding="utf-8").splitlines()]
+    fitted = {line.split()[0] for line in lines if "# fitted:" in line}
     assert {"direct_rate", "full_rate", "fold_rate", "write_latency_ns"} <= fitted

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The SLC cache of a drive that was trimmed: one stream over more of the drive than a cache can be, then how much of
+ * the cache comes back while the drive is idle.
+ */
+#include "steps.h"
+
+#include <math.h>
+
+#define SHARE        0.4  /* a cell of three bits holds one in the cache: it is a third of the drive at most */
+#define SKIP_SHARE   0.01 /* of the stream, while the volatile cache fills */
+#define REST_S       5.0
+#define BURST_BYTES  (UINT64_C(160) << 20)
+#define BURST_IO     (UINT32_C(32) << 10) /* the simulator and drives take these whole: a finer look */
+#define BURST_DEPTH  64u
+#define BURSTS       5u
+#define PROBE_BYTES  (UINT64_C(96) << 20)
+#define IDLE_FIRST_S 0.5
+#define IDLE_MOST_S  256.0
+#define REFILLS      6u
+#define MS_PER_S     1000.0
+
+static struct bench_curve curve;
+
+/* ---- the stream ---- */
+
+static double known(double value) { return isfinite(value) ? value : 0; }
+
+/* One rate: there is no SLC cache. Two: one edge. Three: behind the edge the cache is folded first. */
+static void take_stretches(const struct fit_segments *found, struct calibrate_results *results) {
+  const double buffer = known(results->buffer_bytes);
+  const struct fit_segment *first = &found->segment[fit_medium(found, buffer)], *next = first + 1;
+  const struct fit_segment *last = &found->segment[found->count - 1u];
+
+  results->slc_rate = first->rate;
+  results->direct_rate = results->fold_rate = last->rate;
+  results->slc_bytes = results->fold_bytes = 0;
+  if (first == last || next->rate > first->rate) return;
+  results->slc_bytes = fmax(0, fit_edge(next, first->rate, buffer));
+  if (next == last) return;
+  results->fold_rate = next->rate;
+  results->fold_bytes = last->first_bytes - next->first_bytes;
+}
+
+/* ---- the volatile cache ---- */
+
+/*
+ * Past the SLC cache the volatile one fills as fast as the link carries, and what the medium takes meanwhile leaves it:
+ * the rate falls when (link - medium) x time is its size.
+ */
+static double buffer_bytes(struct bench *bench, const struct calibrate_results *results) {
+  struct bench_stream burst = {.op = SPATE_WRITE, .bytes = BURST_BYTES, .io_bytes = BURST_IO, .depth = BURST_DEPTH};
+  double found[BURSTS];
+  struct fit_segments segments;
+  unsigned count = 0;
+
+  for (unsigned i = 0; i < BURSTS; i++) {
+    bench_flush(bench);
+    bench_run(bench, &burst, &curve);
+    if (!calibrate_segments(&curve, results, 2, BURST_IO, &segments) || segments.count != 2) continue;
+    const double fast = segments.segment[0].rate, slow = segments.segment[1].rate;
+    if (slow < fast) found[count++] = segments.segment[1].first_bytes * (1 - slow / fast);
+  }
+  return count == 0 ? (double)NAN : fit_median(found, count);
+}
+
+/* ---- refill ---- */
+
+struct refill {
+  struct bench *bench;
+  const struct calibrate_results *results;
+  uint64_t at, room; /* where to write: behind the stream's beginning, over what it wrote */
+};
+
+static struct bench_stream refill_write(const struct refill *refill, uint64_t bytes) {
+  struct bench_stream stream = calibrate_write(refill->at, refill->room);
+
+  stream.total_bytes = bytes / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
+  return stream;
+}
+
+/*
+ * Bytes of the cache that came back in `seconds`; NAN: cannot be seen. Behind the edge as much is folded as the share
+ * of the cache that came back (sim/media.c), which is too little for a line of its own. So the line of direct_rate
+ * tells: it is late by what folding took.
+ */
+static double regained(const struct refill *refill, double seconds) {
+  const struct calibrate_results *results = refill->results;
+  const double buffer = known(results->buffer_bytes), folded = results->fold_bytes / results->slc_bytes;
+  const double most = fmin(1.3 * results->direct_rate * seconds, 1.2 * results->slc_bytes);
+  const struct bench_stream stream = refill_write(refill, (uint64_t)(2 * most + results->fold_bytes) + BURST_BYTES);
+  struct fit_segments segments;
+
+  bench_flush(refill->bench);
+  bench_idle(refill->bench, seconds);
+  bench_run(refill->bench, &stream, &curve);
+  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &segments)) return NAN;
+  const struct fit_segment *last = &segments.segment[segments.count - 1u];
+  if (fabs(last->rate / results->direct_rate - 1) > 0.1) return NAN;
+  const double bytes = (last->offset_s + buffer / last->rate) /
+                       (1 / results->slc_rate + folded / results->fold_rate - (1 + folded) / last->rate);
+  /* A whole cache says nothing of the rate, nor does one that hardly began. */
+  return bytes < 4 * buffer || bytes > 0.9 * results->slc_bytes ? (double)NAN : bytes;
+}
+
+/* Did anything come back at all? */
+static bool came_back(const struct refill *refill, double seconds) {
+  const double between = (refill->results->slc_rate + refill->results->direct_rate) / 2;
+  const struct bench_stream stream = refill_write(refill, PROBE_BYTES);
+
+  bench_flush(refill->bench);
+  bench_idle(refill->bench, seconds);
+  bench_run(refill->bench, &stream, &curve);
+  const size_t half = curve.count / 2u;
+  const struct fit_point *end = &curve.points[curve.count - 1u], *middle = &curve.points[half];
+  return (end->bytes - middle->bytes) / (end->seconds - middle->seconds) > between;
+}
+
+/* What comes back is a line over the idle time; where it begins is how long the drive rests before. */
+static void refill(struct refill *refill, struct calibrate_results *results) {
+  const struct bench_stream exhaust = refill_write(refill, (uint64_t)(1.2 * results->slc_bytes) + BURST_BYTES);
+  double idle_s = IDLE_FIRST_S, x[REFILLS], y[REFILLS], slope, offset;
+  unsigned count = 0;
+
+  while (idle_s < IDLE_MOST_S && !came_back(refill, idle_s))
+    idle_s *= 2;
+  if (idle_s >= IDLE_MOST_S) return;
+  bench_run(refill->bench, &exhaust, &curve);
+  for (unsigned i = 0; i < REFILLS; i++) {
+    x[count] = idle_s * (0.6 + 0.15 * i);
+    y[count] = regained(refill, x[count]);
+    if (isfinite(y[count])) count++;
+  }
+  if (count < 2 || !fit_line(x, y, count, &slope, &offset) || slope <= 0) return;
+  results->slc_refill_rate = slope;
+  results->slc_rest_ms = fmax(0, -offset / slope * MS_PER_S);
+}
+
+/* ---- the step ---- */
+
+void calibrate_cache(struct bench *bench, struct calibrate_results *results) {
+  const uint64_t bytes = calibrate_share(bench, SHARE);
+  const struct bench_stream stream = calibrate_write(0, bytes);
+  struct fit_segments found;
+  double every;
+
+  bench_trim(bench, 0, bench->bytes);
+  bench_idle(bench, REST_S);
+  bench_run(bench, &stream, &curve);
+  if (!fit_pauses(curve.gaps, &curve.gap_count, &every)) every = 0;
+  if (!fit_segments(curve.points, curve.count, curve.gaps, curve.gap_count, 0, SKIP_SHARE * (double)bytes,
+                    FIT_SEGMENTS_MAX, &found))
+    return;
+  results->pause_bytes = every;
+  results->pause_ms = found.pause_s * MS_PER_S;
+  results->buffer_bytes = buffer_bytes(bench, results);
+  take_stretches(&found, results);
+  if (results->slc_bytes > 0)
+    refill(&(struct refill){.bench = bench, .results = results, .room = bytes}, results);
+  else
+    results->slc_refill_rate = results->slc_rest_ms = 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A drive that was written full: the rate at which it is written over, and what of the SLC cache is left. */
+#include "steps.h"
+
+#include <math.h>
+
+#define AGAIN_SHARE 0.25 /* written over when it is full; the first half of it is not looked at */
+#define KEPT_SHARE  0.94 /* then trimmed behind this: a drive that is full has no cache to measure */
+#define CELL_BITS   3    /* a third of the free space can be cache: sim/media.h */
+#define REST_S      5.0
+#define IDLE_MOST_S 600.0
+
+static struct bench_curve curve;
+
+static double full_rate(struct bench *bench, const struct calibrate_results *results) {
+  const struct bench_stream stream = calibrate_write(0, calibrate_share(bench, AGAIN_SHARE));
+  struct fit_segments found;
+
+  bench_run(bench, &stream, &curve);
+  if (!calibrate_segments(&curve, results, 1, curve.bytes / 2, &found)) return NAN;
+  return found.segment[0].rate;
+}
+
+/* How long the drive needs to fold its whole cache, with a fifth more. */
+static double empty_s(const struct calibrate_results *results) {
+  if (!(results->slc_refill_rate > 0)) return IDLE_MOST_S;
+  return 1.2 * (results->slc_rest_ms / 1000 + results->slc_bytes / results->slc_refill_rate) + REST_S;
+}
+
+/* With so many bytes free, the cache is slc_full_bytes and a third of them. */
+static double slc_full_bytes(struct bench *bench, const struct calibrate_results *results) {
+  const uint64_t kept = calibrate_share(bench, KEPT_SHARE);
+  const double from_free = (double)(bench->bytes - kept) / CELL_BITS;
+  const double buffer = isfinite(results->buffer_bytes) ? results->buffer_bytes : 0;
+  struct bench_stream stream = calibrate_write(0, kept);
+  struct fit_segments found;
+
+  bench_trim(bench, kept, bench->bytes - kept);
+  bench_idle(bench, empty_s(results));
+  stream.total_bytes = (uint64_t)(1.3 * from_free + 0.5 * results->slc_bytes) / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
+  if (stream.total_bytes == 0) return NAN;
+  bench_run(bench, &stream, &curve);
+  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &found)) return NAN;
+  const double between = (results->slc_rate + fmax(results->direct_rate, results->fold_rate)) / 2;
+  for (unsigned i = 0; i < found.count; i++)
+    if (found.segment[i].rate < between)
+      return fmin(results->slc_bytes, fmax(0, fit_edge(&found.segment[i], results->slc_rate, buffer) - from_free));
+  return NAN;
+}
+
+void calibrate_full(struct bench *bench, struct calibrate_results *results) {
+  struct bench_stream fill = calibrate_write(0, calibrate_share(bench, 1));
+
+  bench_run(bench, &fill, &curve);
+  results->full_rate = full_rate(bench, results);
+  if (results->slc_bytes > 0)
+    results->slc_full_bytes = slc_full_bytes(bench, results);
+  else if (isfinite(results->slc_bytes))
+    results->slc_full_bytes = 0;
+}

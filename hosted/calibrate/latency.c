@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Single requests, requests by depth, and reads one after the other, on a gigabyte of a drive that was trimmed. */
+#include "steps.h"
+
+#include <math.h>
+
+#define FIRST_BYTES (UINT64_C(1) << 30)
+#define SINGLES     1000u
+#define REST_S      2.0
+#define DEPTH_S     0.25
+#define READ_S      0.5
+#define NS_PER_S    1e9
+
+/* One way over the link, as the lab and spate plan add it again. */
+#define CROSSING_NS 250.0
+
+/*
+ * What a profile calls the drive's latency begins when the data are at the drive, and the host sees more: the doorbell
+ * (one crossing), the fetch of the entry (two), the front end, the fetch of the data (two), the completion (one).
+ */
+static double of_write(double seen_ns, double submit_ns, double command_ns, double link_rate) {
+  return seen_ns - submit_ns - 6 * CROSSING_NS - command_ns - CALIBRATE_PAGE / link_rate * NS_PER_S;
+}
+
+/* The data come with the completion. */
+static double of_read(double seen_ns, double submit_ns, double command_ns, double link_rate, double read_rate) {
+  return seen_ns - submit_ns - 4 * CROSSING_NS - command_ns - CALIBRATE_PAGE / link_rate * NS_PER_S -
+         CALIBRATE_PAGE / read_rate * NS_PER_S;
+}
+
+static double of_flush(double seen_ns, double submit_ns, double command_ns) {
+  return seen_ns - submit_ns - 4 * CROSSING_NS - command_ns;
+}
+
+static struct bench_curve curve;
+
+static double iops(struct bench *bench, enum spate_op op, unsigned depth, uint64_t range_bytes) {
+  const struct bench_stream stream = {
+      .op = op, .bytes = range_bytes, .seconds = DEPTH_S, .io_bytes = CALIBRATE_PAGE, .depth = depth, .random = true};
+
+  bench_run(bench, &stream, &curve);
+  return curve.ios / curve.seconds;
+}
+
+/* Requests follow each other as fast as the drive's front end takes them, once enough are in flight. */
+static double by_depth(struct bench *bench, uint64_t range_bytes, struct calibrate_results *results) {
+  double most = 0;
+
+  for (unsigned i = 0; i < CALIBRATE_DEPTHS; i++) {
+    results->read_iops[i] = iops(bench, SPATE_READ, calibrate_depths[i], range_bytes);
+    most = fmax(most, results->read_iops[i]);
+  }
+  for (unsigned i = 0; i < CALIBRATE_DEPTHS; i++) {
+    results->write_iops[i] = iops(bench, SPATE_WRITE, calibrate_depths[i], range_bytes);
+    most = fmax(most, results->write_iops[i]);
+  }
+  bench_flush(bench);
+  return NS_PER_S / most;
+}
+
+static double read_rate(struct bench *bench, uint64_t range_bytes) {
+  const struct bench_stream stream = {
+      .op = SPATE_READ, .bytes = range_bytes, .seconds = READ_S, .io_bytes = CALIBRATE_IO_BYTES, .depth = 32};
+  struct fit_segments segments;
+
+  bench_run(bench, &stream, &curve);
+  if (fit_segments(curve.points, curve.count, NULL, 0, 0, curve.bytes / 10, 1, &segments))
+    return segments.segment[0].rate;
+  return curve.bytes / curve.seconds;
+}
+
+void calibrate_latency(struct bench *bench, const struct calibrate_drive *drive, struct calibrate_results *results) {
+  const uint64_t eighth = calibrate_share(bench, 0.125), range = eighth < FIRST_BYTES ? eighth : FIRST_BYTES;
+  const double down = calibrate_link_down(drive->generation_now, drive->lanes_now);
+  const double up = calibrate_link_up(drive->generation_now, drive->lanes_now);
+  struct bench_stream first = calibrate_write(0, range);
+  double submit_ns, seen_ns;
+
+  bench_trim(bench, 0, bench->bytes);
+  bench_run(bench, &first, &curve);
+  bench_flush(bench);
+  bench_idle(bench, REST_S);
+  results->write_qd1_ns = bench_single(bench, SPATE_WRITE, 0, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
+  const double write_submit_ns = submit_ns;
+  seen_ns = bench_single(bench, SPATE_WRITE, SPATE_IO_FUA, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
+  results->fua_ns = fmax(0, seen_ns - results->write_qd1_ns);
+  const double flush_ns = bench_single(bench, SPATE_FLUSH, 0, 0, range, SINGLES / 10, &submit_ns);
+  const double flush_submit_ns = submit_ns;
+  results->read_qd1_ns = bench_single(bench, SPATE_READ, 0, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
+  results->read_rate = read_rate(bench, range);
+  results->command_ns = by_depth(bench, range, results);
+  results->write_latency_ns = fmax(0, of_write(results->write_qd1_ns, write_submit_ns, results->command_ns, down));
+  results->flush_ns = fmax(0, of_flush(flush_ns, flush_submit_ns, results->command_ns));
+  results->read_latency_ns =
+      fmax(0, of_read(results->read_qd1_ns, submit_ns, results->command_ns, up, results->read_rate));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what was found to a profile: each key with its source. */
+#ifndef SPATE_HOSTED_CALIBRATE_WRITER_H
+#define SPATE_HOSTED_CALIBRATE_WRITER_H
+
+#include "../../sim/profile_text.h"
+#include "results.h"
+
+#define CALIBRATE_KEYS       64u
+#define CALIBRATE_NOTE_BYTES 192u
+
+struct calibrate_profile {
+  struct sim_profile profile;
+  char source[CALIBRATE_KEYS][CALIBRATE_NOTE_BYTES]; /* by sim_profile_field()'s number: "measured: ..." */
+};
+
+/* `ambient_c`: of the air; NAN: not known, and assumed. */
+void calibrate_compose(struct calibrate_profile *out, const struct calibrate_drive *drive,
+                       const struct calibrate_results *results, double ambient_c);
+
+/* The text of it, to be freed. It is parsed before it is given: what is written can be read. */
+char *calibrate_text(const struct calibrate_profile *profile, const char *path, const char *heading, size_t *bytes);
+
+#endif
