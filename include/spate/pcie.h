@@ -31,7 +31,8 @@ struct spate_pcie_window {
   uint64_t bytes;
 };
 
-/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32. width in lanes. 0: not known. */
+/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32, 6 = 64. width in lanes. 0: not known.
+ */
 struct spate_pcie_link {
   uint8_t speed, width;         /* as negotiated */
   uint8_t speed_max, width_max; /* what both ends can do */
@@ -156,7 +157,7 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device);
 
-/* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000), 0 if not known. */
+/* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000, 64000), 0 if not known. */
 uint32_t spate_pcie_speed_mts(uint8_t speed);
 
 #ifdef __cplusplus

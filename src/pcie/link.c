@@ -87,6 +87,6 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
 }
 
 uint32_t spate_pcie_speed_mts(uint8_t speed) {
-  static const uint16_t mts[] = {0, 2500, 5000, 8000, 16000, 32000};
+  static const uint16_t mts[] = {0, 2500, 5000, 8000, 16000, 32000, 64000};
   return speed < sizeof mts / sizeof mts[0] ? mts[speed] : 0;
 }
