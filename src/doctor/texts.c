@@ -97,6 +97,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Wait for the driver's reset to end, and read the system's log; if it stays so, power-cycle the drive."),
     TEXT(CONTROLLER_SHUT_DOWN, ERROR, "The controller was shut down (CSTS {0x}) and does no work.",
          "Reset the drive, or have its driver open it again."),
+    TEXT(CONTROLLER_BUSY, ERROR, "The driver has the controller in state \"{n}\", in which it takes no commands.",
+         "Wait for the driver's reset to end, and read the system's log; if it stays so, power-cycle the drive."),
     TEXT(CONTROLLER_DEAD, ERROR, "The driver has given the controller up (state \"{n}\").",
          "Read the system's log, power-cycle the drive, and check power, cooling and link if it happens again."),
     TEXT(COMMAND_SET, ERROR, "The controller has no NVM command set (CAP.CSS).", "Use a block drive in its place."),
@@ -132,6 +134,9 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(NAMESPACE_FORMAT, ERROR, "Namespace {0} has blocks that are neither 512 nor 4096 bytes.",
          "Format it to one of these (nvme format --lbaf); everything on it is lost by that."),
 
+    TEXT(NO_DRIVE, ERROR, "There is no NVMe drive in this machine.",
+         "Check power and slot of the drive and the ports that are listed, and scan the bus again: echo 1 > "
+         "/sys/bus/pci/rescan."),
     TEXT(NO_DRIVER, WARNING, "No driver has the drive.",
          "Load the kernel's driver (modprobe nvme), or use the drive as vfio: or pci: with --bind."),
     TEXT(FOREIGN_DRIVER, WARNING, "The driver \"{n}\" has the drive, and that is neither nvme nor vfio-pci.",
