@@ -36,29 +36,31 @@ void checkup_begin(struct checkup *checkup, enum checkup_kind kind, enum checkup
 
 /* ---- what the kernel calls it ---- */
 
-static void first_entry(const char *path, const char *begin, char *name, size_t name_bytes) {
+#define NAME_BYTES 32u /* of what the kernel calls a controller */
+
+static void first_entry(const char *path, const char *begin, char *name) {
   DIR *entries = opendir(path);
 
   name[0] = '\0';
   if (entries == NULL) return;
   for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
     if (strncmp(entry->d_name, begin, strlen(begin)) == 0 && (name[0] == '\0' || strcmp(entry->d_name, name) < 0))
-      (void)snprintf(name, name_bytes, "%s", entry->d_name);
+      (void)snprintf(name, NAME_BYTES, "%.31s", entry->d_name);
   (void)closedir(entries);
 }
 
 /* nvme/nvme0/nvme0n1; with multipath it is nvme0c0n1 there, and nvme0n1 in /dev. */
 static void read_names(struct checkup *checkup) {
-  char path[SYSFS_PATH_BYTES], folder[64], entry[64];
+  char path[SYSFS_PATH_BYTES], folder[64], entry[NAME_BYTES];
   unsigned subsystem, namespace;
 
   if (!sysfs_link(checkup->address, "driver", checkup->driver, sizeof checkup->driver)) checkup->driver[0] = '\0';
   sysfs_path(path, checkup->address, "nvme");
-  first_entry(path, "nvme", checkup->controller, sizeof checkup->controller);
+  first_entry(path, "nvme", checkup->controller);
   if (checkup->controller[0] == '\0') return;
   (void)snprintf(folder, sizeof folder, "nvme/%s", checkup->controller);
   sysfs_path(path, checkup->address, folder);
-  first_entry(path, "nvme", entry, sizeof entry);
+  first_entry(path, "nvme", entry);
   if (sscanf(entry, "nvme%uc%*un%u", &subsystem, &namespace) == 2 ||
       sscanf(entry, "nvme%un%u", &subsystem, &namespace) == 2)
     (void)snprintf(checkup->disk, sizeof checkup->disk, "nvme%un%u", subsystem, namespace);
