@@ -235,6 +235,12 @@ struct spate_doctor_space {
 void spate_doctor_function_read(struct spate_doctor_function *function, struct spate_pcie_address address,
                                 const struct spate_doctor_space *space);
 
+/* The same of a whole path on a board: from the first bridge down to this device, which spate_pcie_enumerate() found.
+ * Returns the number of functions. Call it before and after a transfer. */
+#define SPATE_DOCTOR_PATH_MAX (SPATE_PCIE_BRIDGES_MAX + 1u)
+unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate_pcie_device *device,
+                                struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX]);
+
 /* ---- judging ---- */
 
 /*

@@ -4,7 +4,8 @@
 
 /* Device Status (7.5.3.5). */
 #define STATUS_CORRECTED   0x1u
-#define STATUS_UNCORRECTED 0x6u
+#define STATUS_NOT_FATAL   0x2u
+#define STATUS_FATAL       0x4u
 #define STATUS_UNSUPPORTED 0x8u
 
 #define UNSUPPORTED_REQUEST UINT32_C(0x00100000) /* in Uncorrectable Error Status */
@@ -24,13 +25,13 @@ static uint32_t corrected(const struct spate_doctor_errors *errors) {
   return errors->device_status & STATUS_CORRECTED ? ERROR_KIND_UNKNOWN : 0;
 }
 
-/* A request that a function does not support sets other bits, too (6.2.3.2.4.1): not fatal, corrected. It is told
- * apart, as whoever looks for devices provokes it. */
+/* A refused request (unsupported) sets the bit of errors that are not fatal, too (6.2.3.2.4.1). It is told apart from
+ * them, because whoever looks for devices provokes it. */
 static uint32_t uncorrected(const struct spate_doctor_errors *errors) {
   const bool refused = errors->uncorrectable & UNSUPPORTED_REQUEST || errors->device_status & STATUS_UNSUPPORTED;
 
   if ((errors->uncorrectable & ~UNSUPPORTED_REQUEST) != 0) return errors->uncorrectable & ~UNSUPPORTED_REQUEST;
-  return errors->device_status & STATUS_UNCORRECTED && !refused ? ERROR_KIND_UNKNOWN : 0;
+  return errors->device_status & (refused ? STATUS_FATAL : STATUS_FATAL | STATUS_NOT_FATAL) ? ERROR_KIND_UNKNOWN : 0;
 }
 
 static uint32_t unsupported(const struct spate_doctor_errors *errors) {
@@ -57,12 +58,10 @@ void spate_doctor_judge_errors_during(struct spate_doctor *doctor, const struct 
   for (unsigned i = 0; i < count; i++) {
     const struct spate_doctor_errors *old = &before[i].errors, *new = &after[i].errors;
     if (!old->known || !new->known) continue;
-    report(doctor, SPATE_DOCTOR_CORRECTED_DURING, &before[i],
-           corrected(old) == 0 ? corrected(new) : new->correctable & ~old->correctable,
+    report(doctor, SPATE_DOCTOR_CORRECTED_DURING, &before[i], corrected(new) & ~corrected(old),
            risen(old->corrected_count, new->corrected_count));
-    const uint32_t all_old = uncorrected(old) | unsupported(old), all_new = uncorrected(new) | unsupported(new);
     report(doctor, SPATE_DOCTOR_UNCORRECTED_DURING, &before[i],
-           all_old == 0 ? all_new : all_new & ~all_old & ~ERROR_KIND_UNKNOWN,
+           (uncorrected(new) | unsupported(new)) & ~(uncorrected(old) | unsupported(old)),
            risen(old->uncorrected_count, new->uncorrected_count));
   }
 }

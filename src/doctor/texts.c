@@ -58,9 +58,9 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(BUS_NUMBERS, ERROR, "The bridge passes requests on to buses {0} to {1}, and the next function is on bus {2}.",
          "Enumerate the buses again: something changed the bridge's bus numbers behind the system's back."),
     TEXT(MEMORY_OFF, ERROR, "Memory decoding is off (command register, bit 1), so registers cannot be reached.",
-         "Have the driver open the drive again, which turns it on, and look for whatever turned it off."),
+         "Have the driver open the drive again (Linux: unbind and bind it), and look for what turned it off."),
     TEXT(BUS_MASTER_OFF, ERROR, "Bus mastering is off (command register, bit 2), so the drive cannot reach memory.",
-         "Have the driver open the drive again, which turns it on, and look for whatever turned it off."),
+         "Have the driver open the drive again (Linux: unbind and bind it), and look for what turned it off."),
     TEXT(BAR_UNASSIGNED, ERROR, "BAR 0 has no address, so the drive's registers cannot be reached.",
          "Check the bridge's memory window (the device tree's ranges, the AXI BAR) and the system's log from when "
          "addresses were assigned."),

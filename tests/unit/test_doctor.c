@@ -389,6 +389,23 @@ static void what_was_there_before_a_transfer_is_no_news(void **state) {
   assert_int_equal(heard.findings[1].numbers[0], 0x1000);
 }
 
+/* Without error reporting there is Device Status alone. A refused request hides no fatal error that comes later. */
+static void a_fatal_error_beside_a_refused_request_is_news(void **state) {
+  (void)state;
+  static struct facts facts;
+  struct heard heard;
+
+  fill(&facts);
+  set(&facts, DRIVE, AER, UINT32_MAX, 0);
+  set(&facts, DRIVE, EXPRESS + 0x08, 0, 0xa0000);
+  memcpy(facts.config_after, facts.config, sizeof facts.config);
+  facts.config_after[DRIVE][(EXPRESS + 0x08) / 4] |= 0x40000;
+  (void)judge(&facts, &heard);
+  assert_int_equal(heard.count, 2);
+  assert_int_equal(heard.findings[0].code, SPATE_DOCTOR_UNSUPPORTED_BEFORE);
+  assert_int_equal(heard.findings[1].code, SPATE_DOCTOR_UNCORRECTED_DURING);
+}
+
 /* A switch between port and drive: its inside is no link. */
 static void inside_a_switch_there_is_no_link(void **state) {
   (void)state;
@@ -549,6 +566,7 @@ int main(void) {
       cmocka_unit_test(a_port_without_a_device_is_judged_alone),
       cmocka_unit_test(a_window_above_4_gib_reaches_a_bar_there),
       cmocka_unit_test(what_was_there_before_a_transfer_is_no_news),
+      cmocka_unit_test(a_fatal_error_beside_a_refused_request_is_news),
       cmocka_unit_test(inside_a_switch_there_is_no_link),
       cmocka_unit_test(what_is_not_known_is_not_judged),
       cmocka_unit_test(every_finding_has_texts),
