@@ -13,12 +13,13 @@
 #endif
 
 static const struct command *const commands[] = {
-    &command_format,    &command_record, &command_ls,      &command_info,    &command_verify, &command_check,
-    &command_extract,   &command_replay, &command_recover, &command_rm,      &command_health, &command_speedtest,
+    &command_format,    &command_record,  &command_ls,        &command_info,    &command_verify,
+    &command_check,     &command_extract, &command_replay,    &command_recover, &command_rm,
+    &command_health,    &command_doctor,  &command_speedtest,
 #ifdef SPATE_SIM
     &command_plan, /* it knows drives by the profiles of the virtual ones */
 #endif
-    &command_calibrate, &command_trim,   &command_erase,   &command_release,
+    &command_calibrate, &command_trim,    &command_erase,     &command_release,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
@@ -50,7 +51,8 @@ static void help(FILE *to) {
               "  spate extract rec.img run1.raw out.raw\n"
               "\n"
               "spate COMMAND --help explains a command, spate --version says which version this is.\n"
-              "Exit status: 0 done, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost.\n",
+              "Exit status: 0 done, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost,\n"
+              "5 doctor found something wrong.\n",
               to);
 }
 

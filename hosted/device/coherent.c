@@ -11,16 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__x86_64__) || defined(__i386__)
-
-/* The architecture has it so: caches snoop all DMA. */
-enum coherent coherent_of(const char *address) {
-  (void)address;
-  return COHERENT_YES;
-}
-
-#else
-
 static bool has(const char *folder, const char *name) {
   char path[PATH_MAX + 32];
 
@@ -46,7 +36,7 @@ static bool tree_says(char *node) {
   return false;
 }
 
-enum coherent coherent_of(const char *address) {
+static enum coherent coherent_in_tree(const char *address) {
   char path[SYSFS_PATH_BYTES], folder[PATH_MAX], node[PATH_MAX], link[PATH_MAX + 32];
 
   sysfs_path(path, address, "");
@@ -58,7 +48,13 @@ enum coherent coherent_of(const char *address) {
   return COHERENT_UNKNOWN;
 }
 
+enum coherent coherent_of(const char *address) {
+#if defined(__x86_64__) || defined(__i386__)
+  /* The architecture has it so: caches snoop all DMA. A copy of sysfs may be of another machine. */
+  if (strcmp(sysfs_root, SYSFS_SYSTEM) == 0) return COHERENT_YES;
 #endif
+  return coherent_in_tree(address);
+}
 
 void coherent_check(const char *address, enum coherent coherent) {
   if (coherent == COHERENT_YES) return;

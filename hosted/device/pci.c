@@ -18,13 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
+bool device_is_translated(const char *address) {
+  char group[64], path[SYSFS_PATH_BYTES], type[32];
+
+  if (!sysfs_link(address, "iommu_group", group, sizeof group)) return false;
+  (void)snprintf(path, sizeof path, "%s/kernel/iommu_groups/%s/type", sysfs_root, group);
+  return !sysfs_read(path, type, sizeof type) || strcmp(type, "identity") != 0;
+}
+
 /* Behind an IOMMU that translates, physical addresses lead nowhere, or somewhere else. */
 static void check_untranslated(const char *address) {
-  char group[64], path[128], type[32];
-
-  if (!sysfs_link(address, "iommu_group", group, sizeof group)) return;
-  (void)snprintf(path, sizeof path, "/sys/kernel/iommu_groups/%s/type", group);
-  if (sysfs_read(path, type, sizeof type) && strcmp(type, "identity") == 0) return;
+  if (!device_is_translated(address)) return;
   fail(EXIT_REFUSED, "%s is behind an IOMMU: vfio:%s is the way then", address, address);
 }
 

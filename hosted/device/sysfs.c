@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *sysfs_root = SYSFS_SYSTEM;
+
 bool sysfs_address(const char *text, char *address) {
   unsigned domain, bus, device, function;
   int end = -1;
@@ -25,7 +27,7 @@ bool sysfs_address(const char *text, char *address) {
 }
 
 void sysfs_path(char *path, const char *address, const char *name) {
-  (void)snprintf(path, SYSFS_PATH_BYTES, "/sys/bus/pci/devices/%s/%s", address, name);
+  (void)snprintf(path, SYSFS_PATH_BYTES, "%s/bus/pci/devices/%s/%s", sysfs_root, address, name);
 }
 
 bool sysfs_exists(const char *address) {

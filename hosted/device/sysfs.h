@@ -8,6 +8,10 @@
 #include <stdint.h>
 
 #define SYSFS_PATH_BYTES 512u
+#define SYSFS_SYSTEM     "/sys"
+
+/* Where sysfs is: SYSFS_SYSTEM, unless somebody wants a copy of it to be looked at. */
+extern const char *sysfs_root;
 
 /* 0000:01:00.0, also without the domain: 01:00.0. False: it is neither. `address` has 13 bytes of room. */
 bool sysfs_address(const char *text, char *address);

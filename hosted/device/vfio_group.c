@@ -51,8 +51,7 @@ static void check_coherent(const char *address) {
 
 /* ---- the group ---- */
 
-/* Names of the other functions of the group whose driver stands in the way. */
-static void list_others(const char *address, char *others, size_t others_bytes) {
+void vfio_others(const char *address, char *others, size_t others_bytes) {
   char path[SYSFS_PATH_BYTES];
   size_t used = 0;
 
@@ -80,7 +79,7 @@ static void check_viable(const char *address, int group, const char *number) {
   if (ioctl(group, VFIO_GROUP_GET_STATUS, &status) != 0)
     fail(EXIT_FAILED, "VFIO group %s: %s", number, strerror(errno));
   if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) != 0) return;
-  list_others(address, others, sizeof others);
+  vfio_others(address, others, sizeof others);
   fail(EXIT_REFUSED,
        "%s shares IOMMU group %s with functions that the kernel uses:%s. The IOMMU cannot keep them apart; a slot "
        "behind a root port with ACS has a group of its own",

@@ -11,6 +11,7 @@ enum exit_status {
   EXIT_USAGE = 2,   /* the command line is wrong: nothing was touched */
   EXIT_REFUSED = 3, /* it would lose something, or is not allowed: nothing was changed */
   EXIT_LOST = 4,    /* done, but data were lost or do not compare; the sentence says how much */
+  EXIT_FOUND = 5,   /* done, and something is wrong with what was looked at */
 };
 
 __attribute__((noreturn, format(printf, 2, 3))) void fail(enum exit_status status, const char *format, ...);

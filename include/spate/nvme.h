@@ -91,6 +91,12 @@ enum spate_nvme_sanitize_capability {
   SPATE_NVME_CAN_SANITIZE_OVERWRITE = 4,
 };
 
+/* From the same log: how often it slowed down because of heat. Counters do not wrap in a drive's life. */
+struct spate_nvme_throttling {
+  uint64_t transitions, seconds; /* by host or drive controlled thermal management, light and heavy together */
+  uint64_t hot_minutes;          /* above the warning or the critical limit */
+};
+
 /* Identify Controller and CAP, decoded. Strings are trimmed and NUL terminated, non-printable bytes replaced by '?'. */
 struct spate_nvme_identity {
   char serial[21], model[41], firmware[9];
@@ -347,10 +353,13 @@ const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *contr
 /*
  * What a drive says of itself, decoded from pages that somebody else read: another driver, or a file. The Identify
  * Controller data structure (4096 bytes, 5.15.2.2; fields that come from CAP and VS stay as they are) and the
- * SMART / Health log (512 bytes; `sequence` rises). Both at a multiple of 8.
+ * SMART / Health log (512 bytes; `sequence` rises). All at a multiple of 8.
  */
 void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void *page);
 void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log);
+void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, const void *log);
+/* Identify Namespace (5.15.2.1, 4096 bytes) of this namespace. False: it is not active. */
+bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid, const void *page);
 
 /* Features; waiting. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on);

@@ -33,6 +33,12 @@ void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log)
   health->sequence++;
 }
 
+void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, const void *log) {
+  throttling->hot_minutes = (uint64_t)nvme_dword(log, 192) + nvme_dword(log, 196);
+  throttling->transitions = (uint64_t)nvme_dword(log, 216) + nvme_dword(log, 220);
+  throttling->seconds = (uint64_t)nvme_dword(log, 224) + nvme_dword(log, 228);
+}
+
 void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
   const uint64_t power_cycles = controller->health.power_cycles;
   const uint64_t unsafe_shutdowns = controller->health.unsafe_shutdowns;

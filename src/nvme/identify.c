@@ -115,25 +115,29 @@ static uint16_t format_bytes(uint32_t format) {
   return (uint16_t)((format & 0xffffu) != 0 || shift < 9u || shift > 15u ? 0 : 1u << shift);
 }
 
-enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid, struct spate_nvme_namespace *out) {
-  const uint8_t *data = controller->data;
+bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid, const void *page) {
+  const uint8_t *data = page;
 
-  *out = (struct spate_nvme_namespace){.nsid = nsid};
-  if (nsid == 0 || nsid > controller->identity.namespaces_max) return SPATE_E_NO_NAMESPACE;
-  const enum spate_error error = identify(controller, NVME_IDENTIFY_NAMESPACE, nsid);
-  if (error != SPATE_OK) return error;
-  out->blocks = nvme_qword(data, 0);
-  if (out->blocks == 0) return SPATE_E_NO_NAMESPACE; /* inactive: all zeros */
+  *out = (struct spate_nvme_namespace){.nsid = nsid, .blocks = nvme_qword(data, 0)};
+  if (out->blocks == 0) return false; /* inactive: all zeros */
   out->formats = (uint8_t)(data[25] < 16u ? data[25] + 1u : 16u);
   out->format = data[26] & 0xfu;
   for (unsigned i = 0; i < out->formats; i++) {
     out->format_block_bytes[i] = format_bytes(nvme_dword(data, 128 + 4u * i));
   }
-  if (out->format >= out->formats) return SPATE_OK; /* block_bytes 0: no format anyone knows */
+  if (out->format >= out->formats) return true; /* block_bytes 0: no format anyone knows */
   const uint32_t format = nvme_dword(data, 128 + 4u * out->format);
   out->metadata = (format & 0xffffu) != 0 || (data[29] & 7u) != 0; /* bytes beside each block, or protection */
   if (!out->metadata) out->block_bytes = out->format_block_bytes[out->format];
-  return SPATE_OK;
+  return true;
+}
+
+enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid, struct spate_nvme_namespace *out) {
+  *out = (struct spate_nvme_namespace){.nsid = nsid};
+  if (nsid == 0 || nsid > controller->identity.namespaces_max) return SPATE_E_NO_NAMESPACE;
+  const enum spate_error error = identify(controller, NVME_IDENTIFY_NAMESPACE, nsid);
+  if (error != SPATE_OK) return error;
+  return spate_nvme_namespace_decode(out, nsid, controller->data) ? SPATE_OK : SPATE_E_NO_NAMESPACE;
 }
 
 static uint64_t folded(uint64_t mark, uint64_t more) { return (mark << 7 | mark >> 57) ^ more; }

@@ -7,18 +7,10 @@
  */
 #include "internal.h"
 
-/* Capability pointers come from the device: a loop in them must end. 48 dwords fit between 0x40 and 0xff. */
-#define CAPABILITIES_MAX 48u
+static uint32_t read_register(const void *function, unsigned offset) { return pcie_read(function, offset); }
 
 uint16_t pcie_find_express(const struct pcie_function *function) {
-  if (!(pcie_read(function, PCI_COMMAND) & PCI_STATUS_CAPABILITIES)) return 0;
-  uint32_t offset = pcie_read(function, PCI_CAPABILITIES) & 0xfc;
-  for (unsigned hop = 0; hop < CAPABILITIES_MAX && offset >= 0x40; hop++) {
-    uint32_t capability = pcie_read(function, offset);
-    if ((capability & 0xff) == 0x10) return (uint16_t)offset;
-    offset = (capability >> 8) & 0xfc;
-  }
-  return 0;
+  return pcie_find_capability(read_register, function, CAPABILITY_EXPRESS);
 }
 
 static bool deadline_passed(const struct pcie_tree *tree) { return spate_port_ticks() >= tree->deadline_ticks; }

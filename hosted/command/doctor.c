@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong on the way from the root port to the namespace, and what to do. Writes nothing. */
+#include "../doctor/checkup.h"
+
+#include "../device/sysfs.h"
+#include "../target/admin.h"
+#include "command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { SYSFS = 1000, LIST };
+
+static const struct option options[] = {
+    {"sysfs", required_argument, NULL, SYSFS}, {"list", no_argument, NULL, LIST}, OPTIONS_COMMON};
+
+static enum spate_doctor_severity worst;
+
+static void check(enum checkup_kind kind, enum checkup_use use, const char *address) {
+  static struct checkup checkup;
+
+  checkup_begin(&checkup, kind, use, address);
+  checkup_run(&checkup);
+  if (checkup.doctor.worst > worst) worst = checkup.doctor.worst;
+  if (kind != CHECKUP_MACHINE || checkup.finding_count > 0) checkup_print(&checkup);
+}
+
+/* 0000:01:00.0, vfio:0000:01:00.0, pci:0000:01:00.0, /dev/nvme0n1. */
+static enum checkup_use drive_named(const char *word, char *address) {
+  const struct target target = {.name = word, .kind = strchr(word, '/') != NULL ? TARGET_DEVICE : TARGET_DRIVE};
+  const enum checkup_use use = strncmp(word, "vfio:", 5) == 0  ? CHECKUP_VFIO
+                               : strncmp(word, "pci:", 4) == 0 ? CHECKUP_PCI
+                                                               : CHECKUP_KERNEL;
+
+  if (sysfs_address(word, address) || admin_pci_address(&target, address)) return use;
+  if (access(word, F_OK) != 0 && strchr(word, '/') != NULL) fail(EXIT_FAILED, "%s is not there", word);
+  command_usage(&command_doctor,
+                "\"%s\" is no NVMe drive: 0000:01:00.0, vfio:0000:01:00.0 and /dev/nvme0n1 are names of one", word);
+}
+
+static void see(void *context, enum checkup_kind kind, const char *address) {
+  (void)context;
+  check(kind, CHECKUP_KERNEL, address);
+}
+
+static void check_all(void) {
+  static struct checkup machine;
+
+  if (checkup_discover(see, NULL) > 0) return;
+  checkup_begin(&machine, CHECKUP_MACHINE, CHECKUP_KERNEL, "");
+  checkup_found(&machine, SPATE_DOCTOR_NO_DRIVE, NULL, 0, 0);
+  worst = machine.doctor.worst;
+  checkup_print(&machine);
+}
+
+static enum exit_status run(int count, char **words) {
+  enum checkup_use use = CHECKUP_KERNEL;
+  char address[13] = "";
+  bool list = false;
+
+  for (int option; (option = command_option(&command_doctor, count, words, options)) != -1;) {
+    if (option == SYSFS) sysfs_root = optarg;
+    if (option == LIST) list = true;
+  }
+  if (count - optind > 1 || (list && count > optind))
+    command_usage(&command_doctor, "doctor takes one TARGET, or none for all drives");
+  if (list) {
+    checkup_print_codes(command_json);
+    return EXIT_DONE;
+  }
+  if (count > optind) use = drive_named(words[optind], address);
+  checkup_print_begin(command_json);
+  if (address[0] != '\0')
+    check(CHECKUP_DRIVE, use, address);
+  else
+    check_all();
+  check(CHECKUP_MACHINE, use, "");
+  checkup_print_end(worst);
+  return worst > SPATE_DOCTOR_NOTE ? EXIT_FOUND : EXIT_DONE;
+}
+
+const struct command command_doctor = {
+    "doctor", "say what is wrong between the root port and the drive, and what to do",
+    "Usage: spate doctor [TARGET] [options]\n"
+    "\n"
+    "Walks from the root port to the namespace and says in one sentence each what is wrong and what to do: link, "
+    "payload\n"
+    "sizes, addresses, bus mastering, errors before and after it has read 256 MiB, controller, health, namespaces.\n"
+    "Writes nothing to the drive, to configuration space or to files.\n"
+    "\n"
+    "TARGET is an NVMe drive: 0000:01:00.0 or /dev/nvme0n1; as vfio:0000:01:00.0 or pci:0000:01:00.0, what these need "
+    "is\n"
+    "looked at, too. Without it, all NVMe drives are checked, and the ports with nothing below them.\n"
+    "\n"
+    "Without root it does what it can, and says which checks were not made, and how they can be. The exit status is 0\n"
+    "when nothing is wrong, notes aside, and 5 when there is a warning or an error.\n"
+    "\n"
+    "  --list                 all findings that there are, with what to do\n"
+    "  --sysfs FOLDER         look at this copy of another machine's /sys, and ask no drive\n" HELP_COMMON "\n"
+    "  spate doctor\n"
+    "  spate doctor 0000:01:00.0\n"
+    "  spate doctor vfio:0000:01:00.0 --output-format=json\n"
+    "  spate doctor /dev/nvme0n1\n",
+    run};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What sysfs tells of the functions on the path: configuration space, and beside it what anybody may read. */
+#include "../device/sysfs.h"
+#include "checkup.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONFIG_BYTES    4096u
+#define RESOURCE_UNSET  UINT64_C(0x20000000) /* the kernel's IORESOURCE_UNSET */
+#define SPEED_CODE_LAST 6u
+
+/* ---- configuration space ---- */
+
+struct config {
+  uint32_t dwords[CONFIG_BYTES / 4u];
+  unsigned bytes;
+};
+
+static uint32_t read_config(const void *context, unsigned offset) {
+  return ((const struct config *)context)->dwords[offset / 4u];
+}
+
+/* 64 bytes without root; all that there is with it. */
+static void load_config(struct config *config, const char *address) {
+  char path[SYSFS_PATH_BYTES];
+  ssize_t got = 1;
+
+  config->bytes = 0;
+  sysfs_path(path, address, "config");
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  while (got > 0 && config->bytes < CONFIG_BYTES) {
+    got = pread(fd, (uint8_t *)config->dwords + config->bytes, CONFIG_BYTES - config->bytes, (off_t)config->bytes);
+    if (got > 0) config->bytes += (unsigned)got;
+  }
+  (void)close(fd);
+  config->bytes &= ~3u;
+}
+
+static struct spate_pcie_address address_of(const char *text) {
+  unsigned domain, bus, device, function;
+
+  if (sscanf(text, "%4x:%2x:%2x.%1x", &domain, &bus, &device, &function) != 4) return (struct spate_pcie_address){0};
+  return (struct spate_pcie_address){(uint8_t)bus, (uint8_t)device, (uint8_t)function};
+}
+
+/* ---- files beside it ---- */
+
+/* "8.0 GT/s PCIe" as the code of the Link Status register; 0: it is none. */
+static uint8_t speed_code(const char *address, const char *name) {
+  char path[SYSFS_PATH_BYTES], text[32];
+
+  sysfs_path(path, address, name);
+  if (!sysfs_read(path, text, sizeof text)) return 0;
+  const double mts = strtod(text, NULL) * 1000.0;
+  for (uint8_t code = 1; code <= SPEED_CODE_LAST; code++)
+    if (mts > spate_pcie_speed_mts(code) - 1.0 && mts < spate_pcie_speed_mts(code) + 1.0) return code;
+  return 0;
+}
+
+static uint8_t lanes(const char *address, const char *name) {
+  uint64_t number;
+
+  return sysfs_number(address, name, &number) && number <= 32 ? (uint8_t)number : 0;
+}
+
+/* Where configuration space was not readable that far: anybody may read these. */
+static void read_link(struct spate_doctor_function *function, const char *address) {
+  if (function->kind != SPATE_DOCTOR_KIND_UNKNOWN) return;
+  function->link = (struct spate_pcie_link){.speed = speed_code(address, "current_link_speed"),
+                                            .speed_max = speed_code(address, "max_link_speed"),
+                                            .width = lanes(address, "current_link_width"),
+                                            .width_max = lanes(address, "max_link_width"),
+                                            .up = true};
+}
+
+/* BAR 0's line: first address, last address, flags. Its size is nowhere else to be had without writing. */
+static void read_bar(struct spate_doctor_function *function, const char *address) {
+  char path[SYSFS_PATH_BYTES], text[128];
+  uint64_t first, last, flags;
+
+  sysfs_path(path, address, "resource");
+  if (!sysfs_read(path, text, sizeof text) ||
+      sscanf(text, "%" SCNx64 " %" SCNx64 " %" SCNx64, &first, &last, &flags) != 3 || last <= first)
+    return;
+  function->bar0_bytes = last - first + 1u;
+  if (flags & RESOURCE_UNSET) function->bar0 = 0;
+}
+
+/* The sum of a file of the kernel's counters, "BadTLP 3" a line, without requests that were refused as unsupported:
+ * whoever looks for devices provokes these. False: the kernel does not count here. */
+static bool read_counter(const char *address, const char *name, uint64_t *sum) {
+  char path[SYSFS_PATH_BYTES], kind[64];
+  uint64_t count;
+
+  sysfs_path(path, address, name);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  while (fscanf(file, "%63s %" SCNu64, kind, &count) == 2)
+    if (strncmp(kind, "TOTAL_", 6) != 0 && strcmp(kind, "UnsupReq") != 0) *sum += count;
+  (void)fclose(file);
+  return true;
+}
+
+static void read_counters(struct spate_doctor_errors *errors, const char *address) {
+  const bool corrected = read_counter(address, "aer_dev_correctable", &errors->corrected_count);
+  const bool fatal = read_counter(address, "aer_dev_fatal", &errors->uncorrected_count);
+  const bool other = read_counter(address, "aer_dev_nonfatal", &errors->uncorrected_count);
+
+  errors->known = errors->known || corrected || fatal || other;
+}
+
+/* ---- the path ---- */
+
+static void read_function(struct checkup_path *path, const char *address) {
+  static struct config config;
+  struct spate_doctor_function *function = &path->functions[path->count];
+
+  (void)snprintf(path->addresses[path->count++], sizeof path->addresses[0], "%s", address);
+  load_config(&config, address);
+  const struct spate_doctor_space space = {.read = read_config, .context = &config, .bytes = config.bytes};
+  spate_doctor_function_read(function, address_of(address), &space);
+  if (config.bytes < path->config_bytes) path->config_bytes = config.bytes;
+  read_link(function, address);
+  read_bar(function, address);
+  read_counters(&function->errors, address);
+}
+
+bool checkup_read_path(struct checkup_path *path, const char *address) {
+  char link[SYSFS_PATH_BYTES], whole[PATH_MAX], part[13], *rest = NULL;
+
+  path->count = 0;
+  path->config_bytes = CONFIG_BYTES;
+  sysfs_path(link, address, "");
+  if (realpath(link, whole) == NULL) return false;
+  for (char *name = strtok_r(whole, "/", &rest); name != NULL; name = strtok_r(NULL, "/", &rest))
+    if (path->count < CHECKUP_FUNCTIONS_MAX && strlen(name) == 12 && sysfs_address(name, part))
+      read_function(path, part);
+  return path->count > 0;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is wrong between the root port and the namespace: one sentence that says what, one that says what to do.
+ *
+ * The caller gathers facts: of each function on the path, from the root port down to the drive; of the controller's
+ * registers; of the pages that the drive gives. The functions here judge the facts, and report findings through a
+ * callback. They change nothing, wait for nothing and keep nothing. The facts come from configuration space through a
+ * callback (ECAM on a board, sysfs on Linux), so the same judgement and the same texts serve both.
+ *
+ * Facts may be missing: what is not known is not judged. Whatever a device says is only compared, never followed.
+ */
+#ifndef SPATE_DOCTOR_H
+#define SPATE_DOCTOR_H
+
+#include <spate/nvme.h>
+#include <spate/pcie.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum spate_doctor_severity {
+  SPATE_DOCTOR_NOTE,    /* worth knowing; nothing is wrong */
+  SPATE_DOCTOR_WARNING, /* it works, but more slowly than it could, or not for long */
+  SPATE_DOCTOR_ERROR,   /* it does not work, or data are at risk */
+  SPATE_DOCTOR_UNDONE,  /* not a finding: a check that could not be made, and how it can be */
+};
+
+/* In the order of the path. What the numbers of a finding are stands with its texts: src/doctor/texts.c. */
+enum spate_doctor_code {
+  /* links */
+  SPATE_DOCTOR_SLOT_EMPTY,
+  SPATE_DOCTOR_LINK_DOWN,
+  SPATE_DOCTOR_LINK_TRAINING,
+  SPATE_DOCTOR_DEVICE_SILENT,
+  SPATE_DOCTOR_LINK_SLOW,
+  SPATE_DOCTOR_LINK_SPEED_LIMITED,
+  SPATE_DOCTOR_LINK_NARROW,
+  SPATE_DOCTOR_PORT_SLOWER,
+  SPATE_DOCTOR_PORT_NARROWER,
+  SPATE_DOCTOR_PAYLOAD_UNSUPPORTED,
+  SPATE_DOCTOR_PAYLOAD_MISMATCH,
+  SPATE_DOCTOR_PAYLOAD_SMALL,
+  SPATE_DOCTOR_READ_REQUEST_RESERVED,
+  SPATE_DOCTOR_READ_REQUEST_SMALL,
+  SPATE_DOCTOR_ASPM_ON,
+
+  /* configuration space */
+  SPATE_DOCTOR_FUNCTION_SILENT,
+  SPATE_DOCTOR_WRONG_CLASS,
+  SPATE_DOCTOR_POWER_STATE,
+  SPATE_DOCTOR_BUS_NUMBERS,
+  SPATE_DOCTOR_MEMORY_OFF,
+  SPATE_DOCTOR_BUS_MASTER_OFF,
+  SPATE_DOCTOR_BAR_UNASSIGNED,
+  SPATE_DOCTOR_APERTURE_SMALL,
+  SPATE_DOCTOR_BAR_OUTSIDE_WINDOW,
+
+  /* errors on the way */
+  SPATE_DOCTOR_CORRECTED_BEFORE,
+  SPATE_DOCTOR_UNCORRECTED_BEFORE,
+  SPATE_DOCTOR_UNSUPPORTED_BEFORE,
+  SPATE_DOCTOR_CORRECTED_DURING,
+  SPATE_DOCTOR_UNCORRECTED_DURING,
+  SPATE_DOCTOR_TRANSFER_FAILED,
+
+  /* controller */
+  SPATE_DOCTOR_REGISTERS_GONE,
+  SPATE_DOCTOR_CONTROLLER_FATAL,
+  SPATE_DOCTOR_CONTROLLER_NOT_READY,
+  SPATE_DOCTOR_CONTROLLER_SHUT_DOWN,
+  SPATE_DOCTOR_CONTROLLER_BUSY,
+  SPATE_DOCTOR_CONTROLLER_DEAD,
+  SPATE_DOCTOR_COMMAND_SET,
+  SPATE_DOCTOR_PAGE_SIZE,
+
+  /* drive */
+  SPATE_DOCTOR_SPARE_LOW,
+  SPATE_DOCTOR_UNRELIABLE,
+  SPATE_DOCTOR_READ_ONLY,
+  SPATE_DOCTOR_BACKUP_FAILED,
+  SPATE_DOCTOR_WORN,
+  SPATE_DOCTOR_WEARING,
+  SPATE_DOCTOR_MEDIA_ERRORS,
+  SPATE_DOCTOR_TOO_HOT,
+  SPATE_DOCTOR_HOT,
+  SPATE_DOCTOR_TEMPERATURE_WARNING,
+  SPATE_DOCTOR_THROTTLED,
+  SPATE_DOCTOR_THROTTLED_BEFORE,
+
+  /* namespace */
+  SPATE_DOCTOR_NO_NAMESPACE,
+  SPATE_DOCTOR_NAMESPACE_METADATA,
+  SPATE_DOCTOR_NAMESPACE_FORMAT,
+
+  /* Linux */
+  SPATE_DOCTOR_NO_DRIVE,
+  SPATE_DOCTOR_NO_DRIVER,
+  SPATE_DOCTOR_FOREIGN_DRIVER,
+  SPATE_DOCTOR_TAKEN,
+  SPATE_DOCTOR_NOT_COHERENT,
+  SPATE_DOCTOR_COHERENCY_UNKNOWN,
+  SPATE_DOCTOR_IOMMU_NONE,
+  SPATE_DOCTOR_IOMMU_ACTIVE,
+  SPATE_DOCTOR_IOMMU_SHARED,
+  SPATE_DOCTOR_VFIO_MISSING,
+  SPATE_DOCTOR_VFIO_FORBIDDEN,
+  SPATE_DOCTOR_MEMORY_LOCK_SMALL,
+  SPATE_DOCTOR_HUGE_PAGES_MISSING,
+  SPATE_DOCTOR_IO_URING_MISSING,
+  SPATE_DOCTOR_IO_URING_FORBIDDEN,
+
+  /* not done */
+  SPATE_DOCTOR_UNDONE_CONFIGURATION,
+  SPATE_DOCTOR_UNDONE_REGISTERS,
+  SPATE_DOCTOR_UNDONE_DRIVE,
+  SPATE_DOCTOR_UNDONE_TRANSFER,
+
+  SPATE_DOCTOR_COUNT
+};
+
+/* ---- facts ---- */
+
+/* Errors that a function has seen since somebody cleared the bits, or counted. */
+struct spate_doctor_errors {
+  bool known;               /* of what follows, something is */
+  uint8_t device_status;    /* Device Status (7.5.3.5): 0 corrected, 1 not fatal, 2 fatal, 3 unsupported request */
+  uint32_t correctable;     /* Correctable Error Status (7.8.4.5) */
+  uint32_t uncorrectable;   /* Uncorrectable Error Status (7.8.4.2) */
+  uint64_t corrected_count; /* by an operating system that counts */
+  uint64_t uncorrected_count;
+};
+
+enum spate_doctor_kind {
+  SPATE_DOCTOR_KIND_UNKNOWN, /* its PCI Express capability could not be read, or it has none */
+  SPATE_DOCTOR_ENDPOINT,
+  SPATE_DOCTOR_INTEGRATED, /* an endpoint without a link */
+  SPATE_DOCTOR_ROOT_PORT,
+  SPATE_DOCTOR_UPSTREAM_PORT,
+  SPATE_DOCTOR_DOWNSTREAM_PORT,
+};
+
+/* A function on the path. Sizes that were not read are 0. */
+struct spate_doctor_function {
+  struct spate_pcie_address address;
+
+  /* the header */
+  bool header_known;
+  bool silent; /* its vendor id reads all ones */
+  bool bridge;
+  uint16_t command;
+  uint32_t class_code;                    /* 24 bits */
+  uint64_t bar0;                          /* the bus address; 0: not assigned. Not of bridges */
+  uint64_t bar0_bytes;                    /* configuration space does not say: from whoever sized it; 0: not known */
+  uint8_t secondary_bus, subordinate_bus; /* of a bridge, and so are the windows. bytes 0: closed */
+  struct spate_pcie_window memory, prefetchable;
+
+  /* PCI Express capability */
+  enum spate_doctor_kind kind;
+  struct spate_pcie_link link; /* speed_max and width_max are its own alone; speed 0: not known */
+  bool link_reported;          /* a port that tells whether its link is up (link.up), or in training */
+  bool link_training;
+  bool slot, present; /* a port has a slot, and there is something in it */
+  uint8_t target_speed;
+  uint8_t aspm; /* what is turned on: 1 L0s, 2 L1 */
+  uint16_t payload_bytes, payload_bytes_max;
+  uint8_t read_request_code; /* 128 << code bytes */
+
+  bool power_known;
+  uint8_t power_state; /* 0 … 3: D0 … D3hot */
+  struct spate_doctor_errors errors;
+};
+
+/* NVMe 1.4, 3.1. Each reads all ones of a drive that is gone. */
+struct spate_doctor_registers {
+  uint64_t capabilities;
+  uint32_t configuration, status;
+};
+
+/* What the drive says of itself before and after the transfer; `after` is NULL where there was none. */
+struct spate_doctor_drive {
+  const struct spate_nvme_identity *identity;
+  const struct spate_nvme_health *health;
+  const struct spate_nvme_throttling *throttling, *throttling_after;
+};
+
+/* ---- findings ---- */
+
+#define SPATE_DOCTOR_NUMBERS 4u
+
+struct spate_doctor_finding {
+  enum spate_doctor_code code;
+  const struct spate_doctor_function *function; /* where; NULL: the drive itself, or the machine */
+  uint64_t numbers[SPATE_DOCTOR_NUMBERS];
+  const char *name; /* that the texts mention: a driver's, say; NULL: they mention none */
+};
+
+/* Who hears of them. `worst` is the worst severity so far; spate_doctor_report() raises it. */
+struct spate_doctor {
+  void (*found)(void *context, const struct spate_doctor_finding *finding);
+  void *context;
+  enum spate_doctor_severity worst; /* never UNDONE */
+};
+
+void spate_doctor_report(struct spate_doctor *doctor, const struct spate_doctor_finding *finding);
+
+/* The code's name without the prefix, e.g. "LINK_SLOW". Never NULL. */
+const char *spate_doctor_name(enum spate_doctor_code code);
+enum spate_doctor_severity spate_doctor_severity_of(enum spate_doctor_code code);
+/* "note", "warning", "error", "not done". */
+const char *spate_doctor_severity_name(enum spate_doctor_severity severity);
+
+/* What is wrong, and what to do: a sentence each, NUL terminated, cut at `bytes`. Returns `to`. Without a finding
+ * (NULL) its numbers and names are "...". */
+#define SPATE_DOCTOR_SENTENCE_BYTES 512u
+char *spate_doctor_problem(char *to, size_t bytes, enum spate_doctor_code code,
+                           const struct spate_doctor_finding *finding);
+char *spate_doctor_advice(char *to, size_t bytes, enum spate_doctor_code code,
+                          const struct spate_doctor_finding *finding);
+
+/* ---- gathering ---- */
+
+/* A function's configuration space: `read` gives the dword at a multiple of 4 below `bytes`, which is 64 where no
+ * capability can be read (Linux without root), 256, or 4096. */
+struct spate_doctor_space {
+  uint32_t (*read)(const void *context, unsigned offset);
+  const void *context;
+  unsigned bytes;
+};
+
+/* Everything that configuration space tells. At most 700 reads, whatever it holds. */
+void spate_doctor_function_read(struct spate_doctor_function *function, struct spate_pcie_address address,
+                                const struct spate_doctor_space *space);
+
+/* The same of a whole path on a board: from the first bridge down to this device, which spate_pcie_enumerate() found.
+ * Returns the number of functions. Call it before and after a transfer. */
+#define SPATE_DOCTOR_PATH_MAX (SPATE_PCIE_BRIDGES_MAX + 1u)
+unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate_pcie_device *device,
+                                struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX]);
+
+/* ---- judging ---- */
+
+/*
+ * The functions from the root port (or the first that is known) down to the drive, `count` of them. `in_use`: a driver
+ * has the drive, so that it has to be able to work: decoding, bus mastering.
+ */
+void spate_doctor_judge_path(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
+                             bool in_use);
+/* A port with nothing below it. */
+void spate_doctor_judge_port(struct spate_doctor *doctor, const struct spate_doctor_function *port);
+
+/* What each function of the path had seen before a transfer, and what it has seen since. */
+void spate_doctor_judge_errors_before(struct spate_doctor *doctor, const struct spate_doctor_function *path,
+                                      unsigned count);
+void spate_doctor_judge_errors_during(struct spate_doctor *doctor, const struct spate_doctor_function *before,
+                                      const struct spate_doctor_function *after, unsigned count);
+
+void spate_doctor_judge_registers(struct spate_doctor *doctor, const struct spate_doctor_registers *registers,
+                                  bool in_use);
+void spate_doctor_judge_drive(struct spate_doctor *doctor, const struct spate_doctor_drive *drive);
+/* Of the namespaces that are active; 0 of them is a finding, too. */
+void spate_doctor_judge_namespaces(struct spate_doctor *doctor, const struct spate_nvme_namespace *namespaces,
+                                   unsigned count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The facts of a path on a board: configuration space as enumeration reaches it. */
+#include "internal.h"
+
+#define SPACE_BYTES 4096u
+
+struct place {
+  struct spate_pcie_host *host;
+  struct spate_pcie_address at;
+};
+
+static uint32_t read_config(const void *context, unsigned offset) {
+  const struct place *place = context;
+
+  return place->host->ops->config_read(place->host, place->at, (uint16_t)offset);
+}
+
+static void read_function(struct spate_pcie_host *host, struct spate_pcie_address at,
+                          struct spate_doctor_function *function) {
+  const struct place place = {.host = host, .at = at};
+  const struct spate_doctor_space space = {.read = read_config, .context = &place, .bytes = SPACE_BYTES};
+
+  spate_doctor_function_read(function, at, &space);
+}
+
+unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate_pcie_device *device,
+                                struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX]) {
+  unsigned count = 1;
+
+  for (uint8_t above = device->saved.above; above > 0; above = host->bridges[above - 1u].above)
+    count++;
+  unsigned index = count - 1u;
+  read_function(host, device->address, &path[index]);
+  path[index].bar0_bytes = device->bar0_bytes;
+  if (device->bar0 == 0) path[index].bar0 = 0; /* it has no place, whatever the register holds */
+  for (uint8_t above = device->saved.above; above > 0; above = host->bridges[above - 1u].above)
+    read_function(host, host->bridges[above - 1u].at, &path[--index]);
+  return count;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. */
+#ifndef SPATE_DOCTOR_INTERNAL_H
+#define SPATE_DOCTOR_INTERNAL_H
+
+#include <spate/doctor.h>
+
+/*
+ * Texts have places for what a finding brings. A digit is an index into its numbers:
+ *
+ *   {0}   decimal            {0x}  hexadecimal       {0b}  bytes, with a unit     {0s}  link speed
+ *   {0d}  power state        {0a}  ASPM states       {0c}  correctable errors     {0u}  uncorrectable errors
+ *   {n}   its name
+ */
+struct doctor_text {
+  const char *name;
+  enum spate_doctor_severity severity;
+  const char *problem, *advice;
+};
+
+/* texts.c; also for codes that are none. Never NULL. */
+const struct doctor_text *doctor_text_of(enum spate_doctor_code code);
+
+/* In Correctable and Uncorrectable Error Status, where only Device Status tells: a bit that no error has there. */
+#define ERROR_KIND_UNKNOWN UINT32_C(0x80000000)
+
+/* header.c: command register, addresses, bus numbers, power. `path` leads to the function at `index`. */
+void doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
+                         unsigned index, bool in_use);
+/* links.c: the link above the function at `index`, and its payload sizes. */
+void doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
+                       unsigned index);
+void doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sentences: the texts with what a finding brings in their places. */
+#include "internal.h"
+
+struct sentence {
+  char *to;
+  size_t bytes, used; /* one byte is left for the end */
+};
+
+static void put(struct sentence *sentence, char character) {
+  if (sentence->used + 1u < sentence->bytes) sentence->to[sentence->used++] = character;
+}
+
+static void put_text(struct sentence *sentence, const char *text) {
+  for (; *text != '\0'; text++)
+    put(sentence, *text);
+}
+
+static void put_number(struct sentence *sentence, uint64_t number, unsigned base) {
+  char digits[24];
+  unsigned count = 0;
+
+  do {
+    digits[count++] = "0123456789abcdef"[number % base];
+    number /= base;
+  } while (number != 0);
+  while (count > 0)
+    put(sentence, digits[--count]);
+}
+
+static void put_bytes(struct sentence *sentence, uint64_t bytes) {
+  static const char *const units[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
+  unsigned unit = 0;
+
+  while (unit + 1u < sizeof units / sizeof units[0] && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    unit++;
+  }
+  put_number(sentence, bytes, 10);
+  put_text(sentence, units[unit]);
+}
+
+static void put_speed(struct sentence *sentence, uint64_t code) {
+  const uint32_t mts = spate_pcie_speed_mts((uint8_t)(code < UINT8_MAX ? code : UINT8_MAX));
+
+  if (mts == 0) {
+    put_text(sentence, "an unknown speed");
+    return;
+  }
+  put_number(sentence, mts / 1000u, 10);
+  if (mts % 1000u != 0) {
+    put(sentence, '.');
+    put_number(sentence, mts % 1000u / 100u, 10);
+  }
+  put_text(sentence, " GT/s");
+}
+
+static const char *const correctable[32] = {
+    [0] = "receiver error",
+    [6] = "bad TLP",
+    [7] = "bad DLLP",
+    [8] = "replay number rollover",
+    [12] = "replay timeout",
+    [13] = "advisory non-fatal error",
+    [14] = "corrected internal error",
+    [15] = "header log overflow",
+};
+
+static const char *const uncorrectable[32] = {
+    [4] = "data link protocol error",
+    [5] = "surprise down",
+    [12] = "poisoned TLP",
+    [13] = "flow control error",
+    [14] = "completion timeout",
+    [15] = "completer abort",
+    [16] = "unexpected completion",
+    [17] = "receiver overflow",
+    [18] = "malformed TLP",
+    [19] = "ECRC error",
+    [20] = "unsupported request",
+    [21] = "ACS violation",
+    [22] = "internal error",
+    [23] = "blocked multicast TLP",
+    [24] = "blocked AtomicOp",
+    [25] = "blocked TLP prefix",
+    [26] = "blocked poisoned TLP",
+};
+
+static void put_bits(struct sentence *sentence, uint64_t bits, const char *const names[32]) {
+  bool first = true;
+
+  for (unsigned i = 0; i < 32; i++) {
+    if ((bits >> i & 1u) == 0) continue;
+    if (!first) put_text(sentence, ", ");
+    put_text(sentence, names[i] != NULL ? names[i] : "kind not known");
+    first = false;
+  }
+}
+
+static void put_kind(struct sentence *sentence, char kind, uint64_t number) {
+  static const char *const aspm[] = {"no state", "L0s", "L1", "L0s and L1"};
+
+  switch (kind) {
+  case 'x':
+    put_text(sentence, "0x");
+    put_number(sentence, number, 16);
+    break;
+  case 'b': put_bytes(sentence, number); break;
+  case 's': put_speed(sentence, number); break;
+  case 'a': put_text(sentence, aspm[number & 3u]); break;
+  case 'd':
+    put(sentence, 'D');
+    put_number(sentence, number, 10);
+    break;
+  case 'c': put_bits(sentence, number, correctable); break;
+  case 'u': put_bits(sentence, number, uncorrectable); break;
+  default: put_number(sentence, number, 10); break;
+  }
+}
+
+/* A place of the text, from behind its bracket. Returns what follows it. */
+static const char *put_place(struct sentence *sentence, const char *place, const struct spate_doctor_finding *finding) {
+  const char *end = place;
+
+  while (*end != '}' && *end != '\0')
+    end++;
+  if (finding == NULL)
+    put_text(sentence, "...");
+  else if (*place == 'n')
+    put_text(sentence, finding->name == NULL ? "unknown" : finding->name);
+  else
+    put_kind(sentence, place[1], finding->numbers[(unsigned)(*place - '0') % SPATE_DOCTOR_NUMBERS]);
+  return *end == '}' ? end + 1 : end;
+}
+
+static char *write_text(char *to, size_t bytes, const char *text, const struct spate_doctor_finding *finding) {
+  struct sentence sentence = {.to = to, .bytes = bytes};
+
+  while (*text != '\0') {
+    if (*text == '{')
+      text = put_place(&sentence, text + 1, finding);
+    else
+      put(&sentence, *text++);
+  }
+  if (bytes > 0) to[sentence.used] = '\0';
+  return to;
+}
+
+char *spate_doctor_problem(char *to, size_t bytes, enum spate_doctor_code code,
+                           const struct spate_doctor_finding *finding) {
+  return write_text(to, bytes, doctor_text_of(code)->problem, finding);
+}
+
+char *spate_doctor_advice(char *to, size_t bytes, enum spate_doctor_code code,
+                          const struct spate_doctor_finding *finding) {
+  return write_text(to, bytes, doctor_text_of(code)->advice, finding);
+}
+
+const char *spate_doctor_name(enum spate_doctor_code code) { return doctor_text_of(code)->name; }
+
+enum spate_doctor_severity spate_doctor_severity_of(enum spate_doctor_code code) {
+  return doctor_text_of(code)->severity;
+}
+
+const char *spate_doctor_severity_name(enum spate_doctor_severity severity) {
+  static const char *const names[] = {"note", "warning", "error", "not done"};
+
+  return (unsigned)severity < sizeof names / sizeof names[0] ? names[severity] : "unknown";
+}
+
+void spate_doctor_report(struct spate_doctor *doctor, const struct spate_doctor_finding *finding) {
+  const enum spate_doctor_severity severity = spate_doctor_severity_of(finding->code);
+
+  if (severity != SPATE_DOCTOR_UNDONE && severity > doctor->worst) doctor->worst = severity;
+  doctor->found(doctor->context, finding);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each finding says: what is wrong, and what to do. What the numbers are: internal.h; which, the places tell. */
+#include "internal.h"
+
+#define NOTE    SPATE_DOCTOR_NOTE
+#define WARNING SPATE_DOCTOR_WARNING
+#define ERROR   SPATE_DOCTOR_ERROR
+#define UNDONE  SPATE_DOCTOR_UNDONE
+
+#define TEXT(code, severity, problem, advice) [SPATE_DOCTOR_##code] = {#code, severity, problem, advice}
+
+static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
+    TEXT(SLOT_EMPTY, NOTE, "The slot below this port is empty.",
+         "Plug a drive in; if one is there, check that its presence pin (PRSNT#) reaches the port."),
+    TEXT(LINK_DOWN, ERROR, "The port has no link.",
+         "Check the drive's power, the reference clock at both ends, that PERST# is released, and the order and "
+         "polarity of the lanes."),
+    TEXT(LINK_TRAINING, ERROR, "The port finds a receiver, but its link does not finish training.",
+         "Check that both ends have the same reference clock, the lane order, and the signal integrity; limit the port "
+         "to 2.5 GT/s to see whether it trains then."),
+    TEXT(DEVICE_SILENT, ERROR, "The port's link is up, but no device below it answers.",
+         "Give the drive a second after reset and scan the bus again; then check PERST#, and the bus numbers of the "
+         "port."),
+    TEXT(LINK_SLOW, WARNING, "The link runs at {0s}, and both ends can do {1s}.",
+         "Reseat the drive and check signal integrity, reference clock and redrivers; then train the link again."),
+    TEXT(LINK_SPEED_LIMITED, WARNING,
+         "The link runs at {0s} because its port is told to go no faster, and both ends can do {1s}.",
+         "Raise the target link speed, in the firmware's settings or in the configuration of the root port, and train "
+         "the link again."),
+    TEXT(LINK_NARROW, WARNING, "The link has {0} lanes, and both ends can do {1}.",
+         "Reseat the drive, and check lane order, broken lanes and how the slot divides its lanes (bifurcation)."),
+    TEXT(PORT_SLOWER, NOTE, "The port can do {0s} at most, and what is below it {1s}.",
+         "Use a faster slot if the rate is needed."),
+    TEXT(PORT_NARROWER, NOTE, "The port has {0} lanes at most, and what is below it {1}.",
+         "Use a wider slot if the rate is needed."),
+    TEXT(PAYLOAD_UNSUPPORTED, ERROR, "The payload size is set to {0b}, and this function supports {1b} at most.",
+         "Set Max_Payload_Size on the whole path to the least that any function on it supports (Linux: boot with "
+         "pci=pcie_bus_safe)."),
+    TEXT(PAYLOAD_MISMATCH, ERROR, "The payload size is set to {0b} here and to {1b} above.",
+         "Set one Max_Payload_Size on the whole path (Linux: boot with pci=pcie_bus_safe), as a larger packet is "
+         "malformed for the smaller side."),
+    TEXT(PAYLOAD_SMALL, NOTE, "The payload size is set to {0b}, and every function on the path supports {1b}.",
+         "Raise Max_Payload_Size on the whole path for a few percent more (Linux: boot with pci=pcie_bus_safe or "
+         "pci=pcie_bus_perf)."),
+    TEXT(READ_REQUEST_RESERVED, WARNING, "The read request size has the reserved code {0}.",
+         "Set Max_Read_Request_Size to 512 bytes."),
+    TEXT(READ_REQUEST_SMALL, NOTE, "The drive reads memory in requests of {0b} only.",
+         "Set Max_Read_Request_Size to 512 bytes, or recordings are slower than the link."),
+    TEXT(ASPM_ON, NOTE, "The link may sleep in {0a} (ASPM), and waking costs microseconds.",
+         "Turn ASPM off if latency matters (Linux: boot with pcie_aspm=off, or pcie_aspm.policy=performance)."),
+
+    TEXT(FUNCTION_SILENT, ERROR, "The function does not answer: its configuration space reads all ones.",
+         "Check the drive's power and its link; then scan the bus again or power-cycle the drive."),
+    TEXT(WRONG_CLASS, ERROR, "The device is not an NVMe drive: its class is {0x}, and NVMe's is 0x10802.",
+         "Check that the right slot is looked at, and that the drive is not an M.2 SATA drive or another card."),
+    TEXT(POWER_STATE, ERROR, "The function is in power state {0d}, in which its registers and memory are not reached.",
+         "Bring it back to D0 (Linux: write \"on\" to its power/control in sysfs), or reset it."),
+    TEXT(BUS_NUMBERS, ERROR, "The bridge passes requests on to buses {0} to {1}, and the next function is on bus {2}.",
+         "Enumerate the buses again: something changed the bridge's bus numbers behind the system's back."),
+    TEXT(MEMORY_OFF, ERROR, "Memory decoding is off (command register, bit 1), so registers cannot be reached.",
+         "Have the driver open the drive again (Linux: unbind and bind it), and look for what turned it off."),
+    TEXT(BUS_MASTER_OFF, ERROR, "Bus mastering is off (command register, bit 2), so the drive cannot reach memory.",
+         "Have the driver open the drive again (Linux: unbind and bind it), and look for what turned it off."),
+    TEXT(BAR_UNASSIGNED, ERROR, "BAR 0 has no address, so the drive's registers cannot be reached.",
+         "Check the bridge's memory window (the device tree's ranges, the AXI BAR) and the system's log from when "
+         "addresses were assigned."),
+    TEXT(APERTURE_SMALL, ERROR, "The bridge's memory window has {0b}, and the drive's BAR 0 needs {1b}.",
+         "Make the window larger (the device tree's ranges, the AXI BAR in the address editor), and enumerate again."),
+    TEXT(BAR_OUTSIDE_WINDOW, ERROR, "The drive's BAR 0 is at {0x}, outside of what this bridge passes on.",
+         "Enumerate again, so that window and BAR match, and check that window's place (the device tree's ranges, the "
+         "AXI "
+         "BAR translation)."),
+
+    TEXT(CORRECTED_BEFORE, NOTE, "Errors were corrected before this test ({0c}), {1} at least.",
+         "Look at them again after some hours of traffic: a few are normal, a steady stream means bad signals."),
+    TEXT(UNCORRECTED_BEFORE, WARNING,
+         "Errors happened before this test that could not be corrected ({0u}), {1} at "
+         "least.",
+         "Read the system's log from that time; if they come again, check power and signals, and payload sizes."),
+    TEXT(UNSUPPORTED_BEFORE, NOTE, "A request was refused as unsupported before this test.",
+         "Nothing is to be done if it does not come again: looking for devices does that."),
+    TEXT(
+        CORRECTED_DURING, WARNING, "Errors were corrected during the transfer ({0c}), {1} at least.",
+        "Check connector, cable, redrivers and reference clock: data are right, but the link loses time and may fail."),
+    TEXT(UNCORRECTED_DURING, ERROR,
+         "Errors happened during the transfer that could not be corrected ({0u}), {1} at least.",
+         "Do not record with this link: check power and signals, payload sizes and the bridge's windows."),
+    TEXT(TRANSFER_FAILED, ERROR, "Reading from the drive failed after {0b}: {n}.",
+         "Read the system's log, check the health of the drive, and copy what is on it."),
+
+    TEXT(REGISTERS_GONE, ERROR, "The controller's registers read all ones: the drive fell off the bus.",
+         "Check power and link; then scan the bus again or power-cycle the drive."),
+    TEXT(CONTROLLER_FATAL, ERROR, "The controller reports a fatal error (CSTS.CFS, status {0x}).",
+         "Check that bus mastering is on and that the queues' memory can be reached; then reset or power-cycle the "
+         "drive."),
+    TEXT(CONTROLLER_NOT_READY, ERROR, "The controller is not ready (CC.EN {0}, CSTS {1x}).",
+         "Wait for the driver's reset to end, and read the system's log; if it stays so, power-cycle the drive."),
+    TEXT(CONTROLLER_SHUT_DOWN, ERROR, "The controller was shut down (CSTS {0x}) and does no work.",
+         "Reset the drive, or have its driver open it again."),
+    TEXT(CONTROLLER_BUSY, ERROR, "The driver has the controller in state \"{n}\", in which it takes no commands.",
+         "Wait for the driver's reset to end, and read the system's log; if it stays so, power-cycle the drive."),
+    TEXT(CONTROLLER_DEAD, ERROR, "The driver has given the controller up (state \"{n}\").",
+         "Read the system's log, power-cycle the drive, and check power, cooling and link if it happens again."),
+    TEXT(COMMAND_SET, ERROR, "The controller has no NVM command set (CAP.CSS).", "Use a block drive in its place."),
+    TEXT(PAGE_SIZE, ERROR, "The controller needs memory pages of {0b} at least (CAP.MPSMIN), and 4 KiB are used.",
+         "Use another drive."),
+
+    TEXT(SPARE_LOW, WARNING, "{0} % of the spare blocks are left, and the drive's threshold is {1} %.",
+         "Replace the drive soon."),
+    TEXT(UNRELIABLE, ERROR, "The drive says that it is not reliable any more.", "Copy what is on it, and replace it."),
+    TEXT(READ_ONLY, ERROR, "The drive takes reads only.", "Copy what is on it, and replace it."),
+    TEXT(BACKUP_FAILED, WARNING, "The backup of the drive's volatile memory has failed.",
+         "Replace the drive, as a power cut may lose what it had taken."),
+    TEXT(WORN, WARNING, "The drive is worn: {0} % of its life is used.", "Replace the drive."),
+    TEXT(WEARING, NOTE, "{0} % of the drive's life is used.", "Have another drive at hand."),
+    TEXT(MEDIA_ERRORS, WARNING, "The drive counted {0} errors of its medium.",
+         "Copy what is on it, watch whether the number rises, and replace the drive if it does."),
+    TEXT(TOO_HOT, ERROR, "The drive has {0} C, and its critical limit is {1} C.",
+         "Stop recording and cool it: it may turn itself off."),
+    TEXT(HOT, WARNING, "The drive has {0} C, and its warning limit is {1} C.",
+         "Cool it, or record more slowly: it throttles."),
+    TEXT(TEMPERATURE_WARNING, WARNING, "The drive warns of its temperature, {0} C.",
+         "Bring it back between its limits: cool it, or warm it up."),
+    TEXT(THROTTLED, WARNING, "The drive throttled itself during the transfer because of heat.",
+         "Cool it, or record more slowly."),
+    TEXT(THROTTLED_BEFORE, NOTE,
+         "The drive throttled itself {0} times and was above its warning limit for {1} minutes in its life.",
+         "Check its cooling under a recording's load."),
+
+    TEXT(NO_NAMESPACE, ERROR, "The drive has no active namespace.",
+         "Create and attach one (nvme create-ns, nvme attach-ns)."),
+    TEXT(NAMESPACE_METADATA, ERROR, "Namespace {0} has metadata or protection information in its format.",
+         "Format it without (nvme format --lbaf, --ms, --pi); everything on it is lost by that."),
+    TEXT(NAMESPACE_FORMAT, ERROR, "Namespace {0} has blocks that are neither 512 nor 4096 bytes.",
+         "Format it to one of these (nvme format --lbaf); everything on it is lost by that."),
+
+    TEXT(NO_DRIVE, ERROR, "There is no NVMe drive in this machine.",
+         "Check power and slot of the drive and the ports that are listed, and scan the bus again: echo 1 > "
+         "/sys/bus/pci/rescan."),
+    TEXT(NO_DRIVER, WARNING, "No driver has the drive.",
+         "Load the kernel's driver (modprobe nvme), or use the drive as vfio: or pci: with --bind."),
+    TEXT(FOREIGN_DRIVER, WARNING, "The driver \"{n}\" has the drive, and that is neither nvme nor vfio-pci.",
+         "Unbind it there and bind it to nvme; --bind does so for vfio: and pci: while spate runs."),
+    TEXT(TAKEN, NOTE, "A spate has taken the drive from the kernel's driver.",
+         "If no spate runs any more, spate release gives it back."),
+    TEXT(NOT_COHERENT, ERROR, "The device tree does not say that the drive's DMA is coherent with the caches.",
+         "Connect the root port coherently (on a Zynq UltraScale+ by HPC or ACP) and say dma-coherent in its node, or "
+         "use the kernel's driver."),
+    TEXT(COHERENCY_UNKNOWN, ERROR, "Nothing says whether the drive's DMA is coherent with the caches.",
+         "Describe the root port in a device tree with dma-coherent, or use vfio: or the kernel's driver."),
+    TEXT(IOMMU_NONE, ERROR, "The drive is behind no IOMMU, and vfio: needs one.",
+         "Turn it on in the firmware and on the kernel's command line (intel_iommu=on), or use pci: if there is none."),
+    TEXT(IOMMU_ACTIVE, ERROR, "The drive is behind an IOMMU that translates, and pci: cannot be used there.",
+         "Use vfio: instead."),
+    TEXT(IOMMU_SHARED, ERROR, "The drive shares its IOMMU group with functions that drivers use: {n}.",
+         "Use a slot behind a root port with ACS, or unbind those functions, too."),
+    TEXT(VFIO_MISSING, ERROR, "VFIO is not there (/dev/vfio/vfio).", "Load it: modprobe vfio-pci."),
+    TEXT(VFIO_FORBIDDEN, ERROR, "You may not open {n}, which vfio: needs.",
+         "Run spate as root, or have root give you the file: chown USER FILE."),
+    TEXT(MEMORY_LOCK_SMALL, ERROR, "You may lock {0b} of memory, and vfio: needs more for its queues and ring.",
+         "Raise the limit (ulimit -l, or memlock in /etc/security/limits.conf), or run spate as root."),
+    TEXT(HUGE_PAGES_MISSING, ERROR, "{0} huge pages of 2 MiB are free, and pci: needs {1} at least.",
+         "Reserve some: echo 64 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages."),
+    TEXT(IO_URING_MISSING, WARNING, "The kernel {n} has no io_uring, so block devices are written request by request.",
+         "Use a kernel of version 5.6 or later that was built with CONFIG_IO_URING."),
+    TEXT(IO_URING_FORBIDDEN, WARNING, "io_uring is forbidden here, so block devices are written request by request.",
+         "Allow it: sysctl kernel.io_uring_disabled=0, and in a container the calls io_uring_setup, io_uring_enter and "
+         "io_uring_register."),
+
+    TEXT(UNDONE_CONFIGURATION, UNDONE,
+         "Payload sizes, power states, error registers and ports without a device were not looked at: only the first "
+         "{0b} of configuration space can be read.",
+         "Run spate doctor as root."),
+    TEXT(UNDONE_REGISTERS, UNDONE, "The controller's registers were not looked at: {n}.",
+         "Run spate doctor as root, with the kernel's driver loaded."),
+    TEXT(UNDONE_DRIVE, UNDONE, "Health, temperature and namespaces were not looked at: {n}.",
+         "Run spate doctor as root, with the kernel's driver on the drive and no error above."),
+    TEXT(UNDONE_TRANSFER, UNDONE, "No transfer was made: {n}.",
+         "Run spate doctor as root, with the kernel's driver on the drive and no error above."),
+};
+
+const struct doctor_text *doctor_text_of(enum spate_doctor_code code) {
+  static const struct doctor_text unknown = {"UNKNOWN", NOTE, "Not a finding of this library.", "Report it."};
+
+  return (unsigned)code < SPATE_DOCTOR_COUNT ? &texts[code] : &unknown;
+}

@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate doctor: on copies of /sys with everything that can be wrong, and in emulated machines. What the library judges
+from registers has its own tests (tests/unit/test_doctor.c); these are about what is gathered, and where from."""
+
+import json
+import os
+import random
+import re
+import struct
+
+import program
+import pytest
+
+from conftest import ROOT
+from test_spate_drive import FAILED, PCI, USAGE, VFIO, drive, good, guest, without_coherency  # noqa: F401 (drive: a fixture)
+from test_spate_image import SPATE, spate
+
+FOUND = 5
+PORT = "0000:00:01.0"
+EXPRESS, POWER, AER = 0x70, 0x40, 0x100
+ENDPOINT, ROOT_PORT = 0, 4
+SEVERITIES = ("note", "warning", "error", "not done")
+
+
+class Function:
+    """A PCI function as sysfs shows it: a folder, with configuration space at 16 GT/s x4, payloads of 256 bytes."""
+
+    def __init__(self, folder, name, kind):
+        self.folder = folder / name
+        self.folder.mkdir(parents=True)
+        self.name = name
+        self.config = bytearray(4096)
+        self.set(0x00, 0x00101B36)
+        self.set(0x04, 0x00100406)
+        self.set(0x34, POWER)
+        self.set(POWER, 0x00037001)
+        self.set(EXPRESS, 0x00020010 | kind << 20)
+        self.set(EXPRESS + 0x04, 1)
+        self.set(EXPRESS + 0x08, 1 << 5 | 2 << 12)
+        self.set(EXPRESS + 0x0C, 0x00100000 | 4 << 4 | 4)
+        self.set(EXPRESS + 0x10, (0x2000 | 4 << 4 | 4) << 16)
+        self.set(EXPRESS + 0x30, 4)
+        self.set(AER, 0x00020001)
+        for which in ("current", "max"):
+            self.file(f"{which}_link_speed", "16.0 GT/s PCIe")
+            self.file(f"{which}_link_width", "4")
+
+    def set(self, offset, value):
+        struct.pack_into("<I", self.config, offset, value)
+
+    def change(self, offset, clear, bits):
+        self.set(offset, struct.unpack_from("<I", self.config, offset)[0] & ~clear | bits)
+
+    def file(self, name, text):
+        (self.folder / name).write_text(f"{text}\n")
+
+    def link(self, name, target):
+        (self.folder / name).unlink(missing_ok=True)
+        (self.folder / name).symlink_to(os.path.relpath(target, self.folder))
+
+
+class Machine:
+    """A copy of /sys: a root port, a drive behind it that the kernel's driver has, an IOMMU."""
+
+    def __init__(self, folder):
+        self.sys = folder / "sys"
+        self.config_bytes = 4096
+        self.functions = []
+        self.port = self.add(self.sys / "devices/pci0000:00", PORT, ROOT_PORT)
+        self.port.set(0x08, 0x06040000)
+        self.port.set(0x0C, 0x00010000)
+        self.port.set(0x18, 0x00010100)
+        self.port.set(0x20, 0xE010E000)
+        self.port.change(EXPRESS, 0, 0x01000000)
+        self.port.set(EXPRESS + 0x18, 0x00400000)
+        self.port.file("class", "0x060400")
+        self.drive = self.add(self.port.folder, VFIO, ENDPOINT)
+        self.drive.set(0x08, 0x01080200)
+        self.drive.set(0x10, 0xE0000004)
+        self.drive.file("class", "0x010802")
+        self.drive.file("resource", "0x00000000e0000000 0x00000000e0003fff 0x0000000000140204")
+        self.drive.file("driver_override", "(null)")
+        self.bind(self.drive, "nvme")
+        state = self.drive.folder / "nvme/nvme3"
+        (state / "nvme3n1").mkdir(parents=True)
+        (state / "state").write_text("live\n")
+        self.group = self.sys / "kernel/iommu_groups/7"
+        (self.group / "devices").mkdir(parents=True)
+        (self.group / "type").write_text("DMA\n")
+        self.join(self.drive)
+        self.pages = self.sys / "kernel/mm/hugepages/hugepages-2048kB"
+        self.pages.mkdir(parents=True)
+        (self.pages / "free_hugepages").write_text("64\n")
+        self.node = self.sys / "firmware/devicetree/base/axi/pcie@400000000"
+        self.node.mkdir(parents=True)
+        (self.node / "dma-coherent").touch()
+        (self.sys / "devices/pci0000:00/of_node").symlink_to(os.path.relpath(self.node, self.sys / "devices/pci0000:00"))
+
+    def add(self, folder, name, kind):
+        function = Function(folder, name, kind)
+        self.functions.append(function)
+        by_address = self.sys / "bus/pci/devices"
+        by_address.mkdir(parents=True, exist_ok=True)
+        (by_address / name).symlink_to(os.path.relpath(function.folder, by_address))
+        return function
+
+    def bind(self, function, driver):
+        folder = self.sys / "bus/pci/drivers" / driver
+        folder.mkdir(parents=True, exist_ok=True)
+        function.link("driver", folder)
+
+    def join(self, function):
+        function.link("iommu_group", self.group)
+        (self.group / "devices" / function.name).symlink_to(function.folder)
+
+    def doctor(self, *words):
+        """Findings: {code: finding}, but for what a copy never allows."""
+        for function in self.functions:
+            if function.folder.exists():
+                (function.folder / "config").write_bytes(function.config[: self.config_bytes])
+        done = program.run(SPATE, "doctor", *words, "--sysfs", self.sys, "--output-format=json", statuses=(0, FOUND))
+        answer = json.loads(done.stdout)
+        found = [finding for checkup in answer["checkups"] for finding in checkup["findings"]]
+        wrong = any(finding["severity"] in ("warning", "error") for finding in found)
+        assert done.returncode == (FOUND if wrong else 0)
+        assert answer["worst"] == ("note" if not found else max((f["severity"] for f in found if f["severity"] != "not done"),
+                                                                 key=SEVERITIES.index, default="note"))
+        for finding in found:
+            assert "{" not in finding["problem"] + finding["advice"]
+        return {finding["code"]: finding for finding in found
+                if finding["code"] not in ("UNDONE_DRIVE", "UNDONE_TRANSFER")}
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def listed():
+    return json.loads(spate("doctor", "--list", "--output-format=json").stdout)
+
+
+# ---- copies of /sys ----
+
+
+@pytest.mark.parametrize("target", [VFIO, f"vfio:{VFIO}", "01:00.0", None])
+def test_a_healthy_machine_has_no_finding(machine, target):
+    assert machine.doctor(*[target] if target else []) == {}
+
+
+def test_what_a_copy_does_not_allow_is_said(machine):
+    machine.doctor()
+    said = spate("doctor", VFIO, "--sysfs", machine.sys).stdout
+    assert "nothing wrong was found" in said
+    assert said.count("a copy of sysfs is looked at") == 2
+    assert "16 GT/s x4 of 16 GT/s x4" in said
+
+
+def narrow(machine):
+    machine.drive.change(EXPRESS + 0x10, 0x3F << 20, 1 << 20)
+
+
+def master_off(machine):
+    machine.drive.change(0x04, 0x4, 0)
+
+
+def port_master_off(machine):
+    machine.port.change(0x04, 0x4, 0)
+
+
+def unset(machine):
+    machine.drive.file("resource", "0x0000000000000000 0x0000000000003fff 0x0000000020140204")
+
+
+def aperture(machine):
+    machine.drive.file("resource", "0x0000000000000000 0x0000000000ffffff 0x0000000020140204")
+
+
+def counted(machine):
+    machine.drive.file("aer_dev_correctable", "RxErr 2\nBadTLP 1\nTOTAL_ERR_COR 3")
+
+
+def counted_bad(machine):
+    machine.port.file("aer_dev_nonfatal", "CmpltTO 4\nUnsupReq 9\nTOTAL_ERR_NONFATAL 13")
+
+
+def no_driver(machine):
+    (machine.drive.folder / "driver").unlink()
+
+
+def foreign_driver(machine):
+    machine.bind(machine.drive, "uio_pci_generic")
+
+
+def taken(machine):
+    machine.bind(machine.drive, "vfio-pci")
+    machine.drive.file("driver_override", "vfio-pci")
+
+
+def state(text):
+    def provoke(machine):
+        (machine.drive.folder / "nvme/nvme3/state").write_text(f"{text}\n")
+
+    return provoke
+
+
+def no_iommu(machine):
+    (machine.drive.folder / "iommu_group").unlink()
+
+
+def shared_group(machine):
+    other = machine.add(machine.sys / "devices/pci0000:00", "0000:00:02.0", ENDPOINT)
+    other.file("class", "0x0c0330")
+    machine.bind(other, "xhci_hcd")
+    machine.join(other)
+    machine.join(machine.port)
+    machine.bind(machine.port, "pcieport")  # which does not stand in the way
+
+
+def identity(machine):
+    (machine.group / "type").write_text("identity\n")
+
+
+def no_pages(machine):
+    identity(machine)
+    (machine.pages / "free_hugepages").write_text("32\n")
+
+
+def incoherent(machine):
+    identity(machine)
+    (machine.node / "dma-coherent").unlink()
+
+
+@pytest.mark.parametrize(("provoke", "target", "code", "says"), [
+    (narrow, VFIO, "LINK_NARROW", "1 lanes"),
+    (master_off, VFIO, "BUS_MASTER_OFF", "bit 2"),
+    (port_master_off, VFIO, "BUS_MASTER_OFF", "bit 2"),
+    (unset, VFIO, "BAR_UNASSIGNED", "no address"),
+    (aperture, VFIO, "APERTURE_SMALL", "2 MiB, and the drive's BAR 0 needs 16 MiB"),
+    (counted, VFIO, "CORRECTED_BEFORE", "3 at least"),
+    (counted_bad, VFIO, "UNCORRECTED_BEFORE", "4 at least"),
+    (no_driver, VFIO, "NO_DRIVER", "No driver"),
+    (foreign_driver, VFIO, "FOREIGN_DRIVER", '"uio_pci_generic"'),
+    (taken, VFIO, "TAKEN", "taken"),
+    (state("resetting"), VFIO, "CONTROLLER_BUSY", '"resetting"'),
+    (state("dead"), VFIO, "CONTROLLER_DEAD", '"dead"'),
+    (no_iommu, f"vfio:{VFIO}", "IOMMU_NONE", "no IOMMU"),
+    (shared_group, f"vfio:{VFIO}", "IOMMU_SHARED", "use: 0000:00:02.0 (xhci_hcd)."),
+    (lambda machine: (machine.node / "dma-coherent").unlink(), f"vfio:{VFIO}", "NOT_COHERENT", "coherent"),
+    (lambda machine: None, f"pci:{VFIO}", "IOMMU_ACTIVE", "translates"),
+    (no_pages, f"pci:{VFIO}", "HUGE_PAGES_MISSING", "32 huge pages"),
+    (incoherent, f"pci:{VFIO}", "NOT_COHERENT", "coherent"),
+])
+def test_each_finding_is_provoked_alone(machine, provoke, target, code, says):
+    provoke(machine)
+    found = machine.doctor(target)
+    assert list(found) == [code], found
+    assert says in found[code]["problem"]
+
+
+def test_a_finding_says_where(machine):
+    port_master_off(machine)
+    assert machine.doctor(VFIO)["BUS_MASTER_OFF"]["at"] == PORT
+
+
+def test_what_is_shared_by_vfio_or_pci_is_no_finding_for_the_kernel(machine):
+    shared_group(machine)
+    incoherent(machine)
+    no_pages(machine)
+    assert machine.doctor(VFIO) == {}
+
+
+def test_a_pci_target_that_is_in_order(machine):
+    identity(machine)
+    assert machine.doctor(f"pci:{VFIO}") == {}
+
+
+def empty_slot(port):
+    port.change(EXPRESS + 0x18, 0x00400000, 0)
+    port.change(EXPRESS + 0x10, 0x20000000, 0)
+
+
+@pytest.mark.parametrize(("provoke", "code"), [
+    (empty_slot, "SLOT_EMPTY"),
+    (lambda port: port.change(EXPRESS + 0x10, 0x20000000, 0), "LINK_DOWN"),
+    (lambda port: port.change(EXPRESS + 0x10, 0x20000000, 0x08000000), "LINK_TRAINING"),
+    (lambda port: None, "DEVICE_SILENT"),
+])
+def test_ports_with_nothing_below_are_listed(machine, provoke, code):
+    port = machine.add(machine.sys / "devices/pci0000:00", "0000:00:03.0", ROOT_PORT)
+    port.config[:] = machine.port.config
+    port.file("class", "0x060400")
+    provoke(port)
+    found = machine.doctor()
+    assert list(found) == [code] and found[code]["at"] == "0000:00:03.0"
+    assert machine.doctor(VFIO) == {}
+
+
+def test_a_machine_without_a_drive_says_so(machine):
+    machine.drive.file("class", "0x010601")
+    assert list(machine.doctor()) == ["NO_DRIVE"]
+    machine.drive.set(0x08, 0x01060100)
+    assert list(machine.doctor(VFIO)) == ["WRONG_CLASS"]
+
+
+def test_without_root_it_says_what_it_could_not_see(machine):
+    """The kernel shows 64 bytes of configuration space then, and the links in files of their own."""
+    machine.config_bytes = 64
+    found = machine.doctor(VFIO)
+    assert list(found) == ["UNDONE_CONFIGURATION"] and "as root" in found["UNDONE_CONFIGURATION"]["advice"]
+    machine.drive.file("current_link_speed", "2.5 GT/s PCIe")
+    machine.drive.file("max_link_speed", "64.0 GT/s PCIe")
+    machine.drive.file("current_link_width", "2")
+    found = machine.doctor(VFIO)
+    assert "2.5 GT/s, and both ends can do 16 GT/s" in found["LINK_SLOW"]["problem"]
+    assert "64 GT/s" in found["PORT_SLOWER"]["problem"]
+    assert "2 lanes, and both ends can do 4" in found["LINK_NARROW"]["problem"]
+    assert set(found) == {"LINK_SLOW", "LINK_NARROW", "PORT_SLOWER", "UNDONE_CONFIGURATION"}
+    master_off(machine)
+    assert "BUS_MASTER_OFF" in machine.doctor(VFIO)
+
+
+def test_configuration_space_at_random_is_survived(machine):
+    source = random.Random(1)
+    for _ in range(60):
+        for function in machine.functions:
+            function.config[:] = source.randbytes(4096)
+            if source.random() < 0.5:
+                function.change(0x04, 0, 0x00100000)
+                function.change(0x08, 0xFFFFFF00, 0x01080200)
+        machine.config_bytes = source.choice([0, 3, 64, 100, 256, 4095, 4096])
+        (machine.drive.folder / "resource").write_bytes(source.randbytes(50))
+        machine.doctor(f"vfio:{VFIO}")
+        machine.doctor()
+
+
+def test_what_is_no_drive_is_refused(machine, tmp_path):
+    machine.doctor()
+    (tmp_path / "rec.img").touch()
+    assert "is no NVMe drive" in spate("doctor", tmp_path / "rec.img", status=USAGE).stderr
+    assert "is no NVMe drive" in spate("doctor", "sim:990pro", status=USAGE).stderr
+    assert "is not there" in spate("doctor", tmp_path / "none", status=FAILED).stderr
+    assert "there is no PCI function" in spate("doctor", "09:00.0", "--sysfs", machine.sys, status=FAILED).stderr
+    spate("doctor", VFIO, PORT, status=USAGE)
+
+
+# ---- texts and page ----
+
+
+def test_the_page_lists_every_finding():
+    rows = re.findall(r"^\| `(\w+)` \| (\w[\w ]*) \| (.*) \| (.*) \|$", (ROOT / "docs/DOCTOR.md").read_text(), re.M)
+    wanted = [(each["code"], each["severity"], each["problem"], each["advice"]) for each in listed()]
+    assert rows == wanted, "docs/DOCTOR.md: the table is made by spate doctor --list --output-format=json"
+
+
+def test_the_list_is_for_people_too():
+    said = spate("doctor", "--list").stdout
+    assert all(each["code"] in said and each["advice"] in said for each in listed())
+    assert len(listed()) > 60 and {each["severity"] for each in listed()} == set(SEVERITIES)
+
+
+# ---- emulated machines ----
+
+
+def findings(said, name):
+    text = said[name].text
+    answer = json.loads(text[text.index("{"):])
+    return {finding["code"]: finding for checkup in answer["checkups"] for finding in checkup["findings"]}, answer
+
+
+def test_drives_in_an_emulated_machine(drive, make_image, tmp_path):
+    """Healthy; bus mastering taken away, at the drive and at its port; a driver that let go; and what vfio: needs."""
+    config = f"/sys/bus/pci/devices/{VFIO}/config"
+    said = guest(f"""
+      json="--output-format=json"
+      sum() {{ cat $1 | sha256sum; }}
+      check config-before sum {config}
+      check healthy spate doctor {VFIO} $json
+      check disk spate doctor /dev/nvme0n1 $json
+      check config-after sum {config}
+      check people spate doctor
+      check vfio spate doctor vfio:{VFIO} $json
+      printf '\\002' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
+      check master spate doctor {VFIO} $json
+      printf '\\006' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
+      printf '\\000' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
+      check memory spate doctor {VFIO} $json
+      printf '\\006' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
+      check again spate doctor {VFIO} $json
+      echo {VFIO} > /sys/bus/pci/devices/{VFIO}/driver/unbind
+      check unbound spate doctor {VFIO} $json
+      echo {VFIO} > /sys/bus/pci/drivers_probe; settle
+      echo 1 > /sys/bus/pci/devices/0000:02:00.0/remove
+      check port spate doctor $json
+    """, {"rec": drive, "two": make_image(1 << 30)}, tmp_path, iommu=True)
+    assert said["config-before"].text == said["config-after"].text and drive.stat().st_blocks == 0, "something was written"
+    for name in ("healthy", "disk", "again"):
+        found, answer = findings(said, name)
+        assert said[name].status == 0 and answer["worst"] == "note", said[name]
+        assert answer["checkups"][0]["read_bytes"] == 256 << 20
+        assert answer["checkups"][0]["serial"] == "rec"
+        assert all(finding["severity"] == "note" for finding in found.values()), found
+    assert said["people"].status == 0 and "serial rec" in said["people"].text and "serial two" in said["people"].text
+    found, _ = findings(said, "vfio")
+    assert said["vfio"].status == 0, found
+    for name, code in (("master", "BUS_MASTER_OFF"), ("memory", "MEMORY_OFF")):
+        found, answer = findings(said, name)
+        assert said[name].status == FOUND and code in found and "UNDONE_TRANSFER" in found, found
+        assert "error above" in found["UNDONE_TRANSFER"]["problem"]
+    found, _ = findings(said, "unbound")
+    assert said["unbound"].status == FOUND and "NO_DRIVER" in found and "UNDONE_TRANSFER" in found
+    assert "BUS_MASTER_OFF" not in found and "UNDONE_REGISTERS" not in found
+    found, _ = findings(said, "port")
+    assert said["port"].status == FOUND and found["DEVICE_SILENT"]["at"] == "0000:00:02.0"
+
+
+def test_a_machine_that_pci_cannot_be_used_on(drive, tmp_path):
+    said = guest(f"""
+      check none spate doctor pci:{PCI} --output-format=json
+      echo 40 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+      check pages spate doctor pci:{PCI} --output-format=json
+      check vfio spate doctor vfio:{PCI} --output-format=json
+    """, {"rec": drive}, tmp_path, options=without_coherency(tmp_path, False))
+    none, pages, vfio = (findings(said, name)[0] for name in ("none", "pages", "vfio"))
+    assert {"HUGE_PAGES_MISSING", "NOT_COHERENT"} <= set(none) and "0 huge pages" in none["HUGE_PAGES_MISSING"]["problem"]
+    assert "NOT_COHERENT" in pages and "HUGE_PAGES_MISSING" not in pages
+    assert {"IOMMU_NONE", "NOT_COHERENT"} <= set(vfio)
+    assert {said[name].status for name in said} == {FOUND}
