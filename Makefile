@@ -132,9 +132,9 @@ bench-crash: build-host-release ## What power cuts cost, beside FatFs in four wa
 bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and completion, exact (10 s)
 	$(PYTHON) bench/instructions.py
 
-bench-linux: setup-linux-bench build-linux-aarch64 ## What recording on Linux costs beside the kernel, in instructions (13 minutes; QUICK=1: 2)
+bench-linux: setup-linux-bench build-linux-aarch64 ## What recording on Linux costs beside the kernel, in instructions (13 minutes; QUICK=1: 2; KEEP=1 for the lab)
 	@cmake --build --preset linux-aarch64 --target bench_linux
-	$(PYTHON) bench/linux.py $(if $(QUICK),--quick)
+	$(PYTHON) bench/linux.py $(if $(QUICK),--quick) $(if $(KEEP),--keep)
 
 bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
 	$(PYTHON) bench/size.py

@@ -8,7 +8,7 @@ import pathlib
 import re
 
 import figures
-from lab import chapters_drive, chapters_files, chapters_overview, gates, page, runner, runs
+from lab import chapters_drive, chapters_files, chapters_kernel, chapters_overview, gates, page, runner, runs
 
 TITLE = "Spate's lab: what the library does with drives that behave like real ones"
 LEAD = (
@@ -26,10 +26,12 @@ def chapters(quick: bool):
     always = [chapters_files.aim, chapters_files.peer, chapters_files.warnings]
     if quick:
         return [*always, chapters_drive.block_size, functools.partial(chapters_drive.depth, depths=depths),
-                chapters_drive.sustained, chapters_drive.turns, chapters_drive.stripes]
+                chapters_drive.sustained, chapters_drive.turns, chapters_kernel.predicted,
+                chapters_drive.stripes]
     return [chapters_overview.figures, *always, chapters_files.whole, chapters_drive.block_size,
             functools.partial(chapters_drive.depth, depths=depths), chapters_drive.sustained, chapters_drive.trimmed,
-            chapters_drive.kilo, chapters_drive.turns, chapters_drive.generations, chapters_drive.stripes,
+            chapters_drive.kilo, chapters_drive.turns, chapters_drive.generations, chapters_kernel.predicted,
+            chapters_drive.stripes,
             chapters_files.plan, chapters_overview.models]
 
 

@@ -5,6 +5,7 @@ Results in build/bench/linux and build/bench/linux.json, the report in build/rep
 
 import argparse
 import concurrent.futures
+import json
 import pathlib
 import re
 import tarfile
@@ -64,13 +65,39 @@ def run(machine: cases.Machine, results: pathlib.Path, progress: Progress) -> No
             archive.extractall(results / machine.name)
 
 
+# What the lab turns into times (bench/lab/kernel.py), of the machine that is nearest to the boards of its systems.
+KEPT = program.ROOT / "bench/linux/counts.json"
+KEPT_KERNEL, KEPT_MODE = "6.1", "passthrough"
+KEPT_CASES = re.compile(r"sweep/fio-libaio/|ways/(ext4|ext4-no-journal|raw)/")
+CHANGED = 0.1  # a share; what varies from run to run is less
+
+
+def keep(results: Results) -> None:
+    counts = {key: round(cost.instructions) for (kernel, mode, key), cost in sorted(results.costs.items())
+              if (kernel, mode) == (KEPT_KERNEL, KEPT_MODE) and KEPT_CASES.match(key)}
+    made_by = f"make bench-linux KEEP=1: kernel {KEPT_KERNEL}, IOMMU in {KEPT_MODE}"
+    KEPT.write_text(json.dumps({"made_by": made_by, "instructions_per_mib": counts}, indent=1) + "\n")
+    print(f"kept   {len(counts)} counts in {KEPT.relative_to(program.ROOT)}")
+
+
+def compare_kept(results: Results) -> None:
+    """Says which counts the lab should have anew."""
+    for key, kept in json.loads(KEPT.read_text())["instructions_per_mib"].items():
+        cost = results.costs.get((KEPT_KERNEL, KEPT_MODE, key))
+        if cost is not None and abs(cost.instructions / kept - 1) > CHANGED:
+            print(f"  {key}: {cost.instructions:.0f} a MiB, and {kept} in {KEPT.relative_to(program.ROOT)}: KEEP=1 replaces them")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one kernel, few sizes, short runs")
     parser.add_argument("--only", metavar="REGEX", help="start these machines, take the others from the last time")
     parser.add_argument("--report-only", action="store_true", help="start none, draw again what is there")
+    parser.add_argument("--keep", action="store_true", help="keep the counts that the lab predicts from")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
+    if options.keep and options.quick:
+        parser.error("--keep: the counts of a quick run are of few sizes")
 
     results = program.BUILD / "bench" / ("linux-quick" if options.quick else "linux")
     results.mkdir(parents=True, exist_ok=True)
@@ -92,6 +119,10 @@ def main() -> None:
         figures.die("counting", str(wrong))
     bench.show()
     bench.write()
+    if options.keep:
+        keep(made)
+    elif not options.quick:
+        compare_kept(made)
     folder = program.BUILD / ("report/quick" if options.quick else "report")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as pictures:

@@ -53,6 +53,31 @@ static void *map_any(int fd, uint64_t offset_bytes, size_t bytes, const char **w
 static const struct memory_supply any = {.take = take_any, .take_ring = take_ring_any, .map = map_any};
 static const struct memory_supply *supply = &any;
 
+static struct memory_watcher *watchers;
+
+void memory_watch(struct memory_watcher *watcher) {
+  watcher->next = watchers;
+  watchers = watcher;
+}
+
+void memory_watch_no_more(struct memory_watcher *watcher) {
+  for (struct memory_watcher **at = &watchers; *at != NULL; at = &(*at)->next)
+    if (*at == watcher) {
+      *at = watcher->next;
+      return;
+    }
+}
+
+static void tell_taken(void *ring, size_t bytes) {
+  for (const struct memory_watcher *watcher = watchers; watcher != NULL; watcher = watcher->next)
+    watcher->taken(watcher->context, ring, bytes);
+}
+
+static void tell_given(const void *ring) {
+  for (const struct memory_watcher *watcher = watchers; watcher != NULL; watcher = watcher->next)
+    watcher->given(watcher->context, ring);
+}
+
 void memory_from(const struct memory_supply *from) { supply = from == NULL ? &any : from; }
 
 static void *given(void *memory, size_t bytes) {
@@ -62,7 +87,12 @@ static void *given(void *memory, size_t bytes) {
 
 void *memory_take(size_t bytes) { return given(supply->take(bytes), bytes); }
 
-void *memory_take_ring(size_t bytes) { return given(supply->take_ring(bytes), bytes); }
+void *memory_take_ring(size_t bytes) {
+  void *ring = given(supply->take_ring(bytes), bytes);
+
+  tell_taken(ring, bytes);
+  return ring;
+}
 
 void *memory_map(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
   *why = "this target takes memory of its own only";
@@ -74,6 +104,7 @@ void memory_unmap(void *memory, size_t bytes) {
 }
 
 void memory_give(void *memory) {
+  tell_given(memory);
   if (supply == &any) free(memory);
 }
 

@@ -33,6 +33,17 @@ void memory_unmap(void *memory, size_t bytes);
 /* Nothing, when it is the target's. */
 void memory_give(void *memory);
 
+/* Whoever wants to know of rings: told of each after it was taken, and before it is given back (of other memory that is
+ * given back, too). So a target of the kernel's can have their pages held. */
+struct memory_watcher {
+  void (*taken)(void *context, void *ring, size_t bytes);
+  void (*given)(void *context, const void *ring);
+  void *context;
+  struct memory_watcher *next; /* memory.c's */
+};
+void memory_watch(struct memory_watcher *watcher);
+void memory_watch_no_more(struct memory_watcher *watcher);
+
 /* A region over a ring. Its table is `table`, of SPATE_REGION_TABLE_BYTES(bytes), from memory_take(). */
 void memory_region(struct spate_region *region, void *ring, uint64_t bytes, void *table);
 

@@ -28,6 +28,18 @@ static struct sim_link_config link_of(const struct lab_options *options, const s
   return link;
 }
 
+/* Half of a command's cost before it goes out, half when it is back. */
+static struct sim_host host_of(const struct lab_options *options) {
+  struct sim_host host = options->host->cost;
+
+  if (options->command_ns > 0) {
+    const uint32_t instructions = (uint32_t)(options->command_ns * host.clock_mhz / 1000u);
+    host.submit_instructions = instructions / 2u;
+    host.complete_instructions = instructions - instructions / 2u;
+  }
+  return host;
+}
+
 /* The source touches each page of the ring in two places only, which costs the most when each is a page of the
  * simulating PC's too. A wish: nothing depends on it. */
 static void use_large_pages(const struct spate_region *ring) {
@@ -56,7 +68,7 @@ void lab_machine_open(struct lab_machine *machine, const struct lab_options *opt
 
   if (profile == NULL) lab_fail("%s", why);
   struct sim_rig_config config = {
-      .machine = {.seed = options->seed, .host = options->host->cost, .coherent = true},
+      .machine = {.seed = options->seed, .host = host_of(options), .coherent = true},
       .profile = options->profile,
       .options = {.link = link_of(options, profile), .filled = options->filled},
       .drives = (unsigned)options->drives,

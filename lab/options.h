@@ -22,6 +22,7 @@ struct lab_options {
   /* the machine */
   const char *profile;
   const struct lab_host *host;
+  uint64_t command_ns; /* of the processor's time for each command; 0: as the host */
   uint64_t seed;
   uint64_t generation, lanes;                               /* 0: the drive's own link */
   uint64_t payload_bytes, read_request_bytes, link_percent; /* MPS, MRRS, share of acknowledge and flow control */

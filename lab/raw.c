@@ -88,7 +88,8 @@ static bool submit(struct raw *raw) {
                                .offset_bytes = slot->ring_offset,
                                .done = request_done,
                                .context = slot};
-  if (op == SPATE_WRITE) lab_ring_stamp(&raw->machine, slot->ring_offset, slot->at, raw->options->block_bytes);
+  if (op == SPATE_WRITE && raw->options->block_bytes >= SIM_PAGE)
+    lab_ring_stamp(&raw->machine, slot->ring_offset, slot->at, raw->options->block_bytes);
   enum spate_error error = spate_block_submit(block, &slot->io);
   if (error == SPATE_E_FULL) return false;
   lab_expect(error, "a request");
@@ -114,6 +115,11 @@ static void run(struct raw *raw) {
   }
 }
 
+/* A page at least: drives take data in pages of memory. */
+static uint64_t ring_step(const struct lab_options *options) {
+  return options->block_bytes < SIM_PAGE ? SIM_PAGE : options->block_bytes;
+}
+
 static void prepare(struct raw *raw, const struct lab_options *options) {
   static const char *const columns[] = {"at_bytes", "t_s", "bytes_per_s", "celsius", "medium", NULL};
   const struct spate_block *block = &raw->machine.tap.block;
@@ -137,7 +143,7 @@ static void prepare(struct raw *raw, const struct lab_options *options) {
   if (raw->slots == NULL) lab_fail("no memory for %u requests", (unsigned)options->depth);
   for (uint64_t i = options->depth; i-- > 0;) {
     /* What is only read is not looked at: it all goes to one place. */
-    uint64_t ring_offset = raw->op == OP_READ ? 0 : i * options->block_bytes;
+    uint64_t ring_offset = raw->op == OP_READ ? 0 : i * ring_step(options);
     raw->slots[i] = (struct slot){.raw = raw, .ring_offset = ring_offset, .next_free = raw->free};
     raw->free = &raw->slots[i];
   }
@@ -148,7 +154,7 @@ void lab_raw(const struct lab_options *options, struct json *json) {
 
   if (raw == NULL) lab_fail("no memory");
   raw->options = options;
-  lab_machine_open(&raw->machine, options, options->depth * options->block_bytes);
+  lab_machine_open(&raw->machine, options, options->depth * ring_step(options));
   prepare(raw, options);
   lab_machine_start(&raw->machine);
   run(raw);

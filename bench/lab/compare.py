@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from lab import seeds, sources
+from lab import kernel, seeds, sources
 from lab.runner import Lab
 
 # What a figure depends on: lines of the drive's profile, or "host" for a number of a host that was fitted on this very
@@ -11,8 +11,10 @@ from lab.runner import Lab
 DEPENDS = {
     "raw-write-64k": (), "raw-write-1m": ("host",), "raw-read-32k": (), "raw-read-1m": ("host",),
     "slc-edge": ("slc_bytes",), "sustained": ("direct_rate",), "fat32-1g": (), "exfat-2tb": ("full_rate",),
-    "gen4-write-peak": (), "gen4-iops-4k": ("host",), "gen4-cpu-4k": ("host",), "gen3-write-peak": ("host",),
-    "gen3-iops-4k": ("host",), "segment-read-960pro": (), "segment-write-980pro": ("host",), "kilo-edge-980pro": ("slc_bytes",),
+    "linux-zynqmp-write": (), "linux-zynqmp-read": ("host",), "linux-zynqmp-direct": (), "linux-zynq7-direct": ("host",),
+    "linux-zynq7-memcpy": (), "linux-zynq7-mmap": (), "linux-zynq7-dd": (),
+    "gen4-write-peak": (), "gen4-iops-4k": ("host",), "gen4-write-iops-4k": (), "gen4-iops-peak-at": (),
+    "gen4-cpu-4k": ("host",), "gen3-write-peak": ("host",), "gen3-iops-4k": (), "segment-read-960pro": (), "segment-write-980pro": ("host",), "kilo-edge-980pro": ("slc_bytes",),
     "turns-980pro": (), "turns-exascend": (), "depth-ratio": ("write_latency_ns",),
 }
 for _profile in ("960pro", "980pro", "starblaze", "exascend"):
@@ -22,14 +24,17 @@ for _profile in ("960pro", "980pro", "starblaze", "exascend"):
 # Why an answer is off, or what it really says. Shown beside the deviation.
 _SAME_LINK = "the link alone limits here, as for the 960 PRO, whose best segment was 3.125 GB/s; this drive got less"
 REMARKS: dict[str, str] = {
+    **{point.key: "see the chapter on Linux" for point in kernel.POINTS},
     "raw-write-64k": "that 64 KiB are enough is predicted; the level is the one below",
     "raw-read-32k": "that 32 KiB are enough is predicted; the level is the one below",
     "slc-edge": "the data sheet's 42 GB",
     "sustained": "the data sheet's rate, 10 ms of pause each 2 GB included",
     "fat32-1g": "FatFs's own instructions cost nothing here, and clusters are 64 KiB in one command",
     "gen4-write-peak": "the share of the link that was fitted at Gen3",
-    "gen4-cpu-4k": "follows from the line above",
-    "gen3-iops-4k": "the same processor",
+    "gen4-cpu-4k": "follows from the reads a second, which the processor bounds",
+    "gen3-iops-4k": "the same processor as at Gen4",
+    "gen4-write-iops-4k": "a write costs more instructions than a read: the kernel's counts",
+    "gen4-iops-peak-at": "below 4 KiB fio and the kernel take more instructions a request, not fewer",
     "kilo-read-960pro": "measured, the mean is 2.4 % under the best segment; the model is steady",
     "kilo-read-980pro": _SAME_LINK,
     "kilo-read-starblaze": _SAME_LINK,
@@ -81,6 +86,12 @@ def depth_needed(lab: Lab, profile: str, op: str, depths) -> int:
     return min(depth for depth, rate in rates.items() if rate >= 0.98 * best)
 
 
+def _most_commands_at(lab: Lab, prefix: str) -> int:
+    """The block size at which the most commands a second are carried out."""
+    names = [name for name in lab.results if name.startswith(prefix)]
+    return lab.results[max(names, key=lambda name: lab.result(name)["commands_per_s"])]["options"]["block"]
+
+
 def _peak(lab: Lab, prefix: str) -> float:
     return max(lab.rate(name) for name in lab.results if name.startswith(prefix))
 
@@ -96,6 +107,8 @@ def answers(lab: Lab, depths) -> list[Answer]:
         "fat32-1g": lab.rate("peer-970evoplus-fat32"), "exfat-2tb": lab.rate("whole-980pro"),
         "gen4-write-peak": _peak(lab, f"{versal}-gen4-linux-write"),
         "gen4-iops-4k": lab.result(f"{versal}-gen4-linux-read-4k")["commands_per_s"],
+        "gen4-write-iops-4k": lab.result(f"{versal}-gen4-linux-write-4k")["commands_per_s"],
+        "gen4-iops-peak-at": _most_commands_at(lab, f"{versal}-gen4-linux-read"),
         "gen4-cpu-4k": lab.result(f"{versal}-gen4-linux-read-4k")["host_busy_share"],
         "gen3-write-peak": _peak(lab, f"{versal}-gen3-linux-write"),
         "gen3-iops-4k": lab.result(f"{versal}-gen3-linux-read-4k")["commands_per_s"],
@@ -105,6 +118,7 @@ def answers(lab: Lab, depths) -> list[Answer]:
         "turns-980pro": lab.rate("turns-980pro-alternate"), "turns-exascend": lab.rate("turns-exascend-alternate"),
         "depth-ratio": depth_needed(lab, "starblaze", "write", depths) / depth_needed(lab, "980pro", "write", depths),
     }
+    ours |= {point.key: lab.rate(point.key) for point in kernel.POINTS}
     for profile in ("960pro", "980pro", "starblaze", "exascend"):
         for op in ("read", "write"):
             ours[f"kilo-{op}-{profile}"] = lab.rate(f"kilo-{profile}-{op}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every experiment of the lab: what is run. What is made of it is in chapters."""
 
+from lab import kernel
 from lab.runner import Run, run
 
 PROFILES = ("960pro", "970evoplus", "980pro", "990pro", "starblaze", "exascend")
@@ -29,8 +30,12 @@ HOSTS = (  # name, what is assumed, what is fitted and on which point, what foll
     ("pure logic on ZU7EV (system 5)", "the same link",
      "fetches 2.96 GB/s: its best segment of the 980 PRO", "all its reads; writes of the other drives; turns"),
     ("Versal (system 4)", "payloads of 256 bytes",
-     "fetches 2.9 GB/s at Gen3: its write there. A command costs the processor 9.1 us under Linux: 110 000 reads a second",
-     "Gen4 by the same share of the link: 5.8 GB/s; block sizes"),
+     "fetches 2.9 GB/s at Gen3: its write there. Linux: instructions per cycle, on 110 000 reads of 4 KiB a second",
+     "Gen4 by the same share of the link: 5.8 GB/s; writes, other block sizes, latency, processor"),
+    ("Zynq UltraScale+ under Linux (system 2)", "the bridge of systems 1 and 3",
+     "instructions per cycle: the buffered read of 630 MB/s", "its two writes"),
+    ("Zynq-7030 under Linux (system 2)", "Gen2 x4, payloads of 128 bytes, instructions per cycle as the Zynq UltraScale+",
+     "the rate of cleaning caches: 242 MB/s past the page cache", "its three other ways"),
     ("no host's limit", "payloads of 256 bytes, 2 % of the link for its own packets", "nothing", "what a drive itself does"),
 )
 
@@ -39,15 +44,43 @@ STREAM = {"block": MIB, "depth": 16}
 PACE = 1_800_000_000  # bytes per second of the camera that library and FatFs are compared with
 
 
-def by_block(profile: str, label: str, options: dict, most: int, blocks=BLOCKS) -> list[Run]:
-    """Reads and writes of each block size, enough of each for a steady rate."""
+def block_name(block: int) -> str:
+    return f"{block // KIB}k" if block >= KIB else f"{block}b"
+
+
+def by_block(profile: str, label: str, options: dict, most: int, blocks=BLOCKS, command_ns=None) -> list[Run]:
+    """Reads and writes of each block size, enough of each for a steady rate. `command_ns(op, block)`: the processor's."""
     runs = []
     for block in blocks:
         total = min(most, block * 65536)
         for op in ("read", "write"):
-            runs.append(run(f"block-{profile}-{label}-{op}-{block // KIB}k", "raw", profile=profile, op=op, block=block,
-                            bytes=total, samples=1, turn=GIB, **options))
+            cost = {} if command_ns is None else {"command_ns": command_ns(op, block)}
+            runs.append(run(f"block-{profile}-{label}-{op}-{block_name(block)}", "raw", profile=profile, op=op, block=block,
+                            bytes=total, samples=1, turn=GIB, **options, **cost))
     return runs
+
+
+def versal_linux(most: int, blocks=kernel.SIZES) -> list[Run]:
+    """fio on system 4's machine: each size at its own cost."""
+    counts = kernel.load()
+    machine = kernel.machines(counts)["versal"]
+    return [one for generation, link in VERSAL.items()
+            for one in by_block("990pro", f"{generation}-linux", {"depth": 32, "host": "linux", **link}, most, blocks,
+                                lambda op, block: kernel.command_ns(machine, counts, op, block))]
+
+
+ZYNQ7 = {"gen": 2, "lanes": 4, "mps": 128, "link_percent": 5}
+LINUX_LINKS = {"zynqmp": BRIDGE, "zynq7": ZYNQ7}
+
+
+def ways_linux(total: int) -> list[Run]:
+    """System 2's ways in commands of 1 MiB. One that waits has one command at a time."""
+    counts = kernel.load()
+    machines = kernel.machines(counts)
+    return [run(point.key, "raw", profile=point.profile, op=point.op, block=MIB, depth=1 if point.waits else 32, bytes=total,
+                samples=1, turn=GIB, host="linux",
+                command_ns=round(1e9 * kernel.way_seconds(machines[point.machine], counts, point.way, point.volume)),
+                **LINUX_LINKS[point.machine]) for point in kernel.POINTS]
 
 
 def sustained(profile: str, total: int, filled: float, label: str, **options) -> Run:
@@ -176,8 +209,9 @@ def full() -> list[Run]:
         runs += turns(profile, 32 * GIB)
     runs += by_block("970evoplus", "bridge", {"depth": 16, **BRIDGE}, 8 * GIB)
     for generation, link in VERSAL.items():
-        for host in ("a53", "linux"):
-            runs += by_block("990pro", f"{generation}-{host}", {"depth": 32, "host": host, **link}, 8 * GIB)
+        runs += by_block("990pro", f"{generation}-a53", {"depth": 32, "host": "a53", **link}, 8 * GIB)
+    runs += versal_linux(8 * GIB)
+    runs += ways_linux(4 * GIB)
     for profile in PROFILES:
         runs += by_depth(profile, 4 * GIB)
     runs += striped("980pro", 64 * GIB, **FREE3)
@@ -193,6 +227,8 @@ def quick() -> list[Run]:
     for profile in ALL:
         runs += aim(profile, 16 * GIB, 2)
     runs += by_block("970evoplus", "bridge", {"depth": 16, **BRIDGE}, GIB, BLOCKS[::3])
+    runs += versal_linux(GIB, (512, 4 * KIB, 128 * KIB, MIB))
+    runs += ways_linux(GIB)
     runs += by_depth("980pro", GIB, DEPTHS_QUICK)
     runs += turns("980pro", 4 * GIB)
     runs.append(sustained("970evoplus", 60 * GB, 0, "bridge", **BRIDGE))

@@ -39,6 +39,8 @@ def value(number: float, unit: str) -> str:
         return f"{number / 1e9:.0f} GB"
     if unit == "1/s":
         return f"{number / 1000:.0f} k/s"
+    if unit == "size":
+        return size(number)
     if unit == "share":
         return percent(number, 0)
     return f"{number:.1f}"

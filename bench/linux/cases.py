@@ -56,7 +56,9 @@ class Group:
         return "\n".join(line for line in [self.begin, *(case.script() for case in self.cases), self.end] if line)
 
 
-# ---- seed 2: the ways of writing ----
+# ---- seed 2: the ways of writing, and of reading back ----
+
+DROP = "sync; echo 3 > /proc/sys/vm/drop_caches"
 
 
 def ways(quick: bool) -> list[Group]:
@@ -76,8 +78,18 @@ def ways(quick: bool) -> list[Group]:
             }
         for method in ("mmap-write", "memcpy", "direct", "sendfile"):
             commands[method] = f"ways {method} {place} {2 * MIB} {{total}}"
-        cases = [Case(f"ways/{name}/{way}", command, short, long, begin) for way, command in commands.items()]
+        # dd's own part of a buffered write: so little that the kernel does not begin to write it to the drive.
+        dd = f"/bin/dd if=/dev/zero of={place} bs={2 * MIB} count=$(({{total}}/{2 * MIB})) status=none"
+        cases = [Case(f"ways/{name}/dd-cached", dd, 8 * MIB, 56 * MIB, begin)]
+        cases += [Case(f"ways/{name}/{way}", command, short, long, begin) for way, command in commands.items()]
+        # What the last of them wrote, from the drive and not from memory.
+        read = f"/bin/dd if={place} of=/dev/null bs={2 * MIB} count=$(({{total}}/{2 * MIB})) status=none"
+        cases += [Case(f"ways/{name}/{way}", read + words, short, long, DROP)
+                  for way, words in (("read-buffered", ""), ("read-direct", " iflag=direct"))]
         refused = f"ways mmap-direct {place} {2 * MIB} {2 * MIB} 2>&1 | sed 's/^/refused /'"
+        if name == "raw":  # what all of dd's figures have in them
+            zeros = f"/bin/dd if=/dev/zero of=/dev/null bs={2 * MIB} count=$(({{total}}/{2 * MIB})) status=none"
+            cases.append(Case("ways/raw/zeros", zeros, short, long))
         groups.append(Group(make.format(drive=DRIVE), cases, refused + ("" if name == "raw" else f"\numount {MOUNTED}")))
     return groups
 

@@ -218,7 +218,8 @@ WAYS = (("dd-buffered-2", "dd, 2 MiB, then sync"), ("dd-buffered-8", "dd, 8 MiB,
         ("dd-direct-fdatasync-2", "dd, 2 MiB, O_DIRECT, conv=fdatasync"),
         ("dd-direct-fdatasync-8", "dd, 8 MiB, O_DIRECT, conv=fdatasync"),
         ("mmap-write", "mmap of /dev/mem, write, fsync"), ("memcpy", "mmap of /dev/mem, memcpy, write O_DIRECT"),
-        ("direct", "write O_DIRECT from aligned memory"), ("sendfile", "sendfile from a memfd, O_DIRECT"))
+        ("direct", "write O_DIRECT from aligned memory"), ("sendfile", "sendfile from a memfd, O_DIRECT"),
+        ("dd-cached", "dd, 2 MiB, into the page cache only"), ("read-buffered", "dd, 2 MiB, reading"), ("read-direct", "dd, 2 MiB, reading, O_DIRECT"))
 
 
 def ways(results: Results, out: pathlib.Path) -> Chapter:

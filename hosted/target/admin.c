@@ -230,7 +230,7 @@ static bool kernel_namespaces(struct target *target, unsigned *count, char *why)
   const uint32_t *list = (const uint32_t *)(const void *)page;
 
   *count = 0;
-  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
+  if (!kernel_page(target, OPCODE_IDENTIFY, 0, ADMIN_IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
   while (*count < PAGE_BYTES / sizeof *list && list[*count] != 0)
     ++*count;
   return true;
@@ -304,7 +304,7 @@ bool admin_sanitize(struct target *target, enum spate_nvme_sanitize_action actio
   }
   struct nvme_admin_cmd command = {.opcode = OPCODE_SANITIZE, .cdw10 = spate_nvme_sanitize_dword10(action)};
   const int result = kernel_call(target, &command);
-  return result == 0 || explain_call(target, result, why);
+  return result == 0 || explain_call(target->name, result, why);
 }
 
 bool admin_sanitize_status(struct target *target, struct spate_nvme_sanitize_status *status, char *why) {

@@ -2,6 +2,7 @@
 #include "requests.h"
 
 #include "../text/fail.h"
+#include "buffers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@ struct requests {
   struct spate_block block; /* first: what the library has is this */
   struct requests_config config;
   struct io_uring ring;
+  struct buffers buffers;
   bool uring;
   int told; /* errno of the last failure that was printed */
   struct slot *slots, *free;
@@ -152,17 +154,32 @@ static unsigned poll_plain(struct spate_block *block, unsigned max) {
 
 /* ---- io_uring ---- */
 
+static void queue_transfer(struct requests *requests, struct slot *slot, struct io_uring_sqe *sqe) {
+  const struct iovec *vector = &slot->vector;
+  const int fd = requests->config.fd, flags = (slot->io->flags & SPATE_IO_FUA) != 0 ? RWF_DSYNC : 0;
+  const int buffer = buffers_find(&requests->buffers, vector->iov_base, vector->iov_len);
+  const unsigned bytes = (unsigned)vector->iov_len; /* as request_bytes */
+
+  if (slot->io->op == SPATE_READ && buffer >= 0) {
+    io_uring_prep_read_fixed(sqe, fd, vector->iov_base, bytes, slot->offset_bytes, buffer);
+  } else if (slot->io->op == SPATE_READ) {
+    io_uring_prep_readv(sqe, fd, vector, 1, slot->offset_bytes);
+  } else if (buffer >= 0) {
+    io_uring_prep_write_fixed(sqe, fd, vector->iov_base, bytes, slot->offset_bytes, buffer);
+    sqe->rw_flags = flags;
+  } else {
+    io_uring_prep_writev2(sqe, fd, vector, 1, slot->offset_bytes, flags);
+  }
+}
+
 static void queue(struct requests *requests, struct slot *slot) {
   struct io_uring_sqe *sqe = io_uring_get_sqe(&requests->ring); /* there is one for each slot */
   const struct spate_io *io = slot->io;
   const int fd = requests->config.fd;
 
   switch (io->op) {
-  case SPATE_READ: io_uring_prep_readv(sqe, fd, &slot->vector, 1, slot->offset_bytes); break;
-  case SPATE_WRITE:
-    io_uring_prep_writev2(sqe, fd, &slot->vector, 1, slot->offset_bytes,
-                          (io->flags & SPATE_IO_FUA) != 0 ? RWF_DSYNC : 0);
-    break;
+  case SPATE_READ:
+  case SPATE_WRITE: queue_transfer(requests, slot, sqe); break;
   case SPATE_FLUSH: io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC); break;
   default:
     io_uring_prep_fallocate(sqe, fd, fallocate_mode(io->op), (off_t)slot->offset_bytes, (off_t)io_bytes(requests, io));
@@ -248,6 +265,7 @@ struct requests *requests_open(const struct requests_config *config, int *wait_f
   const int error = io_uring_queue_init(config->depth, &requests->ring, 0);
   if (error != 0 && !is_forbidden(-error)) fail(EXIT_FAILED, "io_uring does not start: %s", strerror(-error));
   requests->uring = error == 0;
+  if (requests->uring) buffers_open(&requests->buffers, &requests->ring);
   const unsigned shift = config->block_bytes == 4096u ? 12u : 9u;
   requests->block = (struct spate_block){.ops = requests->uring ? &uring_ops : &plain_ops,
                                          .blocks = config->bytes >> shift,
@@ -276,7 +294,10 @@ void requests_wait(void *opaque) {
 }
 
 void requests_close(struct requests *requests) {
-  if (requests->uring) io_uring_queue_exit(&requests->ring);
+  if (requests->uring) {
+    buffers_close(&requests->buffers);
+    io_uring_queue_exit(&requests->ring);
+  }
   free(requests->slots);
   free(requests);
 }

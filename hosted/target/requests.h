@@ -3,7 +3,8 @@
  * A file descriptor as a block device: requests through io_uring, or, where that is not to be had (an older kernel, a
  * container that forbids it), one by one with pread and pwrite.
  *
- *   READ, WRITE   one readv or writev, O_DIRECT if the file was opened so
+ *   READ, WRITE   one readv or writev, O_DIRECT if the file was opened so; from a registered buffer where that pays
+ *                 (buffers.h)
  *   FUA           RWF_DSYNC: the kernel sets the FUA bit of the command, or flushes
  *   FLUSH         fdatasync
  *   ZERO          fallocate(FALLOC_FL_ZERO_RANGE), which is Write Zeroes on an NVMe drive

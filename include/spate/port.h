@@ -32,6 +32,10 @@
  *   void spate_port_relax(void);
  *       Called in each turn of a loop that waits, outside the data path. May be empty.
  *
+ *   SPATE_PORT_HAS_CRC32C()
+ *       A macro, on AArch64 only, and only where the program may run on processors with and without the CRC
+ *       instructions: true if this one has them. Without the macro they are used if the compiler may use them.
+ *
  *   void spate_port_log(const char *text, uint64_t value);
  *       An event worth a line (a retry, a reset, a volume recovered) with one number. Never called on the data path.
  *

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
 
 #define SPATE_LINUX_TICKS_PER_SECOND UINT64_C(1000000000)
 
@@ -90,6 +93,11 @@ static inline uint64_t spate_port_dma_address(const volatile void *memory) {
   return spate_linux_simulated() ? spate_linux_machine->dma_address(memory)
                                  : (uintptr_t)memory + spate_linux_dma_offset;
 }
+
+#ifdef __aarch64__
+#define SPATE_LINUX_HWCAP_CRC32 (1ul << 7) /* of the kernel's interface: asm/hwcap.h, HWCAP_CRC32 */
+#define SPATE_PORT_HAS_CRC32C() ((getauxval(AT_HWCAP) & SPATE_LINUX_HWCAP_CRC32) != 0)
+#endif
 
 static inline uint64_t spate_port_ticks(void) { return spate_linux_ticks(); }
 static inline uint64_t spate_port_ticks_per_second(void) { return SPATE_LINUX_TICKS_PER_SECOND; }

@@ -9,7 +9,7 @@
 #include <spate/port.h>
 
 #define PCIE_FUNCTIONS_MAX (SPATE_PCIE_BRIDGES_MAX + SPATE_PCIE_DEVICES_MAX)
-#define PCIE_RESOURCES_MAX 48u
+#define PCIE_RESOURCES_MAX (6u * SPATE_PCIE_DEVICES_MAX + 4u * SPATE_PCIE_BRIDGES_MAX) /* BARs and windows: all */
 #define PCIE_MIB           UINT64_C(0x100000)
 
 struct pcie_function {

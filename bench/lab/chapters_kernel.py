@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chapter on Linux: systems 2 and 4, predicted from counted instructions."""
+
+import pathlib
+
+from lab import compare, kernel, plots, runs, seeds, text
+from lab.page import Chapter, Table
+from lab.runner import Lab
+
+WHY = {
+    "linux-zynqmp-write": "Debian's kernel 6.1 was counted; theirs was a smaller one of PetaLinux, 4.14 or 4.19. A buffered "
+                          "write spends most in the page cache, which differs most between them",
+    "linux-zynqmp-direct": "it was a 960 EVO, which takes less than the 970 EVO Plus of the profile",
+    "linux-zynq7-memcpy": "logic's buffer is mapped uncached there: a copy from it is slower than memory allows",
+    "linux-zynq7-mmap": "the same, and a 32-bit kernel on a core that may retire less a cycle than the A53",
+    "linux-zynq7-dd": "a 32-bit kernel on a core that may retire less a cycle than the A53, at a clock that is assumed",
+}
+
+
+def _versal_rows(lab: Lab) -> list[list[str]]:
+    rows = []
+    for generation in runs.VERSAL:
+        for op in ("read", "write"):
+            names = [name for name in lab.results if name.startswith(f"block-990pro-{generation}-linux-{op}-")]
+            for name in sorted(names, key=lambda name: lab.results[name]["options"]["block"]):
+                result, options = lab.result(name), lab.results[name]["options"]
+                rows.append([generation, op, text.size(options["block"]), f"{options['command-ns'] / 1000:.1f} us",
+                             text.gbps(result["bytes_per_s"]), f"{result['commands_per_s'] / 1000:.1f} k/s",
+                             f"{result['latency']['mean_ns'] / 1000:.0f} us", text.percent(result["host_busy_share"], 0)])
+    return rows
+
+
+def _points(lab: Lab) -> list[list[str]]:
+    rows = []
+    for point in kernel.POINTS:
+        figure, ours = seeds.figure(point.key), lab.rate(point.key)
+        fitted = compare.fitted(point.key, point.profile)
+        rows.append([figure.what, text.gbps(figure.value), text.gbps(ours), text.deviation(ours / figure.value - 1),
+                     "fitted" if fitted else "predicted", WHY.get(point.key, "")])
+    return rows
+
+
+def _machine_rows() -> list[list[str]]:
+    rows = []
+    for key, machine in kernel.machines(kernel.load()).items():
+        cleaned = "none" if machine.clean_bytes_per_s == float("inf") else text.gbps(machine.clean_bytes_per_s)
+        rows.append([machine.name, f"{machine.clock_hz / 1e9:.2f} GHz", f"{machine.instructions_per_cycle:.2f}",
+                     text.gbps(machine.copy_bytes_per_s), cleaned, kernel.FITTED[key], machine.source])
+    return rows
+
+
+def predicted(lab: Lab, out: pathlib.Path) -> Chapter:
+    shown = [point for point in kernel.POINTS]
+    with plots.figure(out / "linux.png", height=3.6) as axis:
+        for place, point in enumerate(shown):
+            figure, fitted = seeds.figure(point.key), compare.fitted(point.key, point.profile)
+            axis.barh(place, lab.rate(point.key) / 1e6, color=plots.OURS, height=0.6)
+            plots.seed_point(axis, figure.value / 1e6, place, fitted, None)
+        axis.set_yticks(range(len(shown)), [seeds.figure(point.key).what for point in shown], fontsize=8.5)
+        axis.invert_yaxis()
+        axis.set_xlabel("rate, MB/s")
+        axis.grid(axis="y", visible=False)
+    return Chapter(
+        "linux", "Linux on their machines, predicted from counted instructions",
+        ["These figures are predictions, but for the points that say fitted. `make bench-linux` counts what Debian's kernel 6.1 and fio or dd "
+         "retire for each request in an emulated arm64 machine; the counts that are used here are in "
+         "bench/linux/counts.json. bench/lab/kernel.py makes time of them: instructions over clock and instructions per "
+         "cycle, bytes copied over a copy bandwidth, and where PCIe does not see the caches bytes cleaned over a rate of "
+         "cleaning. The virtual drive, link and bridge do the rest.",
+         "One number of each machine is fitted, on one point. Nothing else of a curve is fitted: its shape follows from the counts.",
+         "System 4 shows its curves as pictures without numbers; its text gives the points that the first chapter compares. "
+         "fio with libaio and 32 requests in flight is assumed, as the page does not say. Below 4 KiB a request costs more "
+         "instructions than at 4 KiB, so that the most requests a second are at 4 KiB, as system 4 says.",
+         "A buffered write is divided onto two cores: dd fills the page cache on one, the kernel writes it to the drive from the other. "
+         "Without O_DIRECT the slower of the two sets the pace; with it processor and drive wait for each other."],
+        [("linux.png", "System 2's rates. Bars: simulated. Hollow: the point was fitted. Filled: predicted.")],
+        [Table(["", "measured", "simulated", "deviation", "", "why"], _points(lab), "System 2"),
+         Table(["machine", "clock", "instructions per cycle", "copies", "cleans caches", "fitted", "the rest"], _machine_rows(),
+               "The machines"),
+         Table(["link", "", "request", "processor, a request", "rate", "requests", "latency, mean", "processor busy"],
+               _versal_rows(lab), "System 4: a 990 PRO under fio, 32 requests in flight")])

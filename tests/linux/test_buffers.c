@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registered buffers: what is written is what the ring holds, also where its addresses were another ring's before. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <sys/utsname.h>
+
+/* Whatever runs here. */
+static int fake_uname(struct utsname *system) {
+  memcpy(system->release, "6.12.1", sizeof "6.12.1");
+  return 0;
+}
+
+#define uname fake_uname
+#include "../../hosted/memory.c"
+#include "../../hosted/target/buffers.c"
+#undef uname
+#include "../../hosted/target/requests.c"
+
+/* The sources' own. Not called in these tests; cmocka has a macro of that name. */
+void fail(enum exit_status status, const char *format, ...) {
+  (void)status, (void)format;
+  abort();
+}
+
+void expect(enum spate_error error, const char *what) {
+  (void)what;
+  if (error != SPATE_OK) abort();
+}
+
+#include <linux_port.h>
+#include <setjmp.h>
+#include <spate/port.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define RING_BYTES ((size_t)64 << 10) /* within the memory that any user may lock */
+#define PIECE      ((size_t)8192)
+#define FILE_BYTES ((uint64_t)1 << 20)
+
+struct world {
+  struct requests *requests;
+  int fd, wait_fd;
+  unsigned done;
+};
+
+static void open_world(struct world *world) {
+  char name[] = "/tmp/spate-buffers-XXXXXX";
+  struct requests_config config = {
+      .name = "file", .bytes = FILE_BYTES, .block_bytes = 512, .depth = 8, .request_bytes = 1u << 20};
+
+  *world = (struct world){.fd = mkstemp(name)};
+  assert_true(world->fd >= 0);
+  assert_int_equal(unlink(name), 0);
+  assert_int_equal(ftruncate(world->fd, (off_t)FILE_BYTES), 0);
+  config.fd = world->fd;
+  world->requests = requests_open(&config, &world->wait_fd);
+  linux_port_wait(requests_wait, world->requests);
+  if (!world->requests->uring) skip(); /* forbidden here: nothing is registered */
+}
+
+static void close_world(struct world *world) {
+  linux_port_wait(NULL, NULL);
+  requests_close(world->requests);
+  assert_int_equal(close(world->fd), 0);
+}
+
+static void done(struct spate_io *io) { ((struct world *)io->context)->done++; }
+
+static void carry(struct world *world, enum spate_op op, uint8_t *data, uint64_t lba, uint8_t flags) {
+  struct spate_block *block = requests_block(world->requests);
+  struct spate_io io = {.op = (uint8_t)op,
+                        .flags = flags,
+                        .lba = lba,
+                        .blocks = PIECE / 512u,
+                        .buffer = data,
+                        .done = done,
+                        .context = world};
+
+  world->done = 0;
+  assert_int_equal(spate_block_submit(block, &io), SPATE_OK);
+  spate_block_kick(block);
+  while (world->done == 0) {
+    spate_port_relax();
+    (void)spate_block_poll(block, 8);
+  }
+  assert_int_equal(io.error, SPATE_OK);
+}
+
+static void in_the_file(const struct world *world, const uint8_t *data, uint64_t lba) {
+  uint8_t found[PIECE];
+
+  assert_int_equal(pread(world->fd, found, sizeof found, (off_t)(lba * 512u)), (int)sizeof found);
+  assert_memory_equal(found, data, sizeof found);
+}
+
+static void a_ring_is_registered_and_written_from(void **state) {
+  (void)state;
+  struct world world;
+  uint8_t other[PIECE];
+
+  open_world(&world);
+  uint8_t *ring = memory_take_ring(RING_BYTES);
+  struct buffers *buffers = &world.requests->buffers;
+  assert_int_equal(buffers_find(buffers, ring, PIECE), 0);
+  assert_int_equal(buffers_find(buffers, ring + RING_BYTES - PIECE, PIECE), 0);
+  assert_int_equal(buffers_find(buffers, ring + RING_BYTES - PIECE, PIECE + 1u), -1);
+  assert_int_equal(buffers_find(buffers, ring - 1, PIECE), -1);
+  assert_int_equal(buffers_find(buffers, other, PIECE), -1);
+
+  memset(ring + PIECE, 0x17, PIECE);
+  memset(other, 0x2a, sizeof other);
+  carry(&world, SPATE_WRITE, ring + PIECE, 16, 0);
+  carry(&world, SPATE_WRITE, ring + PIECE, 48, SPATE_IO_FUA);
+  carry(&world, SPATE_WRITE, other, 96, 0);
+  in_the_file(&world, ring + PIECE, 16);
+  in_the_file(&world, ring + PIECE, 48);
+  in_the_file(&world, other, 96);
+  carry(&world, SPATE_READ, ring, 96, 0);
+  assert_memory_equal(ring, other, PIECE);
+  memory_give(ring);
+  close_world(&world);
+}
+
+/* The addresses of a ring that was given back, now with other pages behind them. */
+static void addresses_that_come_again_are_not_the_old_ring(void **state) {
+  (void)state;
+  struct world world;
+
+  open_world(&world);
+  uint8_t *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(ring != MAP_FAILED);
+  memset(ring, 0x11, RING_BYTES);
+  tell_taken(ring, RING_BYTES);
+  assert_int_equal(buffers_find(&world.requests->buffers, ring, PIECE), 0);
+  tell_given(ring);
+  assert_int_equal(buffers_find(&world.requests->buffers, ring, PIECE), -1);
+  uint8_t *again = mmap(ring, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  assert_ptr_equal(again, ring);
+  memset(again, 0x22, RING_BYTES);
+  carry(&world, SPATE_WRITE, again, 0, 0);
+  in_the_file(&world, again, 0);
+  assert_int_equal(munmap(again, RING_BYTES), 0);
+  close_world(&world);
+}
+
+static void a_second_ring_survives_the_first(void **state) {
+  (void)state;
+  struct world world;
+
+  open_world(&world);
+  uint8_t *first = memory_take_ring(RING_BYTES), *second = memory_take_ring(RING_BYTES);
+  struct buffers *buffers = &world.requests->buffers;
+  assert_int_equal(buffers_find(buffers, second, PIECE), 1);
+  memory_give(first);
+  assert_int_equal(buffers_find(buffers, second, PIECE), 1);
+  first = memory_take_ring(RING_BYTES);
+  assert_int_equal(buffers_find(buffers, first, PIECE), 0);
+  memory_give(first);
+  memory_give(second);
+  close_world(&world);
+}
+
+static void only_kernels_that_gain_by_it(void **state) {
+  (void)state;
+  static const char *const pay[] = {"6.12.9+bpo-arm64", "6.12", "6.13.0", "7.0.1"};
+  static const char *const cost[] = {"6.1.0-41-arm64", "6.11.99", "5.15.0", "4.19.0", "", "next"};
+
+  for (size_t i = 0; i < sizeof pay / sizeof pay[0]; i++)
+    assert_true(buffers_pay(pay[i]));
+  for (size_t i = 0; i < sizeof cost / sizeof cost[0]; i++)
+    assert_false(buffers_pay(cost[i]));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_ring_is_registered_and_written_from),
+      cmocka_unit_test(addresses_that_come_again_are_not_the_old_ring),
+      cmocka_unit_test(a_second_ring_survives_the_first),
+      cmocka_unit_test(only_kernels_that_gain_by_it),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
