@@ -21,17 +21,23 @@ const char *board_name(void);
 /* Uncached (or coherent) memory for queues, tables and metadata. The same arena at each call. */
 struct spate_arena *board_queue_memory(void);
 
-/* The DMA ring: page aligned, contiguous for devices. On real hardware logic fills it. */
-void *board_ring(uint64_t *bytes);
+/* The DMA ring as a region, whose table comes from board_queue_memory(). On real hardware logic fills it. Errors: those
+ * of spate_region_init(). */
+SPATE_MUST_CHECK enum spate_error board_ring_open(struct spate_region *ring);
 
 /* Ordinary cached memory for an application's large objects (a bitmap, a report). */
 struct spate_arena *board_memory(void);
 
 /*
- * Release PERST#, and open the board's PCIe host bridge. `perst_released_ticks`, for spate_pcie_enumerate(): when that
- * was, or 0 if long before the board started us. Errors as of spate_pcie_*_open().
+ * Everything that comes before a driver: `host` lists the functions that are ready for DMA, with their registers at
+ * bar0, for spate_pcie_find() and spate_pcie_link_check(). A bare board enumerates: ports/common/bring_up.c does it,
+ * with the two functions of bare.h. Under Linux the kernel has enumerated, and the list has the function that the user
+ * named. Errors: those of spate_pcie_*_open() and spate_pcie_enumerate(); host->failed_at says where.
  */
-SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks);
+SPATE_MUST_CHECK enum spate_error board_pcie_bring_up(struct spate_pcie_host *host);
+/* One step towards what a device had before it fell off the bus: spate_nvme_config.reattach has to do it. Errors: those
+ * of spate_pcie_restore(). */
+SPATE_MUST_CHECK enum spate_error board_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device);
 
 /* Console. */
 void board_write(const char *text, size_t bytes);

@@ -191,7 +191,7 @@ static uint64_t check_slot(const struct source *source, const uint64_t *memory, 
 
   if (source->file < 0) return pattern_check(memory, source->clip, at_bytes, bytes);
   if (expected == NULL) expected = spate_arena_take(board_memory(), slot_bytes, SPATE_PAGE_BYTES);
-  if (expected == NULL) fail("taking memory for the comparison", SPATE_E_MEMORY);
+  if (expected == NULL) give_up("taking memory for the comparison", SPATE_E_MEMORY);
   fill_from_host(source, expected, bytes);
   for (uint32_t i = 0; i < bytes; i++)
     if (((const uint8_t *)memory)[i] != expected[i]) return at_bytes + i;

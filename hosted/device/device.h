@@ -13,6 +13,7 @@
 #include "guardian.h"
 
 #include <spate/error.h>
+#include <spate/pcie.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,10 @@ void device_open_vfio(struct device *device, const char *address, bool bind);
 void device_open_pci(struct device *device, const char *address, bool bind);
 /* The drive does nothing any more, and no memory is mapped for it. False: it did not go back to the kernel's driver. */
 bool device_close(struct device *device);
+
+/* A host with this one function, as the kernel has set it up. It is good as long as the device is open, and for
+ * spate_pcie_find() and spate_pcie_link_check(): nothing is ever written to configuration space. */
+void device_list(struct device *device, struct spate_pcie_host *host);
 
 /* spate_nvme_config.reattach: the registers read all ones. `opaque` is the device. */
 enum spate_error device_reattach(void *opaque);

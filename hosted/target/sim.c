@@ -188,7 +188,7 @@ static void save(struct virtual_drive *own, const char *name, uint64_t capacity_
 static void close_sim(struct target *target) {
   struct virtual_drive *own = target->backend;
 
-  drive_close(&own->drive, target->name);
+  nvme_drive_close(&own->drive, target->name);
   if (own->path != NULL) save(own, target->name, sim_drive_blocks(own->media) << sim_drive_block_shift(own->media));
   if (own->file >= 0) (void)close(own->file);
   (void)close(own->always);
@@ -201,6 +201,12 @@ static enum spate_error reattach(void *context) {
   struct virtual_drive *own = context;
 
   return spate_pcie_restore(&host, &own->device);
+}
+
+/* As the enumeration of this program found it. */
+static void list(const struct target *target, struct spate_pcie_host *to) {
+  (void)target;
+  *to = host;
 }
 
 static void enumerate(const char *name) {
@@ -267,9 +273,10 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   target->wait_fd = own->always;
   target->backend = own;
   target->close = close_sim;
-  drive_open(&own->drive, target, access,
-             (struct spate_nvme_config){.registers = own->device.bar0,
-                                        .registers_bytes = own->device.bar0_bytes,
-                                        .reattach = reattach,
-                                        .reattach_context = own});
+  target->list = list;
+  nvme_drive_open(&own->drive, target, access,
+                  (struct spate_nvme_config){.registers = own->device.bar0,
+                                             .registers_bytes = own->device.bar0_bytes,
+                                             .reattach = reattach,
+                                             .reattach_context = own});
 }

@@ -17,11 +17,13 @@
 
 #include <spate/block.h>
 #include <spate/nvme.h>
+#include <spate/pcie.h>
 #include <stdbool.h>
 
 /* MAKE: as WRITE, and what it holds is to be made anew: a stripe need not be one yet. CONTROLLER: as WRITE, but a drive
- * under the library's own driver has no I/O queue, and so no block. */
-enum target_access { TARGET_READ, TARGET_WRITE, TARGET_MAKE, TARGET_CONTROLLER };
+ * under the library's own driver has no I/O queue, and so no block. FUNCTION: as WRITE, and its controller is not
+ * started either: the caller starts it, and shuts it down. */
+enum target_access { TARGET_READ, TARGET_WRITE, TARGET_MAKE, TARGET_CONTROLLER, TARGET_FUNCTION };
 enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 
 /* Requests in flight, at most. */
@@ -30,13 +32,17 @@ enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 #define TARGET_REQUEST_BYTES (UINT32_C(4) << 20)
 
 struct target {
-  struct spate_block *block; /* NULL: see TARGET_MAKE and TARGET_CONTROLLER */
+  struct spate_block *block; /* NULL: see TARGET_MAKE, TARGET_CONTROLLER and TARGET_FUNCTION */
   const char *name;          /* as the user gave it */
   enum target_kind kind;
-  struct spate_nvme *nvme; /* DRIVE: its controller; otherwise NULL */
-  int wait_fd;             /* readable when something may have completed; −1: there is no such thing, poll */
-  int removal_fd;          /* readable when the kernel wants the drive back; −1: it cannot ask */
-  struct target *members;  /* STRIPE: in the order of the name */
+  struct spate_nvme *nvme; /* DRIVE: its controller; otherwise, and with TARGET_FUNCTION, NULL */
+  /* DRIVE: its PCI function, and how to get it back should it fall off the bus (spate_nvme_config.reattach). */
+  void (*list)(const struct target *target, struct spate_pcie_host *host);
+  enum spate_error (*reattach)(void *context);
+  void *reattach_context;
+  int wait_fd;            /* readable when something may have completed; −1: there is no such thing, poll */
+  int removal_fd;         /* readable when the kernel wants the drive back; −1: it cannot ask */
+  struct target *members; /* STRIPE: in the order of the name */
   unsigned member_count;
   void *backend; /* the target's own */
   void (*close)(struct target *target);
