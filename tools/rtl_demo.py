@@ -10,7 +10,6 @@ import argparse
 import pathlib
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -52,9 +51,11 @@ def main() -> None:
         with open(image, "wb") as file:
             file.truncate(IMAGE_BYTES)
         lengths = [str(length) for _, length in expected.values()]
-        result = subprocess.run([str(options.program), str(image), *lengths], check=False)
-        if result.returncode != 0:
-            why = f"{shlex.join(result.args)}: {program.ending(result.returncode)}; the lines above say why"
+        words = [str(options.program), str(image), *lengths]
+        with program.process(words) as process:
+            process.wait()
+        if process.returncode != 0:
+            why = f"{shlex.join(words)}: {program.ending(process.returncode)}; the lines above say why"
             demo.fail("recording through the core", why)
         try:
             demo.judge(image, pathlib.Path(name), expected, None)
