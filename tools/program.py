@@ -89,14 +89,14 @@ def _signal_all(number: int) -> None:
         _signal_group(process, number)
 
 
+# No thread can be made here: the main thread may be interrupted while it makes one, and hold the lock for that.
 def _told_to_end(number: int, _frame) -> None:
     if _commands.signal != 0:
         return  # it is ending
     _commands.signal = number
     _signal_all(signal.SIGTERM)
-    killer = threading.Timer(GRACE_S, _signal_all, (signal.SIGKILL,))
-    killer.daemon = True
-    killer.start()
+    signal.signal(signal.SIGALRM, lambda *_: _signal_all(signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, GRACE_S, GRACE_S)
     if not _commands.main_starts:
         raise Stopped
 
@@ -105,12 +105,14 @@ def _without_traceback(kind, error, trace) -> None:
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
         return
+    with _commands.lock:  # of a thread that nobody has waited for
+        _commands.signal = _commands.signal or signal.SIGINT
+        _signal_all(signal.SIGKILL)
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         print("\nstopped", file=sys.stderr, flush=True)
-    number = _commands.signal or signal.SIGINT
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+    signal.signal(_commands.signal, signal.SIG_DFL)
+    os.kill(os.getpid(), _commands.signal)
 
 
 if threading.current_thread() is threading.main_thread():

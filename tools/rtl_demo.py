@@ -46,6 +46,7 @@ def main() -> None:
     output.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     expected = expected_clips(options.clip_mib)
+    demo.check_space(output, sum(length for _, length in expected.values()), 2)
     with tempfile.TemporaryDirectory(dir=output) as name:
         image = pathlib.Path(name) / "drive.img"
         with open(image, "wb") as file:
