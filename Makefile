@@ -14,7 +14,8 @@ export MPLCONFIGDIR := $(CURDIR)/build/cache/matplotlib
 PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
-FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
+# tools/qemu.py knows how each is started.
+FIRMWARE := $(notdir $(wildcard ports/qemu-*))
 STATIC := linux-aarch64 linux-armv7 linux-x86-64
 TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 
@@ -27,12 +28,31 @@ TOTAL_MIB ?=
 QUICK ?=
 DRIVE ?= 980pro
 RATE ?= 2.0GB/s
+RING ?=
 TEST ?=
 ONLY ?=
 N ?= 20000
 SEED ?= 1
 RUNS ?= 100
 PREFIX ?= /usr/local
+
+# ---- what was typed, as it is meant ----
+
+comma := ,
+space := $() $()
+# 'a word' of the shell, whatever is in it.
+quoted = '$(subst ','\'',$($(1)))'
+# Nothing for a variable that is not set, or is set to no.
+yes = $(filter-out 0 n no false off,$($(1)))
+# An error unless the variable is empty or has digits only.
+without-digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst 8,,$(subst 9,,$(1)))))))))))
+check-number = $(if $(call without-digits,$($(1))),$(error $(1)=$($(1)) is not a number: digits only$(comma) as $(1)=$(2)))
+$(call check-number,N,20000)
+$(call check-number,SEED,1)
+$(call check-number,RUNS,100)
+$(call check-number,SECONDS,600)
+$(call check-number,TOTAL_MIB,16)
+$(if $(filter-out $(FIRMWARE),$(BOARD))$(filter-out 1,$(words $(BOARD))),$(error BOARD=$(BOARD) is not one of the boards: $(FIRMWARE)))
 
 help: ## This text
 	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'
@@ -44,8 +64,8 @@ help: ## This text
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /  \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
 	@echo
-	@echo 'Options: make demo BOARD=qemu-virt|qemu-virt-a15|qemu-boston INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
-	@echo '         make plan DRIVE=980pro RATE=2.0GB/s, make lab QUICK=1, make crash-soak N=20000 SEED=1'
+	@echo 'Options: make demo BOARD=$(subst $(space),|,$(FIRMWARE)) INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
+	@echo '         make plan DRIVE=980pro RATE=2.0GB/s RING=1GiB, make lab QUICK=1, make crash-soak N=20000 SEED=1'
 	@echo '         make lint-rtl|formal|bench-rtl-area ONLY=fifo, make bench-rtl-area KEEP=1, make test-rtl TEST=tests/rtl/test_fifo.py'
 
 setup: ## Install what is missing (3-5 minutes the first time, then no time)
@@ -66,10 +86,10 @@ build-%: setup
 	@cmake --build --preset $*
 
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
-	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input '$(INPUT)') $(if $(KEEP),--keep)
+	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input $(call quoted,INPUT)) $(if $(call yes,KEEP),--keep)
 
 demo-linux: build-linux-aarch64 build-linux-x86-64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s; MACHINE=amd64: a PC)
-	$(PYTHON) tools/demo_linux.py $(if $(MACHINE),--machine '$(MACHINE)') $(if $(KEEP),--keep)
+	$(PYTHON) tools/demo_linux.py $(if $(MACHINE),--machine $(call quoted,MACHINE)) $(if $(call yes,KEEP),--keep)
 
 example-gnuradio: build-linux build-linux-asan ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB, 3 minutes; then 10 s)
 	@setup/gnuradio
@@ -93,13 +113,13 @@ test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
 
 test-system: build-host-gcc-asan build-host-release build-linux build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
-	$(PYTHON) -m pytest $(if $(TEST),'$(TEST)')
+	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST))
 
 install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
 	@setup/install command
 	@tools/run build/configure-linux.log cmake --preset linux
 	@cmake --build --preset linux
-	@tools/run build/install.log cmake --install build/linux --prefix '$(PREFIX)'
+	@tools/run build/install.log cmake --install build/linux --prefix $(call quoted,PREFIX)
 	@echo "installed $(PREFIX)/bin/spate: spate --help"
 
 deb: ## The command spate and libspate-ring as Debian packages in build/deb, checked by lintian (15 s)
@@ -109,13 +129,17 @@ deb: ## The command spate and libspate-ring as Debian packages in build/deb, che
 rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's drive, and prove it (3 minutes; then 1)
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target rtl_demo
-	$(PYTHON) tools/rtl_demo.py $(if $(KEEP),--keep)
+	$(PYTHON) tools/rtl_demo.py $(if $(call yes,KEEP),--keep)
 
 lab: build-host-release ## Every published test on virtual drives, as a report (6 minutes; QUICK=1: half a minute)
-	$(PYTHON) bench/lab.py $(if $(QUICK),--quick)
+	$(PYTHON) bench/lab.py $(if $(call yes,QUICK),--quick)
 
-plan: build-host-release ## What a stream needs: ring, queue depth, how long DRIVE=980pro sustains RATE=2.0GB/s
-	@build/host-release/lab/spate-plan --profile '$(DRIVE)' --rate '$(RATE)'
+# Builds the command alone, with the packages that it needs. Status 1 is an answer: the stream is not sustained.
+plan: ## What a stream needs: ring, queue depth, how long DRIVE=980pro sustains RATE=2.0GB/s, with RING=1GiB or without
+	@setup/install command
+	@tools/run build/configure-linux.log cmake --preset linux
+	@cmake --build --preset linux --target spate_command
+	@build/linux/bin/spate plan --profile $(call quoted,DRIVE) --rate $(call quoted,RATE) $(if $(RING),--ring $(call quoted,RING)) || [ $$? -eq 1 ]
 
 crash-soak: build-host-release ## Cut the power of every recording test in up to N=20000 states a volume, SEED=1
 	@for program in build/host-release/crash/crash_*; do echo "== $$program"; \
@@ -134,7 +158,7 @@ bench-instructions: build-qemu-virt ## Instructions per submit, doorbell and com
 
 bench-linux: setup-linux-bench build-linux-aarch64 ## What recording on Linux costs beside the kernel, in instructions (13 minutes; QUICK=1: 2; KEEP=1 for the lab)
 	@cmake --build --preset linux-aarch64 --target bench_linux
-	$(PYTHON) bench/linux.py $(if $(QUICK),--quick) $(if $(KEEP),--keep)
+	$(PYTHON) bench/linux.py $(if $(call yes,QUICK),--quick) $(if $(call yes,KEEP),--keep)
 
 bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 at -Os (20 s)
 	$(PYTHON) bench/size.py
@@ -142,7 +166,7 @@ bench-size: build-qemu-virt-size ## Code and data of each module for Cortex-A53 
 bench-rtl: setup-gateware ## What the gateware's core loses: throughput and latency from cycles (20 minutes; QUICK=1: 4)
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target bench_rtl
-	$(GATEWARE_PYTHON) bench/rtl.py $(if $(QUICK),--quick)
+	$(GATEWARE_PYTHON) bench/rtl.py $(if $(call yes,QUICK),--quick)
 
 rtl-soak: build-gateware ## The core under random traffic, faults and recoveries: RUNS=100 of 10^8 cycles, from SEED=1 on
 	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} tools/run - build/gateware/tests/rtl/bench/rtl_soak {} 100000000
@@ -155,7 +179,7 @@ bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on v
 	$(PYTHON) bench/rtl_seeds.py
 
 bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 minutes; ONLY=fifo, KEEP=1)
-	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),"$(ONLY)") $(if $(KEEP),--keep)
+	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),"$(ONLY)") $(if $(call yes,KEEP),--keep)
 
 C_FILES = $(shell find include src ports apps hosted ring examples sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
@@ -201,7 +225,7 @@ formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal
 
 test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: cocotb's, then C++ benches (12 minutes; TEST=one of tests/rtl)
 	@echo '== test-rtl'
-	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),'$(TEST)',-n 2 --dist worksteal tests/rtl)
+	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n 2 --dist worksteal tests/rtl)
 	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)
 
 check-linux-boards: ## linux/ against the kernel's Kconfig and bindings, and Yocto's linter (2 minutes; 155 MB the first time)

@@ -8,8 +8,10 @@ import pathlib
 import re
 
 import figures
+import program
 from lab import chapters_drive, chapters_files, chapters_kernel, chapters_overview, gates, page, runner, runs
 
+SPACE_BYTES = 100 << 20  # results and pictures; the drives are in memory
 TITLE = "Spate's lab: what the library does with drives that behave like real ones"
 LEAD = (
     "Spate records streams of gigabytes a second onto NVMe drives as exFAT files. This page shows what it does with six "
@@ -55,9 +57,12 @@ def main() -> None:
     lab = runner.Lab(options.programs, runner.OUT / "quick" if options.quick else runner.OUT)
     chosen = runs.quick() if options.quick else runs.full()
     try:
+        program.need_space(runner.BUILD, SPACE_BYTES, "the lab")
         wanted = re.compile("$^" if options.report_only else options.only or "")
         lab.all([run for run in chosen if wanted.search(run.name)], options.jobs)
         lab.load([run for run in chosen if not wanted.search(run.name)])
+    except program.NoSpace as full:
+        figures.die("looking for room on the disk", str(full))
     except runner.Failed as failure:
         figures.die("an experiment", str(failure))
     bench = figures.Bench("lab-quick" if options.quick else "lab", "make lab" + (" QUICK=1" if options.quick else ""))

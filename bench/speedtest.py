@@ -8,10 +8,12 @@ import re
 import tempfile
 
 import figures
+import program
 import qemu
 
 ROW = re.compile(r"^ +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) %", re.M)
 ROWS = 27
+DRIVE_BYTES = 1 << 30
 
 
 def main() -> None:
@@ -20,9 +22,13 @@ def main() -> None:
     parser.add_argument("--total-mib", type=int, default=16, help="for each figure (default %(default)s)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
+        try:
+            program.need_space(pathlib.Path(name), max(DRIVE_BYTES // 4, options.total_mib << 21), "the speed test")
+        except program.NoSpace as full:
+            figures.die("looking for room on the disk", str(full))
         image = pathlib.Path(name) / "drive.img"
         with open(image, "wb") as file:
-            file.truncate(max(1 << 30, options.total_mib << 23))
+            file.truncate(max(DRIVE_BYTES, options.total_mib << 23))
         # No discard: a deleted file's blocks stay allocated on the host, so files and raw blocks are on equal terms.
         drive = qemu.Drive(f"file={image},format=raw,cache=unsafe")
         result = qemu.run(options.board, "speedtest", drive,

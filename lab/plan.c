@@ -24,6 +24,7 @@ enum { FITS = 0, OVERRUNS = 1, WRONG = 2 };
 #define BYTES_MAX       UINT64_C(100000000000000000)
 #define RATE_MIN        1e6
 #define RATE_MAX        1e12
+#define RATE_STEP       1e7 /* of a rate that is proposed */
 
 struct plan {
   const struct sim_profile *profile;
@@ -32,8 +33,9 @@ struct plan {
   bool ring_given, retain, json;
   struct sim_media_outlook outlook;
   uint32_t depth;
-  uint64_t ring_bytes; /* that the stream needs */
-  double loss_bytes;   /* of a power cut, at most */
+  uint64_t ring_bytes;   /* that the stream needs */
+  double loss_bytes;     /* of a power cut, at most */
+  double rate_that_fits; /* where the one that was asked for does not: the most that does, 0: none */
 };
 
 static const char *program, *common_options; /* as the user knows them */
@@ -281,13 +283,33 @@ static bool fits(const struct plan *plan) {
   return !plan->outlook.falls_behind;
 }
 
-static const char *reason(const struct sim_media_outlook *outlook) {
+static double rate_that_fits(const struct plan *asked) {
+  uint64_t fitting = 0, too_fast = (uint64_t)(asked->stream.rate / RATE_STEP) + 1u; /* in steps */
+
+  while (too_fast - fitting > 1u) {
+    struct plan plan = *asked;
+    const uint64_t between = fitting + (too_fast - fitting) / 2u;
+    plan.stream.rate = (double)between * RATE_STEP;
+    answer(&plan);
+    if (fits(&plan))
+      fitting = between;
+    else
+      too_fast = between;
+  }
+  return (double)fitting * RATE_STEP;
+}
+
+static const char *reason(const struct plan *plan) {
+  const struct sim_media_outlook *outlook = &plan->outlook;
+
   if (outlook->worst_throttled) return "the drive is hot and throttles";
   if (outlook->worst_paused) return "the drive flushes, or writes its own tables";
   switch (outlook->worst) {
   case SIM_MEDIA_SLC: break;
   case SIM_MEDIA_FOLDING: return "the SLC cache has run out and is being folded";
-  case SIM_MEDIA_DIRECT: return "the SLC cache has run out";
+  case SIM_MEDIA_DIRECT:
+    return plan->profile->slc_bytes > 0 ? "the SLC cache has run out"
+                                        : "the drive has no SLC cache, and its flash takes no more than this";
   case SIM_MEDIA_COLLECTING: return "the drive is full and collects garbage";
   }
   return "requests are on their way";
@@ -320,7 +342,7 @@ static void tell_ring(const struct plan *plan) {
 
   say_bytes("ring         ", (double)plan->ring_bytes);
   say_time(", most of it needed after ", outlook->worst_s);
-  (void)printf(": %s\n", reason(outlook));
+  (void)printf(": %s\n", reason(plan));
   if (outlook->falls_behind)
     (void)printf("             and the more is recorded, the more: this drive is slower than the stream for good\n");
   if (plan->retain) (void)printf("             with what has not been flushed, which the ring retains\n");
@@ -336,6 +358,16 @@ static void tell_ring(const struct plan *plan) {
   }
 }
 
+static void tell_rate(const struct plan *plan) {
+  const char *what = plan->ring_given ? "your ring holds" : "this drive sustains";
+
+  if (fits(plan)) return;
+  if (plan->rate_that_fits > 0)
+    (void)printf("what fits    %.2f GB/s is the most that %s\n", plan->rate_that_fits / 1e9, what);
+  else
+    (void)printf("what fits    nothing: even %.0f MB/s is more than %s\n", RATE_STEP / 1e6, what);
+}
+
 static void tell(const struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   const struct sim_media_outlook *outlook = &plan->outlook;
@@ -349,6 +381,7 @@ static void tell(const struct plan *plan) {
   say_time(" in ", (double)stream->bytes / stream->rate);
   (void)printf("\n%s\n", fits(plan) ? "sustained    yes" : "sustained    NO");
   tell_ring(plan);
+  tell_rate(plan);
   (void)printf("queue depth  %u requests", plan->depth);
   say_bytes(" of ", stream->piece_bytes);
   (void)printf("\n");
@@ -385,11 +418,12 @@ static void tell_json(const struct plan *plan) {
   json_bool(&json, "falls_behind", outlook->falls_behind);
   json_integer(&json, "ring_needed_bytes", plan->ring_bytes);
   json_real(&json, "ring_worst_s", outlook->worst_s);
-  json_string(&json, "ring_reason", reason(outlook));
+  json_string(&json, "ring_reason", reason(plan));
   if (plan->ring_given) {
     json_integer(&json, "ring_bytes", stream->ring_bytes);
     json_real(&json, "sustained_s", outlook->sustained_s);
   }
+  if (!fits(plan)) json_real(&json, "rate_that_fits_bytes_per_s", plan->rate_that_fits);
   json_integer(&json, "piece_bytes", stream->piece_bytes);
   json_integer(&json, "queue_depth", plan->depth);
   json_real(&json, "slc_edge_s", outlook->edge_s);
@@ -411,6 +445,7 @@ int plan_run(const char *name, const char *common, int count, char **words) {
   take_question(&plan, count, words);
   meet(&plan);
   answer(&plan);
+  if (!fits(&plan)) plan.rate_that_fits = rate_that_fits(&plan);
   if (plan.json)
     tell_json(&plan);
   else

@@ -8,7 +8,7 @@
 
 #include <spate/dma.h>
 #include <spate/exfat.h>
-#include <spate/pcie.h>
+#include <spate/nvme_pcie.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,17 +21,23 @@ const char *board_name(void);
 /* Uncached (or coherent) memory for queues, tables and metadata. The same arena at each call. */
 struct spate_arena *board_queue_memory(void);
 
-/* The DMA ring: page aligned, contiguous for devices. On real hardware logic fills it. */
-void *board_ring(uint64_t *bytes);
+/* The DMA ring as a region, whose table comes from board_queue_memory(). On real hardware logic fills it. Errors: those
+ * of spate_region_init(). */
+SPATE_MUST_CHECK enum spate_error board_ring_open(struct spate_region *ring);
 
 /* Ordinary cached memory for an application's large objects (a bitmap, a report). */
 struct spate_arena *board_memory(void);
 
 /*
- * Release PERST#, and open the board's PCIe host bridge. `perst_released_ticks`, for spate_pcie_enumerate(): when that
- * was, or 0 if long before the board started us. Errors as of spate_pcie_*_open().
+ * Everything that comes before a driver: `host` lists the functions that are ready for DMA, with their registers at
+ * bar0, for spate_pcie_find() and spate_pcie_link_check(). A bare board enumerates: ports/common/bring_up.c does it,
+ * with the two functions of bare.h. Under Linux the kernel has enumerated, and the list has the function that the user
+ * named. Errors: those of spate_pcie_*_open() and spate_pcie_enumerate(); host->failed_at says where.
  */
-SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks);
+SPATE_MUST_CHECK enum spate_error board_pcie_bring_up(struct spate_pcie_host *host);
+/* What a driver asks of the bus (spate_nvme_config.bus): spate_nvme_pcie_bus() where the board enumerated by itself.
+ * `way` is kept. */
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way);
 
 /* Console. */
 void board_write(const char *text, size_t bytes);

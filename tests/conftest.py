@@ -9,6 +9,7 @@ import program
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+IMAGES_BYTES = 1_000_000_000  # of a test; they are sparse, and few tests fill theirs
 HOST_BUILD = ROOT / "build" / os.environ.get("SPATE_HOST_BUILD", "host-gcc-asan")
 
 
@@ -41,6 +42,10 @@ def make_image(tmp_path):
         nonlocal count
         count += 1
         path = tmp_path / f"drive{count}.img"
+        try:
+            program.need_space(tmp_path, IMAGES_BYTES, "a test with images of drives")
+        except program.NoSpace as full:
+            pytest.exit(f"{full}. TMPDIR=FOLDER puts them elsewhere", returncode=1)
         with open(path, "wb") as file:
             file.truncate(size_bytes)
         return path

@@ -15,11 +15,13 @@ import tempfile
 import time
 
 import pattern
+import program
 import qemu
 import volume
 
 CLIP_MIB = 128
 ODD_TAIL_BYTES = 12345
+BESIDE_BYTES = 64 << 20  # tables, directories, the program's own
 
 
 def say(text: str) -> None:
@@ -69,9 +71,17 @@ def judge(image: pathlib.Path, folder: pathlib.Path, expected: dict[str, tuple[s
         say(f"host   icat: {name}, {length} bytes, SHA-256 {digest[:16]}... equals the generator's")
 
 
+def check_space(folder: pathlib.Path, recorded_bytes: int, copies: int) -> None:
+    """Ends the command, with a sentence, unless what is recorded fits on the disk so many times."""
+    try:
+        program.need_space(folder, recorded_bytes * copies + BESIDE_BYTES, "this demonstration")
+    except program.NoSpace as full:
+        fail("looking for room on the disk", str(full))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--board", default="qemu-virt", choices=["qemu-virt", "qemu-virt-a15", "qemu-boston"])
+    parser.add_argument("--board", default="qemu-virt", choices=list(qemu.BOARDS))
     parser.add_argument("--input", type=pathlib.Path, help="record this file instead of the synthetic sensor's clips")
     parser.add_argument("--keep", action="store_true", help="keep the drive's image in build/demo/")
     options = parser.parse_args()
@@ -96,6 +106,8 @@ def main() -> None:
             given_back = output / target
         else:
             expected = synthetic()
+        # The drive, its partition as a file of its own, and the file that is given back.
+        check_space(output, sum(length for _, length in expected.values()), 2 if given_back is None else 3)
         image = folder / "drive.img"
         with open(image, "wb") as file:
             file.truncate(image_bytes)

@@ -10,15 +10,16 @@ import argparse
 import pathlib
 import re
 import shutil
-import sys
 import tempfile
 import time
 
+import demo
 import linux_guest
 import program
 import volume
 
 IMAGE_BYTES = 2 << 30
+RECORDED_BYTES = 200_000_000
 TARGET = "vfio:0000:01:00.0"
 
 # What is shown is also what is done. Progress bars are left out: the console is a slow serial line.
@@ -44,15 +45,6 @@ umount /mnt
 """
 
 
-def say(text: str) -> None:
-    print(text, flush=True)
-
-
-def fail(step: str, why: str) -> None:
-    say(f"\nFAILED at {step}: {why}")
-    sys.exit(1)
-
-
 def sums(output: str) -> dict[str, dict[str, str]]:
     """{who: {file: SHA-256}} of the guest's lines."""
     found: dict[str, dict[str, str]] = {}
@@ -68,7 +60,7 @@ def judge(image: pathlib.Path, folder: pathlib.Path, said: dict[str, dict[str, s
     start, length = volume.partition_offset_bytes(image)
     part = folder / "partition.img"
     volume.copy_sparse(image, start, length, part)
-    say(f"host     fsck.exfat: {volume.fsck(part)}")
+    demo.say(f"host     fsck.exfat: {volume.fsck(part)}")
     found = volume.files(part)
     for name, digest in said["spate"].items():
         if name not in found:
@@ -76,7 +68,7 @@ def judge(image: pathlib.Path, folder: pathlib.Path, said: dict[str, dict[str, s
         got, length = volume.extract(part, found[name])
         if got != digest:
             raise volume.Refused(f"{name}: icat reads {got}, and spate read {digest}")
-        say(f"icat     {got} {name}")
+        demo.say(f"icat     {got} {name}")
 
 
 def main() -> None:
@@ -88,26 +80,27 @@ def main() -> None:
     output = program.BUILD / "demo"
     output.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
+    demo.check_space(output, RECORDED_BYTES, 2)
     with tempfile.TemporaryDirectory(dir=output) as name:
         folder = pathlib.Path(name)
         image = folder / "drive.img"
         with open(image, "wb") as file:
             file.truncate(IMAGE_BYTES)
-        say(f"demo     an emulated {options.machine} machine boots Debian's kernel; its NVMe drive is at 0000:01:00.0")
-        say("demo     how fast it records here says nothing about a real machine")
+        demo.say(f"demo     an emulated {options.machine} machine boots Debian's kernel; its NVMe drive is at 0000:01:00.0")
+        demo.say("demo     how fast it records here says nothing about a real machine")
         try:
             result = linux_guest.run(SCRIPT, {"drive": image}, folder, files=linux_guest.spate(options.machine),
-                                     iommu=True, memory="1G", timeout_s=600, echo=say, architecture=options.machine)
+                                     iommu=True, memory="1G", timeout_s=600, echo=demo.say, architecture=options.machine)
             if result.status != 0:
-                fail("recording in the guest", f"the script ended with {result.status}")
+                demo.fail("recording in the guest", f"the script ended with {result.status}")
             judge(image, folder, sums(result.output))
         except (program.Failed, volume.Refused) as refused:
-            fail("the demonstration", str(refused))
+            demo.fail("the demonstration", str(refused))
         if options.keep:
             kept = output / "linux.img"
             shutil.move(image, kept)
-            say(f"host     the drive is kept in {kept.relative_to(program.ROOT)}")
-    say(f"demo     passed in {time.monotonic() - started:.0f} s")
+            demo.say(f"host     the drive is kept in {kept.relative_to(program.ROOT)}")
+    demo.say(f"demo     passed in {time.monotonic() - started:.0f} s")
 
 
 if __name__ == "__main__":

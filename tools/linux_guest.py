@@ -147,7 +147,7 @@ def package(name, architecture="arm64"):
 def contents(path):
     """The files of a package one after the other: (name, link target or None, how to read it)."""
     command = ["dpkg-deb", "--fsys-tarfile", path]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as unpack:
+    with program.process(command, stdout=subprocess.PIPE) as unpack:
         with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
             for member in archive:
                 name = member.name.removeprefix("./")
@@ -155,6 +155,7 @@ def contents(path):
                     yield name, member.linkname, None
                 elif member.isfile():
                     yield name, None, archive.extractfile(member).read
+        unpack.wait()
     if unpack.returncode != 0:
         raise program.Failed(command, program.ending(unpack.returncode), None)
 

@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs other programs. When one fails, the report has its command, its exit code or signal, and the end of its output."""
+"""
+Runs other programs. When one fails, the report has its command, its exit code or signal, and the end of its output.
 
+And ends the command that imports this as people expect. Each program has a process group of its own. Ctrl-C, SIGTERM or
+SIGHUP end all groups, the stack is unwound, so that temporary files go, and then the command ends by the signal, without
+a traceback.
+"""
+
+import contextlib
 import os
 import pathlib
 import shlex
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TAIL_LINES = 40
+GRACE_S = 2.0  # for a program that was asked to end, before it is killed
 
 # As in the Makefile, for scripts that are started without it.
 if (BUILD / "programs").is_dir():
@@ -48,36 +58,157 @@ def report(words, ending: str, output: str | bytes | None) -> str:
     return f"{shlex.join(map(str, words))}\n{ending}{end}"
 
 
+# ---- the end ----
+
+
+class Stopped(KeyboardInterrupt):
+    """The command was told to end."""
+
+
+class _Commands:
+    """What runs at the moment."""
+
+    def __init__(self):
+        self.lock = threading.RLock()  # the handler may interrupt whoever holds it in the same thread
+        self.processes: set[subprocess.Popen] = set()
+        self.signal = 0  # that told us to end
+        self.main_starts = False  # the main thread is between making a process and knowing it
+
+
+_commands = _Commands()
+
+
+def _signal_group(process: subprocess.Popen, number: int) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+
+
+def _signal_all(number: int) -> None:
+    for process in list(_commands.processes):
+        _signal_group(process, number)
+
+
+# No thread can be made here: the main thread may be interrupted while it makes one, and hold the lock for that.
+def _told_to_end(number: int, _frame) -> None:
+    if _commands.signal != 0:
+        return  # it is ending
+    _commands.signal = number
+    _signal_all(signal.SIGTERM)
+    signal.signal(signal.SIGALRM, lambda *_: _signal_all(signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, GRACE_S, GRACE_S)
+    if not _commands.main_starts:
+        raise Stopped
+
+
+def _without_traceback(kind, error, trace) -> None:
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+        return
+    with _commands.lock:  # of a thread that nobody has waited for
+        _commands.signal = _commands.signal or signal.SIGINT
+        _signal_all(signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        print("\nstopped", file=sys.stderr, flush=True)
+    signal.signal(_commands.signal, signal.SIG_DFL)
+    os.kill(os.getpid(), _commands.signal)
+
+
+if threading.current_thread() is threading.main_thread():
+    sys.excepthook = _without_traceback
+    for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(_number) is not signal.SIG_IGN:  # as nohup wants it
+            signal.signal(_number, _told_to_end)
+
+
+# ---- running ----
+
+
+def _start(words, options) -> subprocess.Popen:
+    main = threading.current_thread() is threading.main_thread()
+    with _commands.lock:
+        if _commands.signal != 0:
+            raise Stopped
+        _commands.main_starts = main
+        try:
+            started = subprocess.Popen([str(word) for word in words], process_group=0,
+                                       **{"stdin": subprocess.DEVNULL} | options)
+            _commands.processes.add(started)
+        finally:
+            _commands.main_starts = False
+    return started
+
+
+@contextlib.contextmanager
+def process(words, **options):
+    """A program as subprocess.Popen makes it, in a process group of its own and without standard input. Behind the block it
+    and what it has started are gone, if it had not ended by itself."""
+    started = _start(words, options)
+    try:
+        if _commands.signal != 0:
+            raise Stopped  # the signal came while it was made
+        yield started
+    finally:
+        _signal_group(started, signal.SIGTERM)
+        try:
+            started.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            _signal_group(started, signal.SIGKILL)
+            started.wait()
+        for pipe in (started.stdin, started.stdout, started.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        _commands.processes.discard(started)
+
+
+class NoSpace(Exception):
+    """The disk is too full to begin; str() says what to do."""
+
+
+def need_space(folder: pathlib.Path, wanted_bytes: int, what: str) -> None:
+    """Failed, with a sentence, if `folder` has no room for so much."""
+    free_bytes = shutil.disk_usage(folder).free
+    if free_bytes < wanted_bytes:
+        raise NoSpace(f"{what} needs up to {wanted_bytes / 1e6:.0f} MB in {folder}, and {free_bytes / 1e6:.0f} MB are free: make "
+                      "room, and start again. Nothing was done")
+
+
 def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None, text: bool = True,
         **options) -> subprocess.CompletedProcess:
     """Runs a program to its end with its output captured, as text or as bytes. Failed if it cannot be started, takes
     longer than `timeout_s`, or ends with a status that is not one of `statuses`. `options` are those of subprocess.run."""
     words = [str(word) for word in words]
+    data = options.pop("input", None)
+    if data is not None:
+        options["stdin"] = subprocess.PIPE
+    captured = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": text} | options
+    if text:
+        captured.setdefault("errors", "backslashreplace")
     try:
-        done = subprocess.run(words, timeout=timeout_s, text=text, errors="backslashreplace" if text else None, check=False,
-                              **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options)
+        with process(words, **captured) as started:
+            try:
+                out, errors = started.communicate(data, timeout=timeout_s)
+            except subprocess.TimeoutExpired as error:
+                raise Failed(words, f"stopped after {timeout_s} s", (error.stdout or b"") + (error.stderr or b"")) from error
     except OSError as error:
         raise Failed(words, f"cannot be started: {error.strerror}", None) from error
-    except subprocess.TimeoutExpired as error:
-        raise Failed(words, f"stopped after {timeout_s} s", (error.stdout or b"") + (error.stderr or b"")) from error
-    if done.returncode not in statuses:
+    if started.returncode not in statuses:
         empty = "" if text else b""
-        raise Failed(words, ending(done.returncode), (done.stdout or empty) + (done.stderr or empty))
-    return done
+        raise Failed(words, ending(started.returncode), (out or empty) + (errors or empty))
+    return subprocess.CompletedProcess(words, started.returncode, out, errors)
 
 
 def watch(words, see, *, timeout_s: float, **options) -> tuple[int, bool]:
     """Runs a program to its end. see() is called with its output, standard error in it, as it comes. Its status, and
     whether it was stopped because it took longer than `timeout_s`."""
-    process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, **options)
-    timer = threading.Timer(timeout_s, process.kill)
-    timer.start()
-    try:
-        while piece := process.stdout.read1(4096):
-            see(piece)
-        return process.wait(), not timer.is_alive()
-    finally:
-        timer.cancel()
-        process.kill()
-        process.wait()
+    with process(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as started:
+        timer = threading.Timer(timeout_s, _signal_group, (started, signal.SIGKILL))
+        timer.start()
+        try:
+            while piece := started.stdout.read1(4096):
+                see(piece)
+            return started.wait(), not timer.is_alive()
+        finally:
+            timer.cancel()

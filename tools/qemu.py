@@ -7,6 +7,7 @@ import re
 import sys
 
 import program
+from console import Console
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -100,12 +101,13 @@ def run(
     """Start a firmware and wait for its end. With `echo` its console is shown as it comes."""
     words = command(board_name, app, drive, arguments or {}, options)
     pieces = []
+    console = Console(sys.stdout.buffer, sys.stdout.isatty())
 
     def see(piece):
         pieces.append(piece)
         if echo:
-            sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
+            console.see(piece)
 
     status, timed_out = program.watch(words, see, timeout_s=timeout_s, cwd=cwd)
+    console.end()
     return Result(status, b"".join(pieces).decode("utf-8", "replace"), words, timed_out)

@@ -10,7 +10,6 @@ import argparse
 import pathlib
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -47,14 +46,17 @@ def main() -> None:
     output.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     expected = expected_clips(options.clip_mib)
+    demo.check_space(output, sum(length for _, length in expected.values()), 2)
     with tempfile.TemporaryDirectory(dir=output) as name:
         image = pathlib.Path(name) / "drive.img"
         with open(image, "wb") as file:
             file.truncate(IMAGE_BYTES)
         lengths = [str(length) for _, length in expected.values()]
-        result = subprocess.run([str(options.program), str(image), *lengths], check=False)
-        if result.returncode != 0:
-            why = f"{shlex.join(result.args)}: {program.ending(result.returncode)}; the lines above say why"
+        words = [str(options.program), str(image), *lengths]
+        with program.process(words) as process:
+            process.wait()
+        if process.returncode != 0:
+            why = f"{shlex.join(words)}: {program.ending(process.returncode)}; the lines above say why"
             demo.fail("recording through the core", why)
         try:
             demo.judge(image, pathlib.Path(name), expected, None)

@@ -76,12 +76,13 @@ def extract(volume: pathlib.Path, address: str, target: pathlib.Path | None = No
     command = ["icat", "-f", "exfat", str(volume), address]
     digest, length_bytes = hashlib.sha256(), 0
     with open(target or os.devnull, "wb") as writer, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
-        while piece := process.stdout.read(1 << 20):
-            digest.update(piece)
-            writer.write(piece)
-            length_bytes += len(piece)
-        if process.wait() != 0:
+        with program.process(command, stdout=subprocess.PIPE, stderr=errors) as process:
+            while piece := process.stdout.read(1 << 20):
+                digest.update(piece)
+                writer.write(piece)
+                length_bytes += len(piece)
+            process.wait()
+        if process.returncode != 0:
             errors.seek(0)
             raise Refused(program.report(command, program.ending(process.returncode), errors.read()))
     return digest.hexdigest(), length_bytes

@@ -8,13 +8,13 @@
 #define LARGE_DRIVE_BYTES (UINT64_C(64) << 30)
 #define TRIM_PIECE_BYTES  (UINT64_C(4) << 30) /* a second or so each; a whole drive at once can outlast any deadline */
 
-void fail(const char *step, enum spate_error error) {
+void give_up(const char *step, enum spate_error error) {
   print("\nFAILED at %s: %s. %s\n", step, spate_error_name(error), spate_error_help(error));
   board_exit(1);
 }
 
 void must(const char *step, enum spate_error error) {
-  if (error != SPATE_OK) fail(step, error);
+  if (error != SPATE_OK) give_up(step, error);
 }
 
 uint64_t number_argument(const char *name, const char *fallback) {
@@ -52,12 +52,11 @@ static void print_link(const struct spate_pcie_device *device) {
   print(", payload %u, read requests %u bytes\n", device->payload_bytes, device->read_request_bytes);
 }
 
-static void open_pcie(struct drive *drive) {
-  uint64_t perst_released_ticks;
-
-  must("PCIe bridge", board_pcie_open(&drive->host, &perst_released_ticks));
-  must("PCIe enumeration", spate_pcie_enumerate(&drive->host, perst_released_ticks));
+/* The controller, wherever PCIe ends: behind a bridge of our own, or in the hands of an operating system. */
+static void find_controller(struct drive *drive) {
   const struct spate_pcie_device *found;
+
+  must("bringing PCIe up", board_pcie_bring_up(&drive->host));
   must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &found));
   drive->device = *found;
   print_link(&drive->device);
@@ -68,17 +67,14 @@ static void open_pcie(struct drive *drive) {
     must("PCIe link", error);
 }
 
-void drive_open(struct drive *drive, unsigned depth) {
+static void open_nvme(struct drive *drive, unsigned depth) {
   struct size_text size;
-
-  print("board  %s\n", board_name());
-  open_pcie(drive);
 
   drive->way = (struct spate_nvme_pcie){.host = &drive->host, .device = &drive->device};
   struct spate_nvme_config config = {.registers = drive->device.bar0,
                                      .registers_bytes = drive->device.bar0_bytes,
                                      .queue_memory = board_queue_memory(),
-                                     .bus = spate_nvme_pcie_bus(&drive->way)};
+                                     .bus = board_nvme_bus(&drive->way)};
   must("starting the controller", spate_nvme_open(&drive->controller, &config));
   const struct spate_nvme_identity *identity = spate_nvme_identity(&drive->controller);
   print("nvme   %s, serial %s, firmware %s, NVMe %u.%u, ", identity->model, identity->serial, identity->firmware,
@@ -95,10 +91,13 @@ void drive_open(struct drive *drive, unsigned depth) {
   print("       namespace %u: %s in %u-byte blocks, %u commands in flight, %s write cache, %d C\n", drive->queue.nsid,
         size_text(&size, block->blocks << block->block_shift), spate_block_bytes(block), block->depth,
         block->volatile_cache ? "volatile" : "no volatile", health->temperature_c);
+}
 
-  uint64_t ring_bytes = 0;
-  void *ring = board_ring(&ring_bytes);
-  must("mapping the ring", spate_region_init(&drive->ring, ring, ring_bytes, board_queue_memory()));
+void drive_open(struct drive *drive, unsigned depth) {
+  print("board  %s\n", board_name());
+  find_controller(drive);
+  open_nvme(drive, depth);
+  must("mapping the ring", board_ring_open(&drive->ring));
 }
 
 void drive_print_counters(const struct drive *drive) {
@@ -114,15 +113,18 @@ void drive_print_counters(const struct drive *drive) {
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition) {
   struct spate_block *block = &drive->queue.block;
   size_t cache_bytes = (size_t)CACHE_BLOCKS << block->block_shift;
+
+  if (drive->cache == NULL) drive->cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN);
+  if (drive->bitmap == NULL) drive->bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN);
   struct spate_exfat_config config = {.block = block,
                                       .first_lba = partition->first_lba,
                                       .blocks = partition->blocks,
-                                      .cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN),
+                                      .cache = drive->cache,
                                       .cache_bytes = cache_bytes,
-                                      .bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN),
+                                      .bitmap = drive->bitmap,
                                       .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};
-  if (config.cache == NULL || config.bitmap == NULL) fail("taking memory for the volume", SPATE_E_MEMORY);
+  if (config.cache == NULL || config.bitmap == NULL) give_up("taking memory for the volume", SPATE_E_MEMORY);
   return config;
 }
 
@@ -139,7 +141,7 @@ static void check_empty(struct drive *drive, void *scratch) {
 
   must(step, spate_partition_check_blank(&drive->queue.block, scratch));
   /* Nor is a drive with a whole table empty, even if that is ours and both boot sectors of its volume are lost. */
-  if (spate_partition_find(&drive->queue.block, scratch, &partition) == SPATE_OK) fail(step, SPATE_E_FOREIGN);
+  if (spate_partition_find(&drive->queue.block, scratch, &partition) == SPATE_OK) give_up(step, SPATE_E_FOREIGN);
 }
 
 static void show_trimmed(void *context, uint64_t blocks_done) {
@@ -177,7 +179,7 @@ void drive_format(struct drive *drive, const char *label, struct spate_partition
   struct size_text size, start;
   void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
 
-  if (scratch == NULL) fail("taking memory for the partition table", SPATE_E_MEMORY);
+  if (scratch == NULL) give_up("taking memory for the partition table", SPATE_E_MEMORY);
   if (!wanted("erase")) check_empty(drive, scratch);
   if (wanted("trim")) trim(drive);
   write_table(drive, scratch, partition);

@@ -13,7 +13,8 @@ struct drive {
   struct spate_nvme_pcie way; /* from the controller to both */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
-  struct spate_region ring; /* the whole of board_ring() */
+  struct spate_region ring; /* the whole of the board's */
+  void *cache, *bitmap;     /* of the volume; NULL: not taken yet */
 };
 
 /* Prints link, controller and namespace. Ends the run with a sentence on failure. */
@@ -31,11 +32,11 @@ void drive_print_counters(const struct drive *drive);
  */
 void drive_format(struct drive *drive, const char *label, struct spate_partition *partition);
 
-/* Memory for an exFAT volume on this partition, from the board's arenas. */
+/* An exFAT volume on this partition: one at a time, as each has the same memory, from the board's arenas. */
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition);
 
 /* Ends the run with "FAILED at STEP: NAME. What to do." */
-__attribute__((noreturn)) void fail(const char *step, enum spate_error error);
+__attribute__((noreturn)) void give_up(const char *step, enum spate_error error);
 
 /* The same, unless `error` is OK. */
 void must(const char *step, enum spate_error error);

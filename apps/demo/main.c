@@ -20,6 +20,7 @@
 #define SLOTS          32u
 #define QUEUE_DEPTH    32u
 #define ODD_TAIL       12345u
+#define LINE_BYTES     120u
 
 /* One clip's source: fills the next slot, returns the bytes it put there, 0 at the end. */
 struct source {
@@ -87,6 +88,9 @@ static const char *level_name(enum spate_level level) {
 
 static int16_t celsius(uint32_t kelvin) { return (int16_t)(kelvin == 0 ? 0 : (int32_t)kelvin - 273); }
 
+/* Over what the line held before; the terminal has 80 columns, and the cursor stands behind the last. */
+static void rewrite_line(const char *text, const char *end) { print("\r%-79.79s%s", text, end); }
+
 struct progress {
   uint64_t started_ticks, shown_ticks, health_ticks;
   uint32_t lines;
@@ -117,10 +121,12 @@ static void show_progress(struct progress *progress, bool last) {
     progress->health_ticks = now_ticks;
   }
   uint64_t ms = ms_between(progress->started_ticks, now_ticks);
-  print("\rrecord %6llu MiB  %5u MiB/s  ring %2u/%u  in flight %2u  drive %d C  safe %6llu MiB ",
-        (unsigned long long)(counters->completed_bytes >> 20), mib_per_second(counters->completed_bytes, ms),
-        SLOTS - spate_stream_room(&stream), SLOTS, recorder.in_flight,
-        spate_nvme_health(&drive.controller)->temperature_c, (unsigned long long)(counters->durable_bytes >> 20));
+  char line[LINE_BYTES];
+  print_into(line, sizeof line, "record %6llu MiB  %5u MiB/s  ring %2u/%u  in flight %2u  %d C  safe %6llu MiB",
+             (unsigned long long)(counters->completed_bytes >> 20), mib_per_second(counters->completed_bytes, ms),
+             SLOTS - spate_stream_room(&stream), SLOTS, recorder.in_flight,
+             spate_nvme_health(&drive.controller)->temperature_c, (unsigned long long)(counters->durable_bytes >> 20));
+  rewrite_line(line, "");
 }
 
 /* Over the progress line, which the next one follows. */
@@ -137,12 +143,14 @@ static void on_event(void *context, struct spate_stream *from, enum spate_event 
   (void)context;
   (void)from;
   if (event == SPATE_EVENT_PRESSURE) return; /* this source keeps the ring full on purpose, and waits for room */
+  char line[LINE_BYTES];
   if (event == SPATE_EVENT_HEAT)
-    print("\r       the drive's heat: %-80s\n", level_name((enum spate_level)value));
+    print_into(line, sizeof line, "       the drive's heat: %s", level_name((enum spate_level)value));
   else if (event == SPATE_EVENT_ERROR)
-    print("\r       stream error: %-80s\n", spate_error_name((enum spate_error)value));
+    print_into(line, sizeof line, "       stream error: %s", spate_error_name((enum spate_error)value));
   else
-    print("\r       %s %llu bytes%-70s\n", texts[event], (unsigned long long)value, "");
+    print_into(line, sizeof line, "       %s %llu bytes", texts[event], (unsigned long long)value);
+  rewrite_line(line, "\n");
 }
 
 static void work(struct progress *progress) {
@@ -182,8 +190,6 @@ static void record(struct source *sources, unsigned count) {
   print("\nrecord done: %llu data requests, %u checkpoints, %llu flushes, ring never more than %u of %u full\n",
         (unsigned long long)stream.counters.data_requests, stream.counters.checkpoints,
         (unsigned long long)recorder.counters.flushes, stream.counters.pieces_high_water, SLOTS);
-  print("levels ring %s (this source fills it as fast as it can, and waits), heat %s\n",
-        level_name(stream.pressure.level), level_name(recorder.heat.level));
 }
 
 static uint64_t check_slot(const struct source *source, const uint64_t *memory, uint64_t at_bytes, uint32_t bytes) {
@@ -191,7 +197,7 @@ static uint64_t check_slot(const struct source *source, const uint64_t *memory, 
 
   if (source->file < 0) return pattern_check(memory, source->clip, at_bytes, bytes);
   if (expected == NULL) expected = spate_arena_take(board_memory(), slot_bytes, SPATE_PAGE_BYTES);
-  if (expected == NULL) fail("taking memory for the comparison", SPATE_E_MEMORY);
+  if (expected == NULL) give_up("taking memory for the comparison", SPATE_E_MEMORY);
   fill_from_host(source, expected, bytes);
   for (uint32_t i = 0; i < bytes; i++)
     if (((const uint8_t *)memory)[i] != expected[i]) return at_bytes + i;

@@ -62,9 +62,7 @@ int app_main(void) {
   if (fault) provoke(fault);
 
   static struct spate_pcie_host host;
-  uint64_t perst_released_ticks;
-  enum spate_error error = board_pcie_open(&host, &perst_released_ticks);
-  if (!error) error = spate_pcie_enumerate(&host, perst_released_ticks);
+  enum spate_error error = board_pcie_bring_up(&host);
   if (error) return fail(host.failed_at, error);
   list(&host);
 

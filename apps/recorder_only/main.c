@@ -29,18 +29,14 @@ static struct spate_piece pieces[PIECES];
 
 static enum spate_error open_drive(void) {
   const struct spate_pcie_device *device = NULL;
-  uint64_t perst_released_ticks = 0;
-  uint64_t ring_bytes = 0;
-  void *memory = board_ring(&ring_bytes);
 
-  TRY(board_pcie_open(&host, &perst_released_ticks));
-  TRY(spate_pcie_enumerate(&host, perst_released_ticks));
+  TRY(board_pcie_bring_up(&host));
   TRY(spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &device));
   struct spate_nvme_config config = {
       .registers = device->bar0, .registers_bytes = device->bar0_bytes, .queue_memory = board_queue_memory()};
   TRY(spate_nvme_open(&controller, &config));
   TRY(spate_nvme_queue_open(&controller, &queue, 0, PIECES));
-  return spate_region_init(&ring, memory, ring_bytes, board_queue_memory());
+  return board_ring_open(&ring);
 }
 
 static enum spate_error mount(void) {

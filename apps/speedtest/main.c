@@ -198,7 +198,7 @@ int app_main(void) {
   drive_format(&drive, "SPEED", &partition);
   struct spate_exfat_config config = drive_volume(&drive, &partition);
   if (total_bytes == 0 || total_bytes * 4u > partition.blocks << drive.queue.block.block_shift)
-    fail("choosing total_mib", SPATE_E_TOO_SMALL);
+    give_up("choosing total_mib", SPATE_E_TOO_SMALL);
   pattern_fill((uint64_t *)(void *)drive.ring.start, 0, 0, RING_BYTES);
 
   /* Raw requests go to the second half of the partition, files are placed from its start. */

@@ -133,7 +133,7 @@ int app_main(void) {
   uint64_t file_bytes = number_argument("file_mib", "10") << 20;
 
   if (count == 0 || count > SPATE_STREAMS_MAX || stream_bytes == 0 || file_bytes == 0)
-    fail("choosing streams, stream_mib and file_mib", SPATE_E_INVALID);
+    give_up("choosing streams, stream_mib and file_mib", SPATE_E_INVALID);
   drive_open(&drive, QUEUE_DEPTH);
   drive_format(&drive, "STREAMS", &partition);
   struct spate_exfat_config volume_config = drive_volume(&drive, &partition);

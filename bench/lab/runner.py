@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import subprocess
 import tempfile
 import threading
 import time
@@ -58,9 +57,9 @@ class Lab:
         """The text that the program printed, and the seconds of processor time that it took."""
         words = [self.programs / run.program, *run.words()]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-            process = subprocess.Popen(words, stdout=out, stderr=errors)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
+            with program.process(words, stdout=out, stderr=errors) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
             says_no = run.experiment == "plan" and process.returncode == 1  # an answer, not a failure
             if process.returncode != 0 and not says_no:
                 errors.seek(0)

@@ -13,6 +13,7 @@
 #include "guardian.h"
 
 #include <spate/error.h>
+#include <spate/pcie.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,10 @@ bool device_close(struct device *device);
 
 /* Is the function behind an IOMMU that translates? */
 bool device_is_translated(const char *address);
+
+/* A host with this one function, as the kernel has set it up. It is good as long as the device is open, and for
+ * spate_pcie_find() and spate_pcie_link_check(): nothing is ever written to configuration space. */
+void device_list(struct device *device, struct spate_pcie_host *host);
 
 /* spate_nvme_bus.restore: the registers read all ones. `opaque` is the device. */
 enum spate_error device_reattach(void *opaque);

@@ -31,15 +31,18 @@ __attribute__((noreturn)) static void refuse_namespace(struct drive *drive, cons
   fail(EXIT_FAILED, "%s: the drive has no active namespace %u. It has these:%s", target->name, target->nsid, list);
 }
 
-void drive_open(struct drive *drive, struct target *target, enum target_access access,
-                struct spate_nvme_config config) {
+void nvme_drive_open(struct drive *drive, struct target *target, enum target_access access,
+                     struct spate_nvme_config config) {
   const unsigned depth = target_depth == 0 ? DEPTH : target_depth;
   const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(depth);
 
+  target->kind = TARGET_DRIVE;
+  target->bus = config.bus;
+  if (access == TARGET_FUNCTION) return;
   drive->memory = (struct spate_arena){.start = memory_take(bytes), .bytes = bytes};
   config.queue_memory = &drive->memory;
   expect(spate_nvme_open(&drive->controller, &config), target->name);
-  target->kind = TARGET_DRIVE;
+  drive->started = true;
   target->nvme = &drive->controller;
   if (access == TARGET_CONTROLLER) return;
   const enum spate_error error = spate_nvme_queue_open(&drive->controller, &drive->queue, target->nsid, depth);
@@ -49,8 +52,8 @@ void drive_open(struct drive *drive, struct target *target, enum target_access a
   place_narrow(target);
 }
 
-void drive_close(struct drive *drive, const char *name) {
-  const enum spate_error error = spate_nvme_shutdown(&drive->controller);
+void nvme_drive_close(struct drive *drive, const char *name) {
+  const enum spate_error error = drive->started ? spate_nvme_shutdown(&drive->controller) : SPATE_OK;
 
   if (error != SPATE_OK && error != SPATE_E_GONE)
     (void)fprintf(stderr, "spate: %s: shutting the drive down: %s. %s\n", name, spate_error_name(error),
@@ -82,12 +85,18 @@ static void claim(struct own_drive *own, const struct target *target, enum targe
 static void close_own(struct target *target) {
   struct own_drive *own = target->backend;
 
-  drive_close(&own->drive, target->name);
+  nvme_drive_close(&own->drive, target->name);
   shared_release(&own->claims);
   linux_port_wait(NULL, NULL);
   const bool back = device_close(&own->device);
   free(own);
   if (!back) fail(EXIT_FAILED, "%s stays without a driver of the kernel's", target->name);
+}
+
+static void list_own(const struct target *target, struct spate_pcie_host *host) {
+  struct own_drive *own = target->backend;
+
+  device_list(&own->device, host);
 }
 
 static void open_own(struct target *target, const char *words, enum target_access access,
@@ -103,11 +112,12 @@ static void open_own(struct target *target, const char *words, enum target_acces
   target->removal_fd = own->device.removal_fd;
   target->backend = own;
   target->close = close_own;
-  drive_open(&own->drive, target, access,
-             (struct spate_nvme_config){.registers = own->device.registers,
-                                        .registers_bytes = own->device.registers_bytes,
-                                        .bus = {.restore = device_reattach, .context = &own->device}});
-  claim(own, target, access);
+  target->list = list_own;
+  nvme_drive_open(&own->drive, target, access,
+                  (struct spate_nvme_config){.registers = own->device.registers,
+                                             .registers_bytes = own->device.registers_bytes,
+                                             .bus = {.restore = device_reattach, .context = &own->device}});
+  if (access != TARGET_FUNCTION) claim(own, target, access);
 }
 
 void target_open_vfio(struct target *target, const char *words, enum target_access access) {

@@ -9,12 +9,14 @@ struct drive {
   struct spate_arena memory; /* of the two below */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
+  bool started; /* the controller is; it was opened with another access than TARGET_FUNCTION */
 };
 
 /* `config` without queue_memory. Memory comes from memory.h. Ends the program if the drive cannot be used. The target
  * is complete but for `close` and `backend`. */
-void drive_open(struct drive *drive, struct target *target, enum target_access access, struct spate_nvme_config config);
-/* Shuts the controller down; what fails is said on standard error. */
-void drive_close(struct drive *drive, const char *name);
+void nvme_drive_open(struct drive *drive, struct target *target, enum target_access access,
+                     struct spate_nvme_config config);
+/* Shuts the controller down, if it was started; what fails is said on standard error. */
+void nvme_drive_close(struct drive *drive, const char *name);
 
 #endif

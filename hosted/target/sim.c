@@ -195,13 +195,19 @@ static void mark_page(uint8_t *page, uint64_t offset_bytes) {
 static void close_sim(struct target *target) {
   struct virtual_drive *own = target->backend;
 
-  drive_close(&own->drive, target->name);
+  nvme_drive_close(&own->drive, target->name);
   if (own->path != NULL) save(own, target->name, sim_drive_blocks(own->media) << sim_drive_block_shift(own->media));
   if (own->file >= 0) (void)close(own->file);
   (void)close(own->always);
   stop_machine();
   free(own->path);
   free(own);
+}
+
+/* As the enumeration of this program found it. */
+static void list(const struct target *target, struct spate_pcie_host *to) {
+  (void)target;
+  *to = host;
 }
 
 static void enumerate(const char *name) {
@@ -272,8 +278,9 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   target->link = &own->device.link;
   target->mark_page = mark_page;
   target->close = close_sim;
-  drive_open(&own->drive, target, access,
-             (struct spate_nvme_config){.registers = own->device.bar0,
-                                        .registers_bytes = own->device.bar0_bytes,
-                                        .bus = spate_nvme_pcie_bus(&own->way)});
+  target->list = list;
+  nvme_drive_open(&own->drive, target, access,
+                  (struct spate_nvme_config){.registers = own->device.bar0,
+                                             .registers_bytes = own->device.bar0_bytes,
+                                             .bus = spate_nvme_pcie_bus(&own->way)});
 }

@@ -23,8 +23,9 @@
 #include <stdbool.h>
 
 /* MAKE: as WRITE, and what it holds is to be made anew: a stripe need not be one yet. CONTROLLER: as WRITE, but a drive
- * under the library's own driver has no I/O queue, and so no block. */
-enum target_access { TARGET_READ, TARGET_WRITE, TARGET_MAKE, TARGET_CONTROLLER };
+ * under the library's own driver has no I/O queue, and so no block. FUNCTION: as WRITE, and its controller is not
+ * started either: the caller starts it, and shuts it down. */
+enum target_access { TARGET_READ, TARGET_WRITE, TARGET_MAKE, TARGET_CONTROLLER, TARGET_FUNCTION };
 enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 
 /* Requests in flight, at most. */
@@ -43,11 +44,14 @@ struct target_partition {
 };
 
 struct target {
-  struct spate_block *block; /* NULL: see TARGET_MAKE and TARGET_CONTROLLER */
+  struct spate_block *block; /* NULL: see TARGET_MAKE, TARGET_CONTROLLER and TARGET_FUNCTION */
   const char *name;          /* as the user gave it */
   enum target_kind kind;
-  struct spate_nvme *nvme; /* DRIVE: its controller; otherwise NULL */
-  uint32_t nsid;           /* DRIVE: the namespace that is meant; 0: the first */
+  struct spate_nvme *nvme; /* DRIVE: its controller; otherwise, and with TARGET_FUNCTION, NULL */
+  /* DRIVE: its PCI function, and what its driver asks of the bus. */
+  void (*list)(const struct target *target, struct spate_pcie_host *host);
+  struct spate_nvme_bus bus;
+  uint32_t nsid; /* DRIVE: the namespace that is meant; 0: the first */
   struct target_partition partition;
   struct window *window;              /* `block` is this window's; NULL: there is none */
   const struct spate_pcie_link *link; /* of a virtual drive; NULL: the kernel knows (admin_link) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* QEMU's MIPS Boston board as ports/board.h wants it. */
-#include "../board.h"
+#include "../bare.h"
 
 #include "../common/arguments.h"
 #include "../common/calendar.h"

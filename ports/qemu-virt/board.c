@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* QEMU's `virt` machine as ports/board.h wants it; machine.h says which CPU's. */
-#include "../board.h"
+#include "../bare.h"
 
 #include "../common/arguments.h"
 #include "../common/calendar.h"

@@ -48,6 +48,29 @@ def test_a_stream_that_is_too_fast_for_good():
     assert said["ring_reason"] == "the SLC cache has run out"
 
 
+@pytest.mark.parametrize("profile", ["exascend", "960pro"])
+def test_a_drive_without_a_cache_is_not_said_to_have_one(profile):
+    said = answer("--profile", profile, "--rate", "3GB/s", "--bytes", "100GB", status=1)
+    assert said["ring_reason"] == "the drive has no SLC cache, and its flash takes no more than this"
+    assert "SLC cache    runs out" not in plan("--profile", profile, "--rate", "3GB/s", "--bytes", "100GB").stdout
+
+
+@pytest.mark.parametrize("words", [["--ring", "1GiB"], ["--ring", "40GiB"], ["--ring", "1GiB", "--retain"], []])
+def test_the_rate_that_fits_does_and_the_next_one_does_not(words):
+    drive = ["--profile", "970evoplus", *words]
+    said = answer(*drive, "--rate", "2.5GB/s", status=1)
+    rate = int(said["rate_that_fits_bytes_per_s"])
+    assert 1e9 < rate < 2.5e9 and rate % 10_000_000 == 0
+    assert answer(*drive, "--rate", str(rate))["sustained"]
+    assert not answer(*drive, "--rate", str(rate + 10_000_000), status=1)["sustained"]
+    assert f"{rate / 1e9:.2f} GB/s is the most that" in plan(*drive, "--rate", "2.5GB/s").stdout
+
+
+def test_a_ring_that_holds_nothing():
+    said = plan("--profile", "970evoplus", "--rate", "1GB/s", "--ring", "4KiB")
+    assert said.returncode == 1 and "what fits    nothing" in said.stdout
+
+
 def test_a_full_drive_is_written_over():
     said = answer("--profile", "980pro", "--rate", "1.9GB/s", "--filled", "1")
     assert said["sustained"] and said["slc_edge_s"] is None

@@ -11,6 +11,7 @@ import re
 import sys
 
 import filelist
+import program  # noqa: F401: Ctrl-C ends it as it ends the others
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 VERSION = re.search(r"project\(spate VERSION (\S+)", (filelist.ROOT / "CMakeLists.txt").read_text()).group(1)

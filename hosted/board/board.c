@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A board that is a Linux machine: what ports/board.h promises to the applications, on a drive in user space. The
+ * command line names the drive and holds the board's arguments:
+ *
+ *   demo sim:990pro:drive.img clip_mib=64
+ *   demo --bind vfio:0000:01:00.0 erase=1
+ */
+#include "../../ports/board.h"
+
+#include "../device/interrupt.h"
+#include "../memory.h"
+#include "../target/target.h"
+#include "../text/fail.h"
+#include "../volume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the applications ask for, with room: a target without an IOMMU has 2 MiB for the two of them. */
+#define QUEUE_BYTES  (384u << 10)
+#define MEMORY_BYTES (1536u << 10)
+#define RING_BYTES   (32u << 20)
+
+_Static_assert(SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(64u) +
+                       SPATE_REGION_TABLE_BYTES(RING_BYTES) <=
+                   QUEUE_BYTES,
+               "a controller, a queue as deep as the applications', and the ring's table");
+
+static struct target target;
+static struct spate_arena queue_memory, memory;
+static char **arguments; /* after the target, up to a NULL */
+
+/* ---- start and end ---- */
+
+__attribute__((noreturn)) static void help(const char *program) {
+  (void)printf(
+      "Usage: %s [--bind] TARGET [NAME=VALUE ...]\n"
+      "\n"
+      "An application for boards, on a drive of this machine. What it does, and what the names are, its main.c says.\n"
+      "\n"
+      "  TARGET   vfio:0000:01:00.0, pci:0000:01:00.0, or a virtual drive: sim:990pro:FILE keeps it in FILE\n"
+      "  --bind   take the drive from the kernel's driver, and give it back at the end\n",
+      program);
+  exit(EXIT_DONE);
+}
+
+static const char *take_command_line(int count, char **words) {
+  static const struct option options[] = {
+      {"bind", no_argument, NULL, 'b'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+  int option;
+
+  while ((option = getopt_long(count, words, "h", options, NULL)) != -1) {
+    if (option == 'h') help(words[0]);
+    if (option == '?') exit(EXIT_USAGE); /* getopt has said why */
+    target_bind = true;
+  }
+  if (optind == count) fail(EXIT_USAGE, "which drive? %s sim:990pro runs on a virtual one; --help explains", words[0]);
+  arguments = &words[optind + 1];
+  for (char **word = arguments; *word != NULL; word++)
+    if (strchr(*word, '=') == NULL) fail(EXIT_USAGE, "\"%s\" is not NAME=VALUE. --help explains", *word);
+  return words[optind];
+}
+
+static void take_memory(void) {
+  queue_memory = (struct spate_arena){.start = memory_take(QUEUE_BYTES), .bytes = QUEUE_BYTES};
+  memory = (struct spate_arena){.start = memory_take(MEMORY_BYTES), .bytes = MEMORY_BYTES};
+}
+
+static bool is_function(const char *name) {
+  return strncmp(name, "vfio:", 5) == 0 || strncmp(name, "pci:", 4) == 0 || strncmp(name, "sim:", 4) == 0;
+}
+
+int main(int count, char **words) {
+  const struct sigaction ignore = {.sa_handler = SIG_IGN};
+  const char *name = take_command_line(count, words);
+
+  (void)sigaction(SIGPIPE, &ignore, NULL); /* which would end it without giving the drive back */
+  if (!is_function(name))
+    fail(EXIT_USAGE, "%s: an application drives an NVMe controller by itself: vfio:, pci: or sim:. --help explains",
+         name);
+  target_open(&target, name, TARGET_FUNCTION, 0);
+  take_memory();
+  const int status = app_main();
+  target_close(&target);
+  return status;
+}
+
+/* The drive goes back by its exit handler; a virtual one stays as it was before. */
+void board_exit(int status) { exit(status); }
+
+const char *board_name(void) { return "Linux"; }
+
+const char *board_argument(const char *name, const char *fallback) {
+  const size_t length = strlen(name);
+
+  for (char **word = arguments; *word != NULL; word++)
+    if (strncmp(*word, name, length) == 0 && (*word)[length] == '=') return *word + length + 1;
+  return fallback;
+}
+
+/* ---- PCIe and memory ---- */
+
+enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
+  target.list(&target, host);
+  return SPATE_OK;
+}
+
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
+  (void)way; /* the kernel's: only the target may touch it */
+  return target.bus;
+}
+
+struct spate_arena *board_queue_memory(void) {
+  return &queue_memory;
+}
+
+struct spate_arena *board_memory(void) {
+  return &memory;
+}
+
+enum spate_error board_ring_open(struct spate_region *ring) {
+  void *table = spate_arena_take(&queue_memory, SPATE_REGION_TABLE_BYTES(RING_BYTES), SPATE_PAGE_BYTES);
+
+  if (table == NULL) return SPATE_E_MEMORY;
+  memory_region(ring, memory_take_ring(RING_BYTES), RING_BYTES, table);
+  return SPATE_OK;
+}
+
+/* ---- console, clock, chance ---- */
+
+/* A signal ends the program where it tells something: an application never sleeps. */
+void board_write(const char *text, size_t bytes) {
+  interrupt_check();
+  while (bytes > 0) {
+    const ssize_t written = write(STDOUT_FILENO, text, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(EXIT_FAILED, "standard output: %s", strerror(errno));
+    text += written;
+    bytes -= (size_t)written;
+  }
+}
+
+void board_now(void *context, struct spate_exfat_time *time) { volume_now(context, time); }
+
+uint64_t board_random(void) {
+  uint64_t value = 0;
+
+  if (getrandom(&value, sizeof value, 0) != (ssize_t)sizeof value) fail(EXIT_FAILED, "getrandom: %s", strerror(errno));
+  return value;
+}
+
+/* ---- files ---- */
+
+int board_host_open(const char *path, bool write) {
+  return open(path, (write ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY) | O_CLOEXEC, 0666);
+}
+
+int64_t board_host_size(int file) {
+  struct stat status;
+
+  return fstat(file, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+int64_t board_host_read(int file, void *to, size_t bytes) { return read(file, to, bytes); }
+
+int64_t board_host_write(int file, const void *from, size_t bytes) { return write(file, from, bytes); }
+
+void board_host_close(int file) { (void)close(file); }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PCIe and the ring of boards without an operating system: the library does it all, from the bridge on. */
+#include "../bare.h"
+
+enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
+  uint64_t perst_released_ticks = 0;
+  enum spate_error error = board_pcie_open(host, &perst_released_ticks);
+
+  return error == SPATE_OK ? spate_pcie_enumerate(host, perst_released_ticks) : error;
+}
+
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
+  return spate_nvme_pcie_bus(way);
+}
+
+enum spate_error board_ring_open(struct spate_region *ring) {
+  uint64_t bytes = 0;
+  void *start = board_ring(&bytes);
+
+  return spate_region_init(ring, start, bytes, board_queue_memory());
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C ends every command at once: no process stays, no temporary file, no traceback."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+import program
+import pytest
+
+ROOT = program.ROOT
+LIMIT_S = 120  # a machine under load; the commands need a second
+FOLDERS = [program.BUILD / name for name in ("demo", "rtl-demo", "lab", "lab/quick", "bench", "report", "report/quick")]
+
+# A child that ends itself neither by SIGINT nor by SIGTERM, and one of its own that would outlive it.
+STUBBORN = """
+import contextlib, pathlib, sys, tempfile
+import program
+with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as more:
+    pathlib.Path(folder, "left").write_text("x")
+    program.run("sh", "-c", "trap '' INT TERM; sleep 600 & echo begun >&2; wait; wait; sleep 600", stderr=sys.stdout)
+"""
+
+# Eight programs, two at a time: those that wait must not be started any more.
+POOL = """
+import concurrent.futures, sys
+import program
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    made = [pool.submit(program.run, "sh", "-c", "echo begun >&2; sleep 600", stderr=sys.stdout) for _ in range(8)]
+    for one in concurrent.futures.as_completed(made):
+        one.result()
+"""
+
+PYTHON = [sys.executable]
+COMMANDS = {
+    "demo": ["tools/demo.py"],
+    "demo-linux": ["tools/demo_linux.py"],
+    "lab": ["bench/lab.py", "--quick"],
+    "speedtest": ["bench/speedtest.py"],
+    "stubborn": ["-c", STUBBORN],
+    "pool": ["-c", POOL],
+}
+
+
+def entries() -> dict[pathlib.Path, set[str]]:
+    """The folders in which commands work."""
+    for folder in FOLDERS:
+        folder.mkdir(parents=True, exist_ok=True)
+    return {folder: set(os.listdir(folder)) for folder in FOLDERS}
+
+
+def marked(mark: str) -> list[str]:
+    """The command lines of all processes with this word in their environment."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:  # it has ended, or is not ours
+            continue
+    return found
+
+
+def wait_for_children(mark: str, least: int) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while len(marked(mark)) < least:
+        assert time.monotonic() < deadline, "the command starts no program"
+        time.sleep(0.02)
+
+
+def begin(words, mark, temporary):
+    environment = os.environ | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": "tools:bench", "SPATE_MARK": mark, "TMPDIR": str(temporary)}
+    return subprocess.Popen([*PYTHON, *words], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_signal_ends_it_and_all_that_it_has_started(name, number, tmp_path):
+    mark = f"spate-mark-{uuid.uuid4().hex}"
+    before = entries()
+    command = begin(COMMANDS[name], mark, tmp_path)
+    try:
+        if name in ("demo", "demo-linux", "stubborn", "pool"):
+            assert command.stdout.readline() != "", command.communicate()
+        if name != "pool":  # which is told while it still makes threads
+            wait_for_children(mark, 2)
+        # A terminal sends SIGINT to the whole group; whoever ends a service sends SIGTERM to the one process.
+        if number == signal.SIGINT:
+            os.killpg(command.pid, number)
+        else:
+            os.kill(command.pid, number)
+        out, errors = command.communicate(timeout=LIMIT_S)
+    finally:
+        command.kill()
+        command.wait()
+    assert command.returncode == -number, (out, errors)
+    assert "Traceback" not in out + errors, errors
+    assert errors.rstrip().endswith("stopped"), errors
+    assert marked(mark) == []
+    assert list(tmp_path.iterdir()) == []
+    # The lab keeps the results of runs that were complete.
+    left = {name for folder, names in entries().items() for name in names - before[folder]}
+    assert not {name for name in left if not re.fullmatch(r"[\w-]+\.json", name)}
+
+
+def test_it_ends_whenever_it_is_told(tmp_path):
+    """Twenty times, a little later each time: while modules are loaded, threads made, programs started."""
+    for step in range(20):
+        mark = f"spate-mark-{uuid.uuid4().hex}"
+        command = begin(["-c", "import program\nprint('begun')\n" + POOL], mark, tmp_path)
+        try:
+            command.stdout.readline()
+            time.sleep(step * 0.004)
+            os.killpg(command.pid, signal.SIGINT)
+            _, errors = command.communicate(timeout=LIMIT_S)
+        finally:
+            command.kill()
+            command.wait()
+        assert command.returncode == -signal.SIGINT and "Traceback" not in errors, errors
+        assert marked(mark) == []
+
+
+def test_tools_start_programs_in_one_place_only():
+    """Whatever is started in another way does not end with the command."""
+    for path in [*ROOT.glob("tools/**/*.py"), *ROOT.glob("bench/**/*.py")]:
+        text = path.read_text(encoding="utf-8")
+        if path.name != "program.py":
+            assert not re.search(r"subprocess\.(run|Popen|call|check_\w+)\(|os\.(system|popen)\(", text), path
+
+
+def test_each_command_of_make_knows_how_to_end():
+    """The script that a recipe starts has imported program, itself or by another."""
+    scripts = set(re.findall(r"PYTHON\) ([\w/]+\.py)", (ROOT / "Makefile").read_text(encoding="utf-8")))
+    assert len(scripts) > 10
+    known = {"program"}
+    modules = {path.stem: path.read_text(encoding="utf-8") for folder in ("tools", "tools/rtl", "bench", "bench/lab", "bench/linux")
+               for path in (ROOT / folder).glob("*.py")}
+    for _ in modules:
+        known |= {name for name, text in modules.items()
+                  if any(re.search(rf"^(import|from) {one}\b|^from \w+ import .*\b{one}\b", text, re.M) for one in known)}
+    assert {pathlib.Path(script).stem for script in scripts} <= known

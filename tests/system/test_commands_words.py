@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands take what people type, say no before they begin, and tell what they do in lines that fit."""
+
+import io
+import os
+import re
+import shlex
+import sys
+
+import program
+import pytest
+import qemu
+from console import PLAIN_S, Console
+
+ROOT = program.ROOT
+USAGE = 2
+
+
+def make(*words, status=0):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return program.run("make", "--no-print-directory", "-C", ROOT, *words, statuses=(status,), env=environment, timeout_s=300)
+
+
+def script(*words):
+    """The words with which a recipe's last line starts its script, as the shell takes them apart."""
+    lines = [line for line in make("-n", *words).stdout.splitlines() if "build/venv/bin/python" in line]
+    return shlex.split(lines[-1])[2:]
+
+
+# ---- what people type ----
+
+
+@pytest.mark.parametrize("name", ["it's.mov", "a b.mov", "two''s", '"q".mov', "a;b.mov"])
+def test_the_input_may_have_any_name(name):
+    assert script("demo", f"INPUT={name}") == ["tools/demo.py", "--board", "qemu-virt", "--input", name]
+
+
+def test_a_file_with_an_apostrophe_is_recorded(tmp_path):
+    sent = tmp_path / "it's mine.bin"
+    sent.write_bytes(os.urandom(300_000))
+    given_back = program.BUILD / "demo" / "it_s_mine.bin"
+    try:
+        program.run(sys.executable, ROOT / "tools/demo.py", "--input", sent, timeout_s=300)
+        assert given_back.read_bytes() == sent.read_bytes()
+    finally:
+        given_back.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(("word", "kept"), [("KEEP=1", True), ("KEEP=yes", True), ("KEEP=0", False), ("KEEP=no", False), ("KEEP=", False)])
+def test_no_means_no(word, kept):
+    assert ("--keep" in script("demo", word)) == kept
+    assert ("--keep" in script("demo-linux", word)) == kept
+    assert ("--quick" in script("lab", word.replace("KEEP", "QUICK"))) == kept
+
+
+@pytest.mark.parametrize("word", ["N=abc", "N=-1", "N=1e3", "SEED=x", "RUNS=1.5", "SECONDS=1m", "TOTAL_MIB=16MiB"])
+def test_what_is_not_a_number_is_said_before_anything_is_built(word):
+    done = make("crash-soak", word, status=USAGE)
+    assert f"{word} is not a number: digits only" in done.stderr and done.stdout == ""
+
+
+def test_a_board_that_is_none():
+    for word in ("linux", "qemu", "qemu-virt qemu-boston", ""):
+        done = make("demo", f"BOARD={word}", status=USAGE)
+        said = re.search(rf"BOARD={word} is not one of the boards: (.*)\.  Stop", done.stderr)
+        assert said and sorted(said[1].split()) == sorted(qemu.BOARDS), done.stderr
+        assert done.stdout == ""
+    done = program.run(sys.executable, ROOT / "tools/demo.py", "--board", "linux", statuses=(USAGE,))
+    assert all(board in done.stderr for board in qemu.BOARDS)
+    assert "|".join(sorted(qemu.BOARDS)) in make("help").stdout
+
+
+# ---- make plan ----
+
+
+def test_a_no_is_an_answer_and_no_error_of_make():
+    done = make("plan", "DRIVE=970evoplus", "RATE=2500mb", "RING=2GiB")
+    assert "sustained    NO" in done.stdout and "GB/s is the most that your ring holds" in done.stdout
+    assert "sustained    yes" in make("plan", "DRIVE=970evoplus", "RATE=1.5 GB/s").stdout
+
+
+def test_a_wrong_question_is_an_error_of_make():
+    assert "970evoplus" in make("plan", "DRIVE=860evo", status=USAGE).stderr
+
+
+def test_the_plan_installs_what_the_command_needs_and_no_more():
+    installs = re.findall(r"^setup/install.*$", make("-n", "plan").stdout, re.M)
+    assert installs == ["setup/install command"]
+
+
+# ---- a full disk ----
+
+FULL = """
+import collections, runpy, shutil, sys
+shutil.disk_usage = lambda folder: collections.namedtuple("usage", "free")(50_000_000)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("words", [["tools/demo.py"], ["tools/demo_linux.py"], ["tools/rtl_demo.py", "--clip-mib", "256"],
+                                   ["bench/speedtest.py"], ["bench/lab.py", "--quick"]])
+def test_a_full_disk_is_said_before_anything_begins(words, tmp_path):
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}/tools:{ROOT}/bench", "TMPDIR": str(tmp_path)}
+    done = program.run(sys.executable, "-c", FULL, *words, statuses=(1,), env=environment, cwd=ROOT, timeout_s=60)
+    match = re.fullmatch(r"\s*FAILED at looking for room on the disk: .* needs up to (\d+) MB in .*, and 50 MB are free: .*\n", done.stdout)
+    assert match and int(match[1]) > 50, done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_room_that_the_demo_asks_for_is_enough():
+    """It does not use more than that: a quarter as much again would not have been asked for in vain."""
+    import demo  # as a module it starts nothing
+
+    recorded = sum(length for _, length in demo.synthetic().values())
+    watched = []
+
+    class Watched:
+        @staticmethod
+        def need_space(folder, wanted_bytes, what):
+            watched.append(wanted_bytes)
+
+        NoSpace = program.NoSpace
+
+    before, demo.program = demo.program, Watched
+    try:
+        demo.check_space(ROOT, recorded, 2)
+    finally:
+        demo.program = before
+    assert watched == [2 * recorded + demo.BESIDE_BYTES]
+
+
+# ---- lines ----
+
+
+def test_the_demos_lines_fit_a_terminal(tmp_path):
+    image = tmp_path / "drive.img"
+    with open(image, "wb") as file:
+        file.truncate(512 << 20)
+    result = qemu.run("qemu-virt", "demo", qemu.Drive.image(image), {"clip_mib": "96"}, timeout_s=300)
+    assert result.status == 0, result.report()
+    assert result.output.count("\r") >= 3, "nothing was rewritten"
+    for line in result.output.splitlines():
+        for state in line.split("\r"):
+            assert len(state) <= 79 or "\r" not in line, state
+    assert "critical" not in result.output
+
+
+class Time:
+    def __init__(self):
+        self.s = 0.0
+
+    def __call__(self):
+        return self.s
+
+
+def shown(pieces, terminal):
+    """What a console shows of (seconds that pass before it, piece)."""
+    out, time = io.BytesIO(), Time()
+    console = Console(out, terminal, time)
+    for seconds, piece in pieces:
+        time.s += seconds
+        console.see(piece)
+    console.end()
+    return out.getvalue()
+
+
+def test_a_line_that_is_rewritten_becomes_plain_lines():
+    pieces = [(0, b"begin\n"), (1, b"\r10 %  "), (1, b"\r20 %  "), (PLAIN_S, b"\r30"), (1, b" %  \r40 %  "), (1, b"\r50 %  "), (1, b"\ndone\r\n"),
+              (1, b"a\r"), (0, b"\nlast")]
+    assert shown(pieces, terminal=False) == b"begin\n20 %\n50 %\ndone\na\nlast\n"
+    assert shown(pieces, terminal=True) == b"".join(piece for _, piece in pieces)
