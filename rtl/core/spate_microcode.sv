@@ -31,6 +31,8 @@ module spate_microcode
   // From the link's being up to the first access below it (PCI Express base specification 4.0, 6.6.1).
   localparam int unsigned TrainedWaitMs = 100;
   localparam int unsigned LinkMs = 1000;
+  // A root port shows a link whose other end fell silent until Recovery has timed out: 24 ms, or more if it tries again.
+  localparam int unsigned LinkFallMs = 200;
   localparam int unsigned LinkReturnMs = 2000;  // of a link that was up
   localparam int unsigned DeviceMs = 1000;  // of configuration retry
   localparam int unsigned QuietMs = 100;
@@ -50,7 +52,8 @@ module spate_microcode
   localparam logic [15:0] RegAcqLow = 16'h30, RegAcqHigh = 16'h34, RegDoorbells = 16'h1000;
   localparam logic [15:0] CfgId = 16'h00, CfgCommand = 16'h04, CfgClass = 16'h08, CfgHeader = 16'h0c, CfgBar0 = 16'h10;
   localparam logic [15:0] CfgBar1 = 16'h14, CfgBuses = 16'h18, CfgMemory = 16'h20, CfgPrefetch = 16'h24;
-  localparam logic [15:0] CfgCapabilities = 16'h34, CfgBridgeEnable = 16'h148;
+  localparam logic [15:0] CfgCapabilities = 16'h34, CfgBridgeControl = 16'h3c, CfgBridgeEnable = 16'h148;
+  localparam logic [15:0] BusReset = 16'h0040;  // Secondary Bus Reset, in the upper half of CfgBridgeControl
   localparam logic [15:0] CommandQuiet = 16'h0400, CommandMemory = 16'h0402, CommandMaster = 16'h0406;  // INTx off
   localparam logic [31:0] CcEnabled = 32'h0046_0001, CcShutdown = 32'h0046_4001;
   localparam logic [15:0] DoNotRetry = 16'h4000;
@@ -68,6 +71,10 @@ module spate_microcode
     LStart,
     LSameDrive,
     LPerst,
+    LHold,
+    LLinkFall,
+    LRelease,
+    LReleased,
     LLinkWait,
     LLinkPoll,
     LRootPort,
@@ -231,11 +238,44 @@ module spate_microcode
     out(OutReady, imm(16'd0)),
     out(OutPush, imm(16'd0)),
     out(OutPerst, imm(16'd0)),
+    // The root port resets its bus as well: PERST# may not be in the logic's hands.
+    jump(
+        IfLinkDown, LHold
+    ),
+    catch_at(LHold),
+    out(OutSpace, imm(16'(SpaceLocal))),
+    read(RTemp, imm(CfgBridgeControl)),
+    test(RTemp, high(BusReset)),
+    jump(IfNotZero, LHold),
+    add(RTemp, high(BusReset)),
+    write(imm(CfgBridgeControl), RTemp),
+    at(LHold),
+    catch_at(LFailed),
     out(OutAdapterReset, imm(16'd1)),
     load(RTemp, imm(16'(PerstMs))),
     call(LDelay),
-    out(OutPerst, imm(16'd1)),
     out(OutAdapterReset, imm(16'd0)),
+    load(RTemp, imm(16'd4)),  // until the adapter shows the link as it is
+    call(LDelay),
+    // A link that is still up is the one before the reset.
+    deadline(
+        imm(16'(LinkFallMs))
+    ),
+    at(LLinkFall),
+    jump(IfLinkDown, LRelease),
+    compare(RDeadline, get(InNow)),
+    jump(IfNotNegative, LLinkFall),
+    at(LRelease),
+    catch_at(LReleased),
+    out(OutSpace, imm(16'(SpaceLocal))),
+    read(RTemp, imm(CfgBridgeControl)),
+    test(RTemp, high(BusReset)),
+    jump(IfZero, LReleased),
+    sub(RTemp, high(BusReset)),
+    write(imm(CfgBridgeControl), RTemp),
+    at(LReleased),
+    catch_at(LFailed),
+    out(OutPerst, imm(16'd1)),
     deadline(imm(16'(LinkMs))),
 
     at(LLinkWait),  // until RDeadline

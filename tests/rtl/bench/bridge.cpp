@@ -24,11 +24,15 @@ void Bridge::sample() {
   if (!perst_seen_ || perst != perst_) {
     perst_seen_ = true;
     perst_ = perst;
-    below_->perst(perst);
-    if (perst && config_.reset_with_perst) forget();
+    if (perst && config_.reset_with_perst) {
+      root_port_ = RootPort();
+      forget();
+    }
   }
+  reset_below();
   if (reset_cycles_ != 0) reset_cycles_--;
   below_->tick(board_.now_ps());
+  look_at_link();
   if (in_reset()) return;
   sample_read();
   sample_write();
@@ -36,7 +40,7 @@ void Bridge::sample() {
 }
 
 void Bridge::drive() {
-  pins_.user_link_up_i = below_->link_up();
+  pins_.user_link_up_i = link_shown_;
   if (config_.reset_with_perst || reset_cycles_ != 0 || was_in_reset_) pins_.axi_aresetn_i = !in_reset();
   was_in_reset_ = in_reset();
   drive_read();
@@ -48,6 +52,26 @@ void Bridge::reset() {
   reset_cycles_ = kResetCycles;
   root_port_ = RootPort();
   forget();
+}
+
+// The drive is in reset while PERST# is low, if it has that, and while the root port resets its bus.
+void Bridge::reset_below() {
+  const bool reset = (perst_ && config_.perst_wired) || root_port_.resets_bus();
+  if (told_reset_ == reset) return;
+  told_reset_ = reset;
+  below_->perst(reset);
+}
+
+// A link whose other end fell silent is shown until Recovery has timed out. Both ends train anew after that: in between
+// the link is seen to be down.
+void Bridge::look_at_link() {
+  constexpr uint64_t kPsPerUs = 1000000;
+  const uint64_t now_ps = board_.now_ps();
+  const bool up = below_->link_up();
+  if (was_up_ && !up) shows_until_ps_ = now_ps + config_.link_fall_us * kPsPerUs;
+  if (!was_up_ && up && now_ps < shows_until_ps_) hides_until_ps_ = now_ps + kPsPerUs;
+  was_up_ = up;
+  link_shown_ = up ? now_ps >= hides_until_ps_ : now_ps < shows_until_ps_;
 }
 
 bool Bridge::in_reset() const {

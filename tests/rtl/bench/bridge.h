@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace bench {
@@ -55,6 +56,8 @@ struct BridgeConfig {
   unsigned bursts_outstanding = 32; // reads of the core that it has under way at once
   uint32_t burst_bytes = 4096;      // longest burst
   bool reset_with_perst = false;    // axi_aresetn follows PERST#
+  bool perst_wired = true;          // otherwise only the root port's bus reset reaches the drive
+  uint32_t link_fall_us = 100;      // how long it shows a link whose other end fell silent
   NoLink no_link = NoLink::Error;
   uint32_t completion_timeout_us = 1000;
   uint64_t bar_axi_base = 0; // where m_axi shows the bus address …
@@ -169,6 +172,8 @@ private:
   static constexpr unsigned kIds = 16;
   static constexpr unsigned kBeatSize = kBeatBytes == 16 ? 4 : kBeatBytes == 32 ? 5 : 6;
 
+  void reset_below();
+  void look_at_link();
   bool in_reset() const;
   bool go() { return config_.stall_percent == 0 || !board_.random().percent(config_.stall_percent); }
   Burst cut(uint64_t address, uint32_t bytes) const;
@@ -186,6 +191,9 @@ private:
   Memory *memory_ = nullptr;
   bool perst_ = false; // asserted
   bool perst_seen_ = false;
+  std::optional<bool> told_reset_; // below_, the last time
+  bool was_up_ = false, link_shown_ = false;
+  uint64_t shows_until_ps_ = 0, hides_until_ps_ = 0;
   unsigned reset_cycles_ = 0;
   bool was_in_reset_ = false;
 

@@ -57,7 +57,7 @@ void Bridge::carry_out_config(Access &access) {
     if (access.write)
       root_port_.write(offset, access.data);
     else
-      access.data = root_port_.read(offset, below_->link_up());
+      access.data = root_port_.read(offset, link_shown_);
     access.state = Access::Answering;
     access.ok = true;
   } else if (offset >= kBus1 && offset < kBus1 + kFunctionBytes && root_port_.forwards_config() && below_->link_up()) {

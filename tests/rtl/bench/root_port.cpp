@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint32_t kCommand = 0x04, kBusNumbers = 0x18, kMemoryWindow = 0x20;
 constexpr uint32_t kPrefetchWindow = 0x24, kPrefetchBaseUpper = 0x28, kPrefetchLimitUpper = 0x2c;
+constexpr uint32_t kBridgeControl = 0x3c, kSecondaryBusReset = 1u << 22;
 constexpr uint32_t kCapability = 0x70;
 constexpr uint32_t kDeviceControl = kCapability + 0x08, kLinkControl = kCapability + 0x10;
 constexpr uint32_t kPhyStatus = 0x144, kPhyLinkUp = 1u << 11;
@@ -22,7 +23,7 @@ uint32_t writable(uint32_t offset) {
   case kPrefetchWindow: return 0xfff0'fff0;
   case kPrefetchBaseUpper:
   case kPrefetchLimitUpper: return 0xffff'ffff;
-  case 0x3c: return 0xffff'00ff;
+  case kBridgeControl: return 0xffff'00ff;
   case kDeviceControl: return 0x0000'ffff;
   case kLinkControl: return 0x0000'0fff;
   case kCapability + 0x1c: return 0x0000'001f; // Root Control
@@ -78,6 +79,8 @@ bool RootPort::forwards_memory(uint64_t bus_address) const {
   const uint64_t prefetch_limit = limit_upper | static_cast<uint64_t>(prefetch >> 16 & 0xfff0) << 16 | 0xf'ffff;
   return bus_address >= prefetch_base && bus_address <= prefetch_limit;
 }
+
+bool RootPort::resets_bus() const { return at(kBridgeControl) & kSecondaryBusReset; }
 
 bool RootPort::forwards_upstream() const { return at(kCommand) & kMasterEnable; }
 

@@ -21,6 +21,7 @@ public:
   bool forwards_config() const;
   bool forwards_memory(uint64_t bus_address) const;
   bool forwards_upstream() const;
+  bool resets_bus() const;        // the secondary one
   uint32_t payload_bytes() const; // as set in Device Control
 
 private:

@@ -125,7 +125,7 @@ class Bench:
         await self.drive.until(lambda: len(self.drive.in_flight) > 2, what="reads in flight")
         return written
 
-    async def finish(self, limit: int = 150000) -> None:
+    async def finish(self, limit: int = 400000) -> None:
         """Every request is answered; what was read is compared, in the order in which it was asked for."""
         def answered() -> bool:
             while self.responses.words:

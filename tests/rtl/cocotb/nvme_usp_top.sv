@@ -106,7 +106,7 @@ module nvme_usp_top
       .WindowBase(WindowBase),
       .BarBase(BarBase),
       .ClockHz(1_000_000),
-      .UsPerMs(4),
+      .UsPerMs(16),
       .AdminDeadlineMs(3000),
       .CommandDeadlineMs(4000)
   ) dut (

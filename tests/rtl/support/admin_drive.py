@@ -13,6 +13,7 @@ import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge, ValueChange
 
 LOCAL, DEVICE, BAR = 0, 1, 2
+BRIDGE_CONTROL = 0x3C  # of the root port; bit 22 resets its bus
 CAP_LOW, CAP_HIGH, VS, INTMS, CC, CSTS, AQA, ASQ, ACQ = 0x00, 0x04, 0x08, 0x0C, 0x14, 0x1C, 0x24, 0x28, 0x30
 ALL_ONES = 0xFFFF_FFFF
 DNR = 0x4000
@@ -72,6 +73,9 @@ class Profile:
     eui64: int = 0x0025_38FF_0012_3456
     retry_cycles: int = 0  # configuration retry after PERST#
     link_cycles: int = 20  # from PERST# to the link; None: never
+    link_fall_ms: int = 24  # how long the root port shows a link whose other end fell silent
+    perst_wired: bool = True  # otherwise the drive came up with the board's power
+    bus_reset: bool = True  # the root port can reset its bus
     ready_cycles: int = 40  # None: CSTS.RDY never comes
     disable_cycles: int = 40  # None: it never goes
     fatal: bool = False  # CSTS.CFS instead of RDY
@@ -86,7 +90,9 @@ class AdminDrive:
         self.cycle = 0
         self.later = defaultdict(list)  # cycle → what happens then
         self.link_enabled, self.quiet, self.idle, self.fatal_now = True, True, True, False
-        self.link_up, self.perst = False, True
+        self.link_up, self.falls_at, self.trained_at = False, 0, None
+        self.first_access_at = None  # of this training
+        self.resets = {"perst"} if self.profile.perst_wired else set()  # what holds the drive in reset
         self.configuration = {LOCAL: {}, DEVICE: {}}
         self.registers, self.entries, self.page = {}, [[0] * 16, [0] * 16], [0] * 2048
         self.faults = defaultdict(deque)  # admin opcode → behaviours, each used once
@@ -102,6 +108,8 @@ class AdminDrive:
         self.sanitize_polls, self.response_stall = 0, 0.0
         self.written_shown = self.pushed_at = 0
         self.power_up()
+        if not self.resets:
+            self.train_in(self.profile.link_cycles)
         cocotb.start_soon(self.run())
         cocotb.start_soon(self.show_raw())
 
@@ -110,7 +118,18 @@ class AdminDrive:
     def after(self, cycles: int, action) -> None:
         self.later[self.cycle + max(1, cycles)].append(action)
 
-    # ---- the link and PERST# ----
+    # ---- the link and resets ----
+
+    @property
+    def shown_link_up(self) -> bool:
+        """What the root port says: it notices the silence of the other end late."""
+        return self.link_up or self.cycle < self.falls_at
+
+    def silence(self) -> None:
+        if self.link_up:
+            self.falls_at = self.cycle + self.profile.link_fall_ms * self.tick_cycles
+        self.link_up = False
+        self.power_up()
 
     def power_up(self) -> None:
         p = self.profile
@@ -139,25 +158,34 @@ class AdminDrive:
 
     def drop_link(self, cycles: int | None) -> None:
         """The link goes; after `cycles` it is back, with a drive that was reset."""
-        self.link_up = False
-        self.power_up()
+        self.silence()
         if cycles is not None:
-            generation = self.generation
-            self.after(cycles, lambda: self.raise_link(generation))
+            self.train_in(cycles)
+
+    def train_in(self, cycles: int) -> None:
+        """Both ends train: not before the root port has noticed that the link was gone."""
+        generation = self.generation
+        cycles = max(cycles, self.falls_at + 8 - self.cycle)
+        self.after(cycles, lambda: self.raise_link(generation))
 
     def raise_link(self, generation: int) -> None:
-        if self.link_enabled and self.generation == generation and not self.perst:
-            self.link_up = True
+        if self.link_enabled and self.generation == generation and not self.resets:
+            self.link_up, self.trained_at = True, self.cycle
+            self.device_since = self.cycle
 
     def see_perst(self, low: bool) -> None:
-        if low and not self.perst:
-            self.link_up = False
-            self.power_up()
-        if not low and self.perst and self.profile.link_cycles is not None:
-            generation = self.generation
-            self.device_since = self.cycle
-            self.after(self.profile.link_cycles, lambda: self.raise_link(generation))
-        self.perst = low
+        if self.profile.perst_wired:
+            self.see_reset("perst", low)
+
+    def see_reset(self, kind: str, held: bool) -> None:
+        if held == (kind in self.resets):
+            return
+        before = bool(self.resets)
+        self.resets ^= {kind}
+        if not before:
+            self.silence()
+        elif not self.resets and self.profile.link_cycles is not None:
+            self.train_in(self.profile.link_cycles)
 
     # ---- registers ----
 
@@ -169,9 +197,13 @@ class AdminDrive:
         if fault:
             return fault == "error", 0
         if space == LOCAL:
+            if write and address == BRIDGE_CONTROL and self.profile.bus_reset:
+                self.see_reset("bus", bool(data >> 22 & 1))
             return self.configure(LOCAL, write, address, data)
         if not self.link_up or not self.configuration[LOCAL].get(0x148, 0) & 1:
             return True, ALL_ONES
+        if self.first_access_at is None or self.first_access_at < self.trained_at:
+            self.first_access_at = self.cycle
         if space == DEVICE:
             if self.cycle - self.device_since < self.profile.retry_cycles:
                 return False, 0xFFFF_0001
@@ -438,7 +470,7 @@ class AdminDrive:
             side_done = self.side_done.popleft() if self.side_done and random.random() < 0.1 else None
             await RisingEdge(d.clk_i)
             d.ms_tick_i.value = int(self.cycle % self.tick_cycles == 0)
-            d.link_up_i.value = int(self.link_up)
+            d.link_up_i.value = int(self.shown_link_up)
             d.raw_data_i.value = self.raw[d.raw_dword_o.value.to_unsigned()]
             d.mmio_ready_i.value = int(random.random() < 0.5)
             d.mmio_done_i.value = int(done is not None)

@@ -310,7 +310,7 @@ class DriveModel(AdminDrive):
             self.port.settled()
             await RisingEdge(d.clk_i)
             self.port.edge()
-            d.link_up_i.value = int(self.link_up)
+            d.link_up_i.value = int(self.shown_link_up)
             d.adapter_quiet_i.value = int(quiet)
             if random.random() < 0.2:
                 d.fence_answer_i.value = fence

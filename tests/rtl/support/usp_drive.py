@@ -12,7 +12,7 @@ from collections import deque
 import cocotb
 from cocotb.triggers import ClockCycles, Event, First, RisingEdge, Timer, ValueChange
 
-from admin_drive import ALL_ONES, BAR, DEVICE, LOCAL
+from admin_drive import ALL_ONES, BAR, BRIDGE_CONTROL, DEVICE, LOCAL
 from drive_model import PERIOD_NS, DriveModel
 from usp_root_port import RootPort
 
@@ -21,7 +21,8 @@ with warnings.catch_warnings():
     from cocotbext.pcie.core import Device, MemoryEndpoint
 
 COMMAND, ROOT_CONTROL, PAYLOAD_SHIFT = 0x04, 0x68, 5
-ROOT_REGISTERS = {0x04, 0x18, 0x20, 0x24, ROOT_CONTROL}  # that are there to be written: no bridge's own ones
+LINK_FALL_CYCLES = 24 * 16  # 24 ms of the core's
+ROOT_REGISTERS = {0x04, 0x18, 0x20, 0x24, BRIDGE_CONTROL, ROOT_CONTROL}  # that are there to be written: no bridge's own ones
 
 
 class DriveFunction(MemoryEndpoint):
@@ -97,6 +98,8 @@ class UspDrive(DriveModel):
     def __init__(self, dut, profile, clock, *, window: int, bar: int, stall: float):
         self.pcie_clock, self.way = clock, "reset"
         self.root, self.function, self.device = RootPort(dut, stall), None, None
+        self.fallen = Event()  # the block has noticed that the link is down
+        self.fallen.set()
         for name in ("cfg_mgmt_read_write_done", "cfg_max_payload", "user_lnk_up", "rst_n"):
             getattr(dut, name).value = 0
         dut.user_reset.value = 1
@@ -150,22 +153,32 @@ class UspDrive(DriveModel):
         self.link_is_up = up
 
     def lose_link(self) -> None:
+        """The other end is silent at once. The block says so when Recovery has timed out."""
         self.root.disconnect()
         self.port.attach(None)
+        self.fallen.clear()
+        cocotb.start_soon(self.show_loss())
+
+    async def show_loss(self) -> None:
+        await ClockCycles(self.dut.clk, LINK_FALL_CYCLES)
         self.dut.user_lnk_up.value = 0
         self.dut.user_reset.value = int(self.way != "link")
-        self.clock_runs = self.way != "clock"
-        if not self.clock_runs:
+        if self.way == "clock" and self.clock_runs:
             self.pcie_clock.stop()
+            self.clock_runs = False
+        self.fallen.set()
 
     async def train(self) -> None:
+        generation = self.generation
+        await self.fallen.wait()
+        if self.generation != generation:
+            return
         self.new_function()
         self.device = Device([self.function])
         self.root.connect(self.device)
         if not self.clock_runs:
             self.pcie_clock.start()
         self.clock_runs = True
-        generation = self.generation
         await ClockCycles(self.dut.user_clk, random.randint(4, 20))
         if self.generation == generation:
             self.dut.user_reset.value, self.dut.user_lnk_up.value = 0, 1
