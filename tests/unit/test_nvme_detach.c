@@ -297,6 +297,47 @@ static void test_gone_while_it_gets_ready(void **state) {
   (void)state;
 }
 
+/* ---- a bus that can tell, on a bridge that gives arbitrary data for a drive that is gone ---- */
+
+struct watched {
+  struct helper helper; /* first: the context of both hooks */
+  unsigned questions, drops_after;
+};
+
+static bool is_up(void *context) {
+  struct watched *watched = context;
+  struct fake_nvme *drive = &watched->helper.f->drive;
+
+  if (drive->gone) return false;
+  if (++watched->questions == watched->drops_after) drive->gone = true; /* after the answer: it was up */
+  return true;
+}
+
+/* The link goes just after the driver asked for it, whichever question that is. What is read then is not believed. */
+static void test_link_that_goes_between_question_and_read(void **state) {
+  unsigned questions = 0;
+  for (unsigned after = 0; after <= questions; after++) {
+    struct watched watched = {.helper = {.delay_ticks = 1000}};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus.link_is_up = is_up;
+    f->config.bus.context = &watched;
+    f->drive.arbitrary = true;
+    fixture_open(f, 8);
+    go_at(f, false, -1, 5); /* for a bring-up, with all its questions */
+    watched.questions = 0;
+    watched.drops_after = after;
+    expect_all_written(f);
+    fixture_poll_ms(f, 300);
+    if (after == 0) questions = watched.questions;
+    assert_in_range(spate_nvme_counters(&f->nvme)->reattachments, 1, 2);
+    assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, spate_nvme_counters(&f->nvme)->reattachments);
+    fixture_free(f);
+  }
+  assert_true(questions > 20);
+  (void)state;
+}
+
 static void other_serial(struct fake_nvme *drive) { memcpy(drive->controller_page + 4, "FAKE0002", 8); }
 static void other_size(struct fake_nvme *drive) { spate_put64(drive->namespace_page, drive->blocks / 2); }
 static void other_format(struct fake_nvme *drive) { drive->namespace_page[26] = 2; }
@@ -412,6 +453,7 @@ int main(void) {
       cmocka_unit_test(test_helper_is_asked_once_in_a_millisecond),
       cmocka_unit_test(test_request_outlives_absences),
       cmocka_unit_test(test_gone_while_it_gets_ready),
+      cmocka_unit_test(test_link_that_goes_between_question_and_read),
       cmocka_unit_test(test_another_drive_is_not_written),
       cmocka_unit_test(test_open_does_not_wait_for_it),
       cmocka_unit_test(test_waiting_call_ends),
