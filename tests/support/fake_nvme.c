@@ -474,6 +474,7 @@ uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address) {
   const uint64_t offset = address - FAKE_REGISTERS;
 
   fake_nvme_advance(drive, 1);
+  drive->reads_gone += drive->gone;
   if (drive->gone) return drive->arbitrary ? (drive->random = drive->random * 1664525u + 1013904223u) : UINT32_MAX;
   switch (offset) {
   case 0x00: return (uint32_t)drive->cap;

@@ -329,12 +329,37 @@ static void test_link_that_goes_between_question_and_read(void **state) {
     expect_all_written(f);
     fixture_poll_ms(f, 300);
     if (after == 0) questions = watched.questions;
+    assert_in_range(f->drive.reads_gone, 0, after == 0 ? 0 : 4); /* no more than one look at it */
     assert_in_range(spate_nvme_counters(&f->nvme)->reattachments, 1, 2);
     assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
     assert_int_equal(spate_nvme_counters(&f->nvme)->resets, spate_nvme_counters(&f->nvme)->reattachments);
     fixture_free(f);
   }
   assert_true(questions > 20);
+  (void)state;
+}
+
+/* A shutdown that the drive did not report is none. */
+static void test_link_that_goes_while_it_is_shut_down(void **state) {
+  unsigned lost = 0;
+  for (unsigned after = 1; after < 200; after++) {
+    struct watched watched = {0};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &watched};
+    f->drive.arbitrary = true;
+    f->drive.random = after;
+    f->drive.shutdown_ticks = 20000;
+    fixture_open(f, 8);
+    watched.questions = 0;
+    watched.drops_after = after;
+    const enum spate_error error = spate_nvme_shutdown(&f->nvme);
+    const bool complete = (f->drive.csts & 0xc) == 8;
+    lost += !complete;
+    if (!complete) assert_int_equal(error, SPATE_E_GONE);
+    if (!f->drive.gone) assert_int_equal(error, SPATE_OK);
+    fixture_free(f);
+  }
+  assert_true(lost > 20);
   (void)state;
 }
 
@@ -454,6 +479,7 @@ int main(void) {
       cmocka_unit_test(test_request_outlives_absences),
       cmocka_unit_test(test_gone_while_it_gets_ready),
       cmocka_unit_test(test_link_that_goes_between_question_and_read),
+      cmocka_unit_test(test_link_that_goes_while_it_is_shut_down),
       cmocka_unit_test(test_another_drive_is_not_written),
       cmocka_unit_test(test_open_does_not_wait_for_it),
       cmocka_unit_test(test_waiting_call_ends),
