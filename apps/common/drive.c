@@ -57,6 +57,9 @@ static void open_pcie(struct drive *drive) {
 
   must("PCIe bridge", board_pcie_open(&drive->host, &perst_released_ticks));
   must("PCIe enumeration", spate_pcie_enumerate(&drive->host, perst_released_ticks));
+  if (drive->host.left_out != 0)
+    print("pcie   warning: %u bridges or devices left out, the first at %02x:%02x.%u\n", drive->host.left_out,
+          drive->host.failed_at.bus, drive->host.failed_at.device, drive->host.failed_at.function);
   const struct spate_pcie_device *found;
   must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &found));
   drive->device = *found;
