@@ -18,6 +18,9 @@ int app_main(void);
 
 const char *board_name(void);
 
+/* An address that is mapped as registers are, and that no device has: reading it shows what the port makes of that. */
+uintptr_t board_absent_register(void);
+
 /* Uncached (or coherent) memory for queues, tables and metadata. The same arena at each call. */
 struct spate_arena *board_queue_memory(void);
 

@@ -57,6 +57,9 @@ static void find_controller(struct drive *drive) {
   const struct spate_pcie_device *found;
 
   must("bringing PCIe up", board_pcie_bring_up(&drive->host));
+  if (drive->host.left_out != 0)
+    print("pcie   warning: %u bridges or devices left out, the first at %02x:%02x.%u\n", drive->host.left_out,
+          drive->host.failed_at.bus, drive->host.failed_at.device, drive->host.failed_at.function);
   must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &found));
   drive->device = *found;
   print_link(&drive->device);

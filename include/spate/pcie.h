@@ -101,7 +101,10 @@ struct spate_pcie_host {
   struct spate_pcie_saved bridges[SPATE_PCIE_BRIDGES_MAX];
   uint8_t device_count;
   uint8_t bridge_count;
-  struct spate_pcie_address failed_at; /* where enumeration gave up, for the message */
+  uint8_t left_out; /* bridges and functions that enumeration did without: see failed_at for the first */
+  struct spate_pcie_address failed_at; /* where enumeration gave up, or what it left out first, for the message */
+
+  uint64_t link_seen_ticks; /* private: when the bridge's own link was first seen up; 0: not known */
 };
 
 struct spate_pcie_ecam_config {
@@ -132,14 +135,18 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host 
 /*
  * Give every bus its number, every memory BAR its place, open the bridges' windows, set bus master, match MPS and MRRS
  * along each path, and list the endpoints. The caller released PERST# at `perst_released_ticks` (spate_port_ticks();
- * 0: long ago): 100 ms after that the first access is made, and 100 ms after a link above 5 GT/s that was still down
- * then came up (base specification 6.6.1). A device that answers "configuration request retry", or nothing although its
- * link is up, is asked again for up to 1 s.
+ * 0: long ago): 100 ms after that the first access is made, and 100 ms after the end of training of a link that can do
+ * more than 5 GT/s (base specification 6.6.1), which is when it was first seen up. A device that answers "configuration
+ * request retry", or nothing although its link is up, is asked again for up to 1 s.
  *
  * A BAR that does not fit the host's windows is left out, the largest first, and an endpoint's BAR 0 last of all. It is
  * put at the end of the 32- or 64-bit address space; where a window reaches there too, its function decodes no memory.
- * Errors: NO_DEVICE (nothing anywhere; also an empty slot), LINK_DOWN (nothing anywhere, and a port without a link),
- * NOT_READY, WINDOW (a bridge's own BAR can be put nowhere), TOPOLOGY; failed_at says where.
+ *
+ * What cannot be enumerated does not hide the rest: a device that is never ready, what there is more than
+ * SPATE_PCIE_BRIDGES_MAX, SPATE_PCIE_DEVICES_MAX or the bridge's buses allow, and what is below a bridge whose own BAR
+ * can be put nowhere is switched off and counted in left_out. Errors, each only when no endpoint is left: NO_DEVICE
+ * (nothing anywhere; also an empty slot), LINK_DOWN (nothing anywhere, and a port without a link), NOT_READY, WINDOW (a
+ * bridge's own BAR), TOPOLOGY; failed_at says where.
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks);
 

@@ -10,6 +10,8 @@
 #define XKPHYS_NOT_CACHED 0x9000000000000000
 
 #define MACHINE_UART (KSEG1 + 0x17ffe000)
+/* No device has it. */
+#define MACHINE_ABSENT_REGISTER (KSEG1 + 0x15000000)
 
 /* The third of the board's Xilinx bridges: the only one whose link is up. */
 #define MACHINE_BRIDGE_CONTROL      (KSEG1 + 0x14000000)

@@ -13,11 +13,32 @@
 
 #define BOARD_CACHE_LINE_BYTES 64u
 
-/* Registers are reached through uncached segments: no merging, in program order. */
-static inline uint32_t spate_port_read32(uintptr_t address) { return *(const volatile uint32_t *)address; }
-static inline void spate_port_write32(uintptr_t address, uint32_t value) { *(volatile uint32_t *)address = value; }
-static inline uint64_t spate_port_read64(uintptr_t address) { return *(const volatile uint64_t *)address; }
-static inline void spate_port_write64(uintptr_t address, uint64_t value) { *(volatile uint64_t *)address = value; }
+/*
+ * Registers are reached through uncached segments: no merging, in program order. Each access is one instruction of one
+ * form, never in a branch's delay slot, so that fault.c can tell what it was where no device answers: a read then gives
+ * all ones, and a write goes nowhere.
+ */
+#define BOARD_ACCESS(instruction) ".set push\n.set noreorder\n" instruction "\n.set pop"
+
+static inline uint32_t spate_port_read32(uintptr_t address) {
+  uint32_t value;
+  __asm__ volatile(BOARD_ACCESS("lw %0, 0(%1)") : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+static inline void spate_port_write32(uintptr_t address, uint32_t value) {
+  __asm__ volatile(BOARD_ACCESS("sw %0, 0(%1)")::"r"(value), "r"(address) : "memory");
+}
+
+static inline uint64_t spate_port_read64(uintptr_t address) {
+  uint64_t value;
+  __asm__ volatile(BOARD_ACCESS("ld %0, 0(%1)") : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+static inline void spate_port_write64(uintptr_t address, uint64_t value) {
+  __asm__ volatile(BOARD_ACCESS("sd %0, 0(%1)")::"r"(value), "r"(address) : "memory");
+}
 
 /* SYNC 0: all loads and stores, cached or not. The lighter kinds say nothing about uncached ones. */
 static inline void spate_port_dma_write_barrier(void) { __asm__ volatile("sync" ::: "memory"); }

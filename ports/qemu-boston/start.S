@@ -5,7 +5,7 @@
 .set noreorder
 .set noat
 
-/* Every exception ends the run, so registers need not survive. */
+/* Registers $26 and $27 are the handler's own. */
 .section .text.vectors, "ax"
 fault_vectors:
 .irp offset, 0x000, 0x080, 0x100, 0x180, 0x200 /* TLB refill, 64-bit refill, cache error, all others, interrupt */
@@ -93,15 +93,78 @@ hosting_call:
   jr $31
   nop
 
+/* On another stack, as this one may be what went wrong. fault_taken() gets all registers as they were, and returns where
+ * to go on, with what it made of them, if that is possible at all. */
 fault_entry:
+  move $27, $29
+  dla $29, __fault_stack_end - 256
+  sd $1, 8($29)
+  sd $2, 16($29)
+  sd $3, 24($29)
+  sd $4, 32($29)
+  sd $5, 40($29)
+  sd $6, 48($29)
+  sd $7, 56($29)
+  sd $8, 64($29)
+  sd $9, 72($29)
+  sd $10, 80($29)
+  sd $11, 88($29)
+  sd $12, 96($29)
+  sd $13, 104($29)
+  sd $14, 112($29)
+  sd $15, 120($29)
+  sd $16, 128($29)
+  sd $17, 136($29)
+  sd $18, 144($29)
+  sd $19, 152($29)
+  sd $20, 160($29)
+  sd $21, 168($29)
+  sd $22, 176($29)
+  sd $23, 184($29)
+  sd $24, 192($29)
+  sd $25, 200($29)
+  sd $28, 224($29)
+  sd $30, 240($29)
+  sd $31, 248($29)
+  sd $27, 232($29)
   mfc0 $4, $13
   dmfc0 $5, $14
   dmfc0 $6, $8
-  move $7, $31
-  move $8, $29
-  dla $29, __fault_stack_end
+  move $7, $29
   dla $25, fault_taken
-  jr $25
+  jalr $25
   nop
+  dmtc0 $2, $14
+  ld $1, 8($29)
+  ld $2, 16($29)
+  ld $3, 24($29)
+  ld $4, 32($29)
+  ld $5, 40($29)
+  ld $6, 48($29)
+  ld $7, 56($29)
+  ld $8, 64($29)
+  ld $9, 72($29)
+  ld $10, 80($29)
+  ld $11, 88($29)
+  ld $12, 96($29)
+  ld $13, 104($29)
+  ld $14, 112($29)
+  ld $15, 120($29)
+  ld $16, 128($29)
+  ld $17, 136($29)
+  ld $18, 144($29)
+  ld $19, 152($29)
+  ld $20, 160($29)
+  ld $21, 168($29)
+  ld $22, 176($29)
+  ld $23, 184($29)
+  ld $24, 192($29)
+  ld $25, 200($29)
+  ld $28, 224($29)
+  ld $30, 240($29)
+  ld $31, 248($29)
+  ld $29, 232($29)
+  ehb
+  eret
 
 .section .note.GNU-stack, "", %progbits

@@ -13,9 +13,20 @@
 
 #define BOARD_CACHE_LINE_BYTES 64u
 
-/* Registers are mapped Strongly-ordered: no merging, no reordering among themselves, no early answer to a write. */
-static inline uint32_t spate_port_read32(uintptr_t address) { return *(const volatile uint32_t *)address; }
-static inline void spate_port_write32(uintptr_t address, uint32_t value) { *(volatile uint32_t *)address = value; }
+/*
+ * Registers are mapped Strongly-ordered: no merging, no reordering among themselves, no early answer to a write. Each
+ * access is one instruction of one form, so that fault.c can tell what it was where no device answers: a read then
+ * gives all ones, and a write goes nowhere.
+ */
+static inline uint32_t spate_port_read32(uintptr_t address) {
+  register uint32_t value __asm__("r3"); /* not r14, which the abort's handler has not got */
+  __asm__ volatile("ldr %0, [%1]" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+static inline void spate_port_write32(uintptr_t address, uint32_t value) {
+  __asm__ volatile("str %0, [%1]" ::"r"(value), "r"(address) : "memory");
+}
 
 static inline uint64_t spate_port_read64(uintptr_t address) {
   uint32_t low = spate_port_read32(address);

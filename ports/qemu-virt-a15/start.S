@@ -11,6 +11,9 @@
 .global _start
 _start:
   cpsid aif
+  cps #0x17 /* data aborts may be survived, on a stack of their own: in front of that of those which are not */
+  ldr sp, =__fault_stack_end - 8192
+  cps #0x13
   ldr sp, =__stack_end
   ldr r0, =fault_vectors
   mcr p15, 0, r0, c12, c0, 0 /* VBAR */
@@ -71,8 +74,8 @@ __aeabi_ldiv0:
 __aeabi_idiv0:
   udf #0
 
-/* Every exception ends the run, so registers need not survive: r0, r1, r2 and r3 become what fault_taken() reports.
- * The stack may be what went wrong: another one is used. */
+/* Every exception but a survived data abort ends the run, so registers need not survive: r0, r1, r2 and r3 become what
+ * fault_taken() reports. The stack may be what went wrong: another one is used. */
 .macro vector number, return_offset
 vector_\number:
   sub r1, lr, #\return_offset
@@ -94,9 +97,22 @@ fault_vectors:
   vector 1, 4 /* undefined instruction */
   vector 2, 4 /* supervisor call */
   vector 3, 4 /* prefetch abort */
-  vector 4, 8 /* data abort */
   vector 6, 4 /* IRQ */
   vector 7, 4 /* FIQ */
+
+/* Data abort: registers r0 to r12 and the address of the instruction, for fault_is_survived() to look at and change. */
+vector_4:
+  sub lr, lr, #8
+  push {r0-r12, lr}
+  mov r0, sp
+  bl fault_is_survived
+  cmp r0, #0
+  pop {r0-r12, lr}
+  addne lr, lr, #4
+  movsne pc, lr
+  mov r1, lr
+  mov r0, #4
+  b fault_entry
 
 fault_entry:
   cps #0x13

@@ -41,6 +41,8 @@ void board_start(void) {
 
 const char *board_name(void) { return MACHINE_NAME; }
 
+uintptr_t board_absent_register(void) { return MACHINE_ABSENT_REGISTER; }
+
 struct spate_arena *board_queue_memory(void) {
   return &queue_memory;
 }

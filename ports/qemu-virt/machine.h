@@ -7,6 +7,8 @@
 
 #define MACHINE_UART_ADDRESS 0x09000000u
 #define MACHINE_RTC_ADDRESS  0x09010000u
+/* Mapped as registers are, and no device has it. */
+#define MACHINE_ABSENT_REGISTER 0x090f0000u
 
 #define MACHINE_ECAM_ADDRESS 0x4010000000u
 #define MACHINE_LAST_BUS     255u

@@ -14,11 +14,30 @@
 
 #define BOARD_CACHE_LINE_BYTES 64u
 
-/* Registers are mapped Device-nGnRnE: no merging, no reordering among themselves, no early answer to a write. */
-static inline uint32_t spate_port_read32(uintptr_t address) { return *(const volatile uint32_t *)address; }
-static inline void spate_port_write32(uintptr_t address, uint32_t value) { *(volatile uint32_t *)address = value; }
-static inline uint64_t spate_port_read64(uintptr_t address) { return *(const volatile uint64_t *)address; }
-static inline void spate_port_write64(uintptr_t address, uint64_t value) { *(volatile uint64_t *)address = value; }
+/*
+ * Registers are mapped Device-nGnRnE: no merging, no reordering among themselves, no early answer to a write. Each
+ * access is one instruction of one form, so that fault.c can tell what it was where no device answers: a read then
+ * gives all ones, and a write goes nowhere.
+ */
+static inline uint32_t spate_port_read32(uintptr_t address) {
+  uint32_t value;
+  __asm__ volatile("ldr %w0, [%1]" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+static inline void spate_port_write32(uintptr_t address, uint32_t value) {
+  __asm__ volatile("str %w0, [%1]" ::"rZ"(value), "r"(address) : "memory");
+}
+
+static inline uint64_t spate_port_read64(uintptr_t address) {
+  uint64_t value;
+  __asm__ volatile("ldr %0, [%1]" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+static inline void spate_port_write64(uintptr_t address, uint64_t value) {
+  __asm__ volatile("str %x0, [%1]" ::"rZ"(value), "r"(address) : "memory");
+}
 
 /* Orders stores to Normal and to Device memory for all observers, devices included: the outer shareable domain. */
 static inline void spate_port_dma_write_barrier(void) { __asm__ volatile("dmb oshst" ::: "memory"); }

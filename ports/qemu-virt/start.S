@@ -47,13 +47,17 @@ semihosting_call:
   hlt #0xf000
   ret
 
-/* Every exception ends the run, so registers need not survive: x0–x5 become what fault_taken() reports. The stack may
- * be what went wrong: another one is used. */
+/* The stack may be what went wrong: another one is used. fault_taken() gets all registers as they were, and returns where
+ * to go on, with what it made of them, if that is possible at all. */
 .macro vector number
 .balign 128
-  mov x5, sp
-  ldr x0, =__fault_stack_end
+  msr tpidr_el1, x0
+  mov x0, sp
+  msr tpidr_el0, x0
+  ldr x0, =__fault_stack_end - 256
   mov sp, x0
+  mrs x0, tpidr_el1
+  stp x0, x1, [sp]
   mov x0, #\number
   b fault_entry
 .endm
@@ -68,10 +72,46 @@ fault_vectors:
 .endr
 
 fault_entry:
+  stp x2, x3, [sp, #16]
+  stp x4, x5, [sp, #32]
+  stp x6, x7, [sp, #48]
+  stp x8, x9, [sp, #64]
+  stp x10, x11, [sp, #80]
+  stp x12, x13, [sp, #96]
+  stp x14, x15, [sp, #112]
+  stp x16, x17, [sp, #128]
+  stp x18, x19, [sp, #144]
+  stp x20, x21, [sp, #160]
+  stp x22, x23, [sp, #176]
+  stp x24, x25, [sp, #192]
+  stp x26, x27, [sp, #208]
+  stp x28, x29, [sp, #224]
+  mrs x1, tpidr_el0
+  stp x30, x1, [sp, #240] /* the place of x31 has the stack pointer */
   mrs x1, esr_el1
   mrs x2, far_el1
   mrs x3, elr_el1
-  mov x4, x30
-  b fault_taken
+  mov x4, sp
+  bl fault_taken
+  msr elr_el1, x0
+  ldp x2, x3, [sp, #16]
+  ldp x4, x5, [sp, #32]
+  ldp x6, x7, [sp, #48]
+  ldp x8, x9, [sp, #64]
+  ldp x10, x11, [sp, #80]
+  ldp x12, x13, [sp, #96]
+  ldp x14, x15, [sp, #112]
+  ldp x16, x17, [sp, #128]
+  ldp x18, x19, [sp, #144]
+  ldp x20, x21, [sp, #160]
+  ldp x22, x23, [sp, #176]
+  ldp x24, x25, [sp, #192]
+  ldp x26, x27, [sp, #208]
+  ldp x28, x29, [sp, #224]
+  ldp x30, x0, [sp, #240]
+  mov x1, sp
+  mov sp, x0
+  ldp x0, x1, [x1]
+  eret
 
 .section .note.GNU-stack, "", %progbits

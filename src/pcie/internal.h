@@ -17,16 +17,18 @@ struct pcie_function {
   struct pcie_function *parent; /* the bridge above, listed before it; NULL on the first bus */
   struct spate_pcie_address at;
   bool bridge;
-  bool opened;           /* a bridge whose bus was given a number and was scanned, or that has nothing below */
-  bool wide_prefetch;    /* it and all bridges above forward 64-bit prefetchable addresses */
-  bool link_is_up;       /* a port whose link is known to be up: what is below it answers, if late */
-  bool in_the_way;       /* a BAR without a place lies across a host window: memory decoding stays off */
-  uint8_t secondary;     /* bus below a bridge; 0: none */
-  uint8_t express_type;  /* enum express_type */
-  uint8_t payload_code;  /* Max_Payload_Size Supported: 128 << code bytes; then what is set */
-  uint8_t payload_least; /* on the first bus: the least that any function from there down supports */
-  uint16_t express;      /* offset of the PCI Express capability; 0: none */
-  uint8_t saved;         /* a bridge: one more than its place in host->bridges */
+  bool opened;              /* a bridge whose bus was given a number and was scanned, or that has nothing below */
+  bool wide_prefetch;       /* it and all bridges above forward 64-bit prefetchable addresses */
+  bool link_is_up;          /* a port whose link is known to be up: what is below it answers, if late */
+  bool in_the_way;          /* a BAR without a place lies across a host window: memory decoding stays off */
+  bool left_out;            /* a bridge that cannot be used, with all that is below it */
+  uint8_t secondary;        /* bus below a bridge; 0: none */
+  uint8_t express_type;     /* enum express_type */
+  uint8_t payload_code;     /* Max_Payload_Size Supported: 128 << code bytes; then what is set */
+  uint8_t payload_least;    /* on the first bus: the least that any function from there down supports */
+  uint16_t express;         /* offset of the PCI Express capability; 0: none */
+  uint8_t saved;            /* a bridge: one more than its place in host->bridges */
+  uint64_t link_seen_ticks; /* a port: when its link was first seen up; 0: it was not */
 };
 
 enum pcie_window { PCIE_MEMORY, PCIE_PREFETCH, PCIE_NO_PLACE };
@@ -49,6 +51,8 @@ struct pcie_tree {
   struct pcie_resource resources[PCIE_RESOURCES_MAX];
   uint8_t function_count, resource_count, endpoint_count, bridge_count;
   uint8_t last_bus;                  /* highest number given so far */
+  uint64_t reset_ticks;              /* when PERST# was released: links may have come up only now; 0: long ago */
+  enum spate_error first_error;      /* why something was left out, for the first that was */
   bool host_link_is_up;              /* the host says so of the link below its bridge */
   bool link_is_down;                 /* a port below which nothing was found has no link ... */
   struct spate_pcie_address down_at; /* ... this one */
@@ -63,8 +67,8 @@ uint64_t pcie_ticks_of_ms(uint32_t ms);
 #define PCIE_SETTLE_MS 100u /* no request within this time of a reset, or of a link that came up (6.6.1) */
 /* Wait until 100 ms after `since_ticks`, a reset or a link that came up. */
 void pcie_settle(uint64_t since_ticks);
-/* Enumeration gives up here. Returns `error`. */
-enum spate_error pcie_fail(const struct pcie_function *function, enum spate_error error);
+/* Enumeration does without this function, and goes on. */
+void pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error);
 /* ecam.c: the operations of every bridge whose configuration space is mapped as ECAM. */
 uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);
 void pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value);
@@ -77,9 +81,9 @@ bool pcie_has_link_below(const struct pcie_function *function);
 bool pcie_tells_changes(const struct pcie_function *function);
 
 /* scan.c: number the buses and list the functions. */
-enum spate_error pcie_scan(struct pcie_tree *tree);
+void pcie_scan(struct pcie_tree *tree);
 /* resources.c: size what the functions claim, place it in the host's windows, program BARs and bridge windows. */
-enum spate_error pcie_place(struct pcie_tree *tree);
+void pcie_place(struct pcie_tree *tree);
 /* The host's window of this kind. */
 const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *host, unsigned window);
 /* What spate_pcie_enumerate() sets Max_Read_Request_Size to: every bridge here takes reads of 512 bytes. */

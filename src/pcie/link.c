@@ -17,8 +17,11 @@ static void set_control(const struct pcie_function *function) {
   pcie_change(function, function->express + EXPRESS_DEVICE_CONTROL,
               EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK,
               (uint32_t)function->payload_code << 5 | READ_REQUEST_CODE << 12);
-  /* Leaving L0s or L1 costs microseconds in the middle of a stream. An integrated endpoint has no link. */
-  if (function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
+}
+
+/* Leaving L0s or L1 costs microseconds in the middle of a stream. An integrated endpoint has no link. */
+static void keep_awake(const struct pcie_function *function) {
+  if (function->express && function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
     pcie_change(function, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);
 }
 
@@ -38,6 +41,9 @@ void pcie_match_payload(struct pcie_tree *tree) {
     function->payload_code = top_of(function)->payload_least;
     if (function->express) set_control(function);
   }
+  /* L1 is turned off at the downstream end of a link first (5.4.1.3): what is below is listed later. */
+  for (unsigned i = tree->function_count; i-- > 0;)
+    keep_awake(&tree->functions[i]);
 }
 
 static void read_speed_and_width(const struct pcie_function *function, struct spate_pcie_link *link) {

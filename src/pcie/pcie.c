@@ -16,9 +16,11 @@ void pcie_change(const struct pcie_function *function, unsigned offset, uint32_t
   pcie_write(function, offset, (pcie_read(function, offset) & 0xffff & ~clear) | set);
 }
 
-enum spate_error pcie_fail(const struct pcie_function *function, enum spate_error error) {
-  function->host->failed_at = function->at;
-  return error;
+void pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error) {
+  if (tree->host->left_out < UINT8_MAX) tree->host->left_out++;
+  if (tree->first_error) return;
+  tree->first_error = error;
+  tree->host->failed_at = function->at;
 }
 
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
@@ -65,15 +67,52 @@ static void list_endpoint(const struct pcie_tree *tree, const struct pcie_functi
   }
 }
 
+static bool is_left_out(const struct pcie_function *function) {
+  for (; function != NULL; function = function->parent)
+    if (function->left_out) return true;
+  return false;
+}
+
 /* Decoders and DMA on, once every BAR and window is in its place. Nothing here uses interrupts. */
 static void enable(const struct pcie_function *function) {
   uint32_t memory = function->in_the_way ? 0 : PCI_COMMAND_MEMORY;
   pcie_change(function, PCI_COMMAND, 0, memory | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
 }
 
+/* The outcome of a scan that found no endpoint. */
+static enum spate_error nothing_found(const struct pcie_tree *tree) {
+  if (tree->first_error) return tree->first_error; /* it says where, too */
+  if (!tree->link_is_down) return SPATE_E_NO_DEVICE;
+  tree->host->failed_at = tree->down_at;
+  return SPATE_E_LINK_DOWN;
+}
+
+static void take_into_use(struct pcie_tree *tree) {
+  struct spate_pcie_host *host = tree->host;
+  for (unsigned i = 0; i < tree->function_count; i++) {
+    struct pcie_function *function = &tree->functions[i];
+    if (is_left_out(function)) continue;
+    enable(function);
+    if (function->bridge) {
+      pcie_save(function, &host->bridges[host->bridge_count]);
+      function->saved = ++host->bridge_count;
+    } else {
+      list_endpoint(tree, function);
+    }
+  }
+}
+
+/* The bridge's own link, where it tells: up since it was first seen so. */
+static void settle_link(struct spate_pcie_host *host, uint64_t reset_ticks) {
+  if (!reset_ticks) return;
+  if (host->link_seen_ticks <= reset_ticks) host->link_seen_ticks = spate_port_ticks();
+  pcie_settle(host->link_seen_ticks);
+}
+
 enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks) {
   host->device_count = 0;
   host->bridge_count = 0;
+  host->left_out = 0;
   host->failed_at = (struct spate_pcie_address){.bus = host->first_bus};
   if (perst_released_ticks) pcie_settle(perst_released_ticks);
 
@@ -87,28 +126,17 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   tree.deadline_ticks = spate_port_ticks() + pcie_ticks_of_ms(READY_MS);
   tree.function_count = tree.resource_count = tree.endpoint_count = tree.bridge_count = 0;
   tree.last_bus = host->first_bus;
+  if (!error) settle_link(host, perst_released_ticks);
+  tree.reset_ticks = perst_released_ticks;
+  tree.first_error = SPATE_OK;
   tree.host_link_is_up = !error;
   tree.link_is_down = false;
-  error = pcie_scan(&tree);
-  if (error) return error;
-  if (tree.endpoint_count == 0) {
-    if (tree.link_is_down) host->failed_at = tree.down_at;
-    return tree.link_is_down ? SPATE_E_LINK_DOWN : SPATE_E_NO_DEVICE;
-  }
-  error = pcie_place(&tree);
-  if (error) return error;
+  pcie_scan(&tree);
+  if (tree.endpoint_count == 0) return nothing_found(&tree);
+  pcie_place(&tree);
   pcie_match_payload(&tree);
-  for (unsigned i = 0; i < tree.function_count; i++) {
-    struct pcie_function *function = &tree.functions[i];
-    enable(function);
-    if (function->bridge) {
-      pcie_save(function, &host->bridges[host->bridge_count]);
-      function->saved = ++host->bridge_count;
-    } else {
-      list_endpoint(&tree, function);
-    }
-  }
-  return SPATE_OK;
+  take_into_use(&tree);
+  return host->device_count ? SPATE_OK : nothing_found(&tree);
 }
 
 enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t class_code, unsigned n,

@@ -14,10 +14,9 @@ const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *h
   return window == PCIE_PREFETCH ? &host->prefetchable : &host->memory;
 }
 
-/* NULL: the tree has room for no more. */
+/* The table has room for all BARs and windows that there can be. */
 static struct pcie_resource *add_resource(struct pcie_tree *tree, struct pcie_function *function, unsigned window,
                                           uint64_t bytes, uint64_t align) {
-  if (tree->resource_count == PCIE_RESOURCES_MAX) return NULL;
   struct pcie_resource *resource = &tree->resources[tree->resource_count++];
   *resource = (struct pcie_resource){.bytes = bytes, .align = align, .function = function, .window = (uint8_t)window};
   return resource;
@@ -37,7 +36,7 @@ static uint32_t writable_bits(const struct pcie_function *function, unsigned off
   return pcie_read(function, offset);
 }
 
-static enum spate_error size_bars(struct pcie_tree *tree, struct pcie_function *function) {
+static void size_bars(struct pcie_tree *tree, struct pcie_function *function) {
   unsigned end = PCI_BAR0 + (function->bridge ? 2 : 6) * 4;
   for (unsigned offset = PCI_BAR0; offset < end; offset += 4) {
     uint32_t before = pcie_read(function, offset);
@@ -52,12 +51,10 @@ static enum spate_error size_bars(struct pcie_tree *tree, struct pcie_function *
     /* Also 0, which is what a BAR with no writable address bit comes to. */
     if (bytes - 1 >= pcie_host_window(tree->host, window)->bytes) window = PCIE_NO_PLACE;
     struct pcie_resource *resource = add_resource(tree, function, window, bytes, bytes);
-    if (resource == NULL) return pcie_fail(function, SPATE_E_TOPOLOGY);
     resource->bar = (uint8_t)offset;
     resource->wide = wide;
     if (wide) offset += 4;
   }
-  return SPATE_OK;
 }
 
 static uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) & ~(align - 1); }
@@ -80,15 +77,13 @@ static uint64_t lay_out(struct pcie_tree *tree, const struct pcie_function *pare
 }
 
 /* What is below a bridge becomes one resource of the bus above it. */
-static enum spate_error lay_out_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
+static void lay_out_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
   for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
     uint64_t align;
     uint64_t bytes = lay_out(tree, bridge, window, 0, &align);
     if (bytes == 0) continue;
-    if (add_resource(tree, bridge, window, align_up(bytes, PCIE_MIB), align < PCIE_MIB ? PCIE_MIB : align) == NULL)
-      return pcie_fail(bridge, SPATE_E_TOPOLOGY);
+    (void)add_resource(tree, bridge, window, align_up(bytes, PCIE_MIB), align < PCIE_MIB ? PCIE_MIB : align);
   }
-  return SPATE_OK;
 }
 
 static const struct pcie_resource *window_of(const struct pcie_tree *tree, const struct pcie_function *bridge,
@@ -139,19 +134,16 @@ static unsigned settle_addresses(struct pcie_tree *tree) {
 }
 
 /* All addresses from what has a window. Returns as settle_addresses(). */
-static enum spate_error lay_out_all(struct pcie_tree *tree, unsigned *too_small) {
-  for (unsigned i = tree->function_count; i-- > 0;) {
-    enum spate_error error = tree->functions[i].bridge ? lay_out_bridge(tree, &tree->functions[i]) : SPATE_OK;
-    if (error) return error;
-  }
+static unsigned lay_out_all(struct pcie_tree *tree) {
+  for (unsigned i = tree->function_count; i-- > 0;)
+    if (tree->functions[i].bridge) lay_out_bridge(tree, &tree->functions[i]);
   for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
     uint64_t start = pcie_host_window(tree->host, window)->bus_address;
     uint64_t align;
     /* A BAR of 0 is taken for one that was never set, by devices and bridges alike. */
     (void)lay_out(tree, NULL, window, start ? start : PCIE_MIB, &align);
   }
-  *too_small = settle_addresses(tree);
-  return SPATE_OK;
+  return settle_addresses(tree);
 }
 
 static bool is_needed(const struct pcie_resource *resource) {
@@ -186,37 +178,32 @@ static bool is_out_of_the_way(const struct pcie_resource *resource) {
   return true;
 }
 
-static enum spate_error program(const struct pcie_resource *resource) {
+static void program(struct pcie_tree *tree, const struct pcie_resource *resource) {
+  struct pcie_function *function = resource->function;
   if (resource->window != PCIE_NO_PLACE) {
     program_bar(resource);
-  } else if (!is_out_of_the_way(resource)) {
-    resource->function->in_the_way = true;
-    /* A bridge that does not decode forwards nothing either. */
-    if (resource->function->bridge) return pcie_fail(resource->function, SPATE_E_WINDOW);
+  } else if (!is_out_of_the_way(resource) && !function->in_the_way) {
+    function->in_the_way = true;
+    if (!function->bridge) return;
+    function->left_out = true; /* a bridge that does not decode forwards nothing either */
+    pcie_leave_out(tree, function, SPATE_E_WINDOW);
   }
-  return SPATE_OK;
 }
 
-enum spate_error pcie_place(struct pcie_tree *tree) {
-  enum spate_error error = SPATE_OK;
-  for (unsigned i = 0; i < tree->function_count && !error; i++)
-    error = size_bars(tree, &tree->functions[i]);
-  if (error) return error;
+void pcie_place(struct pcie_tree *tree) {
+  for (unsigned i = 0; i < tree->function_count; i++)
+    size_bars(tree, &tree->functions[i]);
 
   const uint8_t bars = tree->resource_count;
   for (unsigned turn = 0; turn <= bars; turn++) { /* each but the last leaves a BAR out */
-    unsigned too_small;
-    error = lay_out_all(tree, &too_small);
-    if (error) return error;
+    const unsigned too_small = lay_out_all(tree);
     if (too_small == PCIE_NO_PLACE) break;
     tree->resource_count = bars;
     leave_one_out(tree, too_small);
   }
 
-  for (unsigned i = 0; i < bars && !error; i++)
-    error = program(&tree->resources[i]);
-  if (error) return error;
+  for (unsigned i = 0; i < bars; i++)
+    program(tree, &tree->resources[i]);
   for (unsigned i = 0; i < tree->function_count; i++)
     if (tree->functions[i].bridge) program_bridge(tree, &tree->functions[i]);
-  return SPATE_OK;
 }

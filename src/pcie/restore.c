@@ -5,6 +5,7 @@
 /* The registers that are kept: what type 0 and type 1 headers have from BAR 0 on, and then, in the order in which they
  * are written again, the control registers. An endpoint's two beyond its BARs cannot be written, and never differ. */
 #define HEADER_REGISTERS 8u
+#define LINK             (HEADER_REGISTERS + 1u)
 #define COMMAND          (SPATE_PCIE_SAVED_REGISTERS - 1u)
 #define LOWER_HALF       UINT32_C(0xffff)
 
@@ -18,7 +19,7 @@ struct saved_register {
 static struct saved_register register_of(const struct spate_pcie_saved *saved, unsigned i) {
   switch (i) {
   case HEADER_REGISTERS: return (struct saved_register){saved->device_control, LOWER_HALF};
-  case HEADER_REGISTERS + 1u: return (struct saved_register){saved->link_control, LOWER_HALF};
+  case LINK: return (struct saved_register){saved->link_control, LOWER_HALF};
   case COMMAND: return (struct saved_register){PCI_COMMAND, LOWER_HALF};
   default: break;
   }
@@ -46,17 +47,34 @@ void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *sa
   }
 }
 
-/* Is it there, and is it who it was? Then it gets back what it does not have any more. */
+static void restore_register(const struct pcie_function *function, const struct spate_pcie_saved *saved, unsigned i) {
+  const struct saved_register at = register_of(saved, i);
+  if (at.offset && (pcie_read(function, at.offset) & at.mask) != saved->registers[i])
+    pcie_write(function, at.offset, saved->registers[i]);
+}
+
+/* Is it there, and is it who it was? Then it gets back what it does not have any more, but for its link's power
+ * management. */
 static enum spate_error restore(const struct pcie_function *function, const struct spate_pcie_saved *saved) {
   const uint32_t id = pcie_read(function, PCI_ID);
   if (pcie_is_silence(id) || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
   if (id != saved->id) return SPATE_E_NO_DEVICE;
-  for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++) {
-    const struct saved_register at = register_of(saved, i);
-    if (at.offset && (pcie_read(function, at.offset) & at.mask) != saved->registers[i])
-      pcie_write(function, at.offset, saved->registers[i]);
-  }
+  for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++)
+    if (i != LINK) restore_register(function, saved, i);
   return SPATE_OK;
+}
+
+/* From the device up: L1 is turned off at the downstream end of a link first (5.4.1.3). */
+static void keep_awake(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
+  uint8_t path[SPATE_PCIE_BRIDGES_MAX];
+  const unsigned bridges = pcie_path(host, device, path);
+  const struct pcie_function function = {.host = host, .at = device->saved.at};
+  restore_register(&function, &device->saved, LINK);
+  for (unsigned i = 0; i < bridges; i++) {
+    const struct spate_pcie_saved *bridge = &host->bridges[path[i] - 1u];
+    const struct pcie_function above = {.host = host, .at = bridge->at};
+    restore_register(&above, bridge, LINK);
+  }
 }
 
 /* From this link on everything is begun anew. */
@@ -93,7 +111,9 @@ static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_
     if (!is_settled(device, links++)) return SPATE_E_BUSY;
   }
   const struct pcie_function function = {.host = host, .at = device->saved.at};
-  return restore(&function, &device->saved);
+  const enum spate_error error = restore(&function, &device->saved);
+  if (error == SPATE_OK) keep_awake(host, device);
+  return error;
 }
 
 enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device) {

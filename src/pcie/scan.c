@@ -25,7 +25,7 @@ static enum spate_error identify(const struct pcie_tree *tree, const struct pcie
     *id = pcie_read(function, PCI_ID);
     bool silent = pcie_is_silence(*id);
     if (silent ? !expected : (*id & 0xffff) != PCI_VENDOR_RETRY) return SPATE_OK;
-    if (deadline_passed(tree)) return silent ? SPATE_OK : pcie_fail(function, SPATE_E_NOT_READY);
+    if (deadline_passed(tree)) return silent ? SPATE_OK : SPATE_E_NOT_READY;
     spate_port_relax();
   }
 }
@@ -45,41 +45,54 @@ static bool has_wide_prefetch(const struct pcie_function *function) {
   return wide && (function->parent == NULL || function->parent->wide_prefetch);
 }
 
-/* List a function that answered. Firmware before us may have left it running: it loses its decoders, DMA and buses. */
-static enum spate_error add_function(struct pcie_tree *tree, struct pcie_function *function) {
-  if (pcie_read(function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return SPATE_OK;
-  if (function->bridge ? tree->bridge_count == SPATE_PCIE_BRIDGES_MAX : tree->endpoint_count == SPATE_PCIE_DEVICES_MAX)
-    return pcie_fail(function, SPATE_E_TOPOLOGY);
-  read_express(function);
+/* Firmware before us may have left it running: it loses its decoders, DMA and buses. */
+static void switch_off(const struct pcie_function *function) {
   pcie_change(function, PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0);
-  if (function->bridge) {
-    tree->bridge_count++;
-    function->wide_prefetch = has_wide_prefetch(function);
-    pcie_write(function, PCI_BUS_NUMBERS, 0);
-  } else {
-    tree->endpoint_count++;
+  if (function->bridge) pcie_write(function, PCI_BUS_NUMBERS, 0);
+}
+
+static bool has_active_link(const struct pcie_function *port) {
+  return pcie_read(port, port->express + EXPRESS_LINK_CONTROL) & EXPRESS_LINK_ACTIVE;
+}
+
+/* Since when this port's link is known to be up: the bridge itself may have told of it before. */
+static uint64_t seen_ticks(const struct pcie_tree *tree, const struct pcie_function *port) {
+  return port->parent == NULL && tree->host_link_is_up && tree->reset_ticks ? tree->host->link_seen_ticks
+                                                                            : spate_port_ticks();
+}
+
+/* List a function that answered, if there is room for it. */
+static void add_function(struct pcie_tree *tree, struct pcie_function *function) {
+  if (pcie_read(function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return;
+  switch_off(function);
+  uint8_t *count = function->bridge ? &tree->bridge_count : &tree->endpoint_count;
+  if (*count == (function->bridge ? SPATE_PCIE_BRIDGES_MAX : SPATE_PCIE_DEVICES_MAX)) {
+    pcie_leave_out(tree, function, SPATE_E_TOPOLOGY);
+    return;
   }
+  (*count)++;
+  read_express(function);
+  if (function->bridge) function->wide_prefetch = has_wide_prefetch(function);
+  if (pcie_has_link_below(function) && has_active_link(function))
+    function->link_seen_ticks = seen_ticks(tree, function);
   tree->functions[tree->function_count++] = *function;
-  return SPATE_OK;
 }
 
 /* The functions of one device. Functions 1–7 exist only where function 0 says so (7.5.1.1.9). */
-static enum spate_error scan_device(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus, uint8_t device) {
+static void scan_device(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus, uint8_t device) {
   unsigned functions = 1;
   for (unsigned i = 0; i < functions; i++) {
     struct pcie_function function = {.host = tree->host, .parent = parent, .at = {bus, device, (uint8_t)i}};
     if (!tree->host->ops->may_exist(tree->host, function.at)) continue;
     uint32_t id;
-    enum spate_error error = identify(tree, &function, &id);
-    if (error) return error;
-    if (pcie_is_silence(id)) continue;
+    const enum spate_error error = identify(tree, &function, &id);
+    if (error) pcie_leave_out(tree, &function, error);
+    if (error || pcie_is_silence(id)) continue;
     uint32_t header = pcie_read(&function, PCI_HEADER_TYPE);
     if (i == 0 && (header & PCI_HEADER_MULTIFUNCTION)) functions = 8;
     function.bridge = (header & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
-    error = add_function(tree, &function);
-    if (error) return error;
+    add_function(tree, &function);
   }
-  return SPATE_OK;
 }
 
 /* A link has one device at its other end, number 0; ports exist that answer for all 32 with that one (7.3.1). */
@@ -93,13 +106,21 @@ bool pcie_tells_changes(const struct pcie_function *function) {
          (pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES) & EXPRESS_LINK_ACTIVE_REPORTING);
 }
 
-static enum spate_error scan_bus(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus) {
+static void scan_bus(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus) {
   unsigned devices = parent != NULL && pcie_has_link_below(parent) ? 1 : 32;
-  for (unsigned device = 0; device < devices; device++) {
-    enum spate_error error = scan_device(tree, parent, bus, (uint8_t)device);
-    if (error) return error;
-  }
-  return SPATE_OK;
+  for (unsigned device = 0; device < devices; device++)
+    scan_device(tree, parent, bus, (uint8_t)device);
+}
+
+/* No request goes to a link within 100 ms of the end of its training, above 5 GT/s (6.6.1). When that was is known only
+ * of one that was seen down; of one that was up already, after a reset, it may have been just before it was seen. */
+static void settle_link(const struct pcie_tree *tree, const struct pcie_function *port, uint32_t capabilities,
+                        bool was_down) {
+  if ((capabilities & 0xf) <= EXPRESS_SPEED_5) return;
+  if (was_down || port->link_seen_ticks == 0)
+    pcie_settle(spate_port_ticks());
+  else if (tree->reset_ticks)
+    pcie_settle(port->link_seen_ticks);
 }
 
 /* Is there, or will there be by the deadline, a link below this port? A port that cannot tell: yes. */
@@ -112,9 +133,8 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
   bool slot = pcie_read(port, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
   for (bool was_down = false;; was_down = true) {
     bool empty = slot && !(pcie_read(port, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE);
-    if (pcie_read(port, port->express + EXPRESS_LINK_CONTROL) & EXPRESS_LINK_ACTIVE) {
-      /* Above 5 GT/s the 100 ms count from the end of training (6.6.1). */
-      if (was_down && (link_capabilities & 0xf) > EXPRESS_SPEED_5) pcie_settle(spate_port_ticks());
+    if (has_active_link(port)) {
+      settle_link(tree, port, link_capabilities, was_down);
       if (!empty) port->link_is_up = true;
       /* Seen up: from here on spate_pcie_link_is_up() tells of a change. */
       if (slot) pcie_change(port, port->express + EXPRESS_SLOT_CONTROL, 0, EXPRESS_SLOT_LINK_CHANGED);
@@ -140,15 +160,18 @@ static void set_buses(const struct pcie_function *bridge, uint8_t last_bus) {
   pcie_write(bridge, PCI_BUS_NUMBERS, bridge->at.bus | (uint32_t)bridge->secondary << 8 | (uint32_t)last_bus << 16);
 }
 
-static enum spate_error open_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
+static void open_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
   bridge->opened = true;
-  if (pcie_has_link_below(bridge) && !link_comes_up(tree, bridge)) return SPATE_OK;
+  if (pcie_has_link_below(bridge) && !link_comes_up(tree, bridge)) return;
   if (bridge->express_type == EXPRESS_ROOT_PORT) make_retry_visible(bridge);
-  if (tree->last_bus == tree->host->last_bus) return pcie_fail(bridge, SPATE_E_TOPOLOGY);
+  if (tree->last_bus == tree->host->last_bus) {
+    pcie_leave_out(tree, bridge, SPATE_E_TOPOLOGY);
+    return;
+  }
   bridge->secondary = ++tree->last_bus;
   /* Everything above is this bridge's for now; its last bus is known when all below it was scanned. */
   set_buses(bridge, tree->host->last_bus);
-  return scan_bus(tree, bridge, bridge->secondary);
+  scan_bus(tree, bridge, bridge->secondary);
 }
 
 /* All bridges from `from` up to, not including, `to` are done: no bus beyond the last one is theirs. */
@@ -169,16 +192,12 @@ static struct pcie_function *next_bridge(struct pcie_tree *tree) {
   return next;
 }
 
-enum spate_error pcie_scan(struct pcie_tree *tree) {
+void pcie_scan(struct pcie_tree *tree) {
   struct pcie_function *open = NULL;
-  enum spate_error error = scan_bus(tree, NULL, tree->host->first_bus);
-  while (!error) {
-    struct pcie_function *next = next_bridge(tree);
-    if (next == NULL) break;
+  scan_bus(tree, NULL, tree->host->first_bus);
+  for (struct pcie_function *next; (next = next_bridge(tree)) != NULL; open = next) {
     close_bridges(tree, open, next->parent);
-    error = open_bridge(tree, next);
-    open = next;
+    open_bridge(tree, next);
   }
   close_bridges(tree, open, NULL);
-  return error;
 }

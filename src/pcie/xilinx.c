@@ -14,7 +14,8 @@
  *   0x158  interrupt FIFO       PG055 and PG194 up to UltraScale: bit 31 an entry is valid; any write takes it out.
  *                               UltraScale+ decodes MSIs at 0x160–0x17c instead and reads 0 here, which is "empty"
  *
- * An interface whose logic is absent or held in reset reads zeros or all ones: the identity comes before all else.
+ * An interface whose logic is absent or held in reset reads zeros or all ones: the identity comes before all else. That
+ * is the header of a PCI-to-PCI bridge, whatever vendor's id the design has given it.
  */
 #include "internal.h"
 
@@ -35,7 +36,6 @@ enum {
 #define ERROR_FIFO_VALID        UINT32_C(0x00040000)
 #define INTERRUPT_FIFO_VALID    UINT32_C(0x80000000)
 #define FIFO_ENTRIES_MAX        256u
-#define VENDOR_XILINX           UINT32_C(0x10ee)
 #define LINK_TIMEOUT_MS_DEFAULT 1000u
 
 static const struct spate_pcie_address root_port;
@@ -70,11 +70,12 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
   return SPATE_OK;
 }
 
+/* A design may give the root port any vendor's id: what it is counts. */
 static enum spate_error check_identity(struct spate_pcie_host *host) {
   uint32_t id = pcie_ecam_read(host, root_port, PCI_ID);
   uint32_t class_code = pcie_ecam_read(host, root_port, PCI_CLASS) >> 16;
   uint32_t header = pcie_ecam_read(host, root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
-  bool ours = (id & 0xffff) == VENDOR_XILINX && class_code == PCI_CLASS_PCI_BRIDGE && header == PCI_HEADER_TYPE_1;
+  bool ours = !pcie_is_silence(id) && class_code == PCI_CLASS_PCI_BRIDGE && header == PCI_HEADER_TYPE_1;
   return ours ? SPATE_OK : SPATE_E_NO_BRIDGE;
 }
 
@@ -84,7 +85,8 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
   for (bool was_down = false;; was_down = true) {
     struct spate_pcie_link now;
     enum spate_error error = read_link(host, &now);
-    if (now.up && was_down) pcie_settle(spate_port_ticks());
+    if (now.up) host->link_seen_ticks = spate_port_ticks();
+    if (now.up && was_down) pcie_settle(host->link_seen_ticks);
     if (error || now.up) return error;
     if (spate_port_ticks() >= deadline) return SPATE_E_LINK_DOWN;
     spate_port_relax();

@@ -144,6 +144,7 @@ static void test_the_next_time_begins_anew(void **state) {
   struct slot slot = {0};
   struct sim_rig *rig = prepared(&slot, true, true);
   assert_int_equal(sim_rig_open(rig), SPATE_OK);
+  rig->drives[0].nvme.config.reattach_timeout_ms = 300; /* for each reset, not for all of them */
   for (uint32_t turn = 1; turn <= 3; turn++) {
     assert_int_equal(write_while_it_breaks(rig, SIM_RESET_FUNCTION), SPATE_OK);
     assert_int_equal(sim_drive_counters(slot.drive)->hard_resets[SIM_RESET_SUBSYSTEM], turn);

@@ -474,7 +474,8 @@ uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address) {
   const uint64_t offset = address - FAKE_REGISTERS;
 
   fake_nvme_advance(drive, 1);
-  if (drive->gone) return UINT32_MAX;
+  drive->reads_gone += drive->gone;
+  if (drive->gone) return drive->arbitrary ? (drive->random = drive->random * 1664525u + 1013904223u) : UINT32_MAX;
   switch (offset) {
   case 0x00: return (uint32_t)drive->cap;
   case 0x04: return (uint32_t)(drive->cap >> 32);

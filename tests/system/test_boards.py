@@ -223,6 +223,15 @@ def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
 
 # ---- the processor's own faults ----
 
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_register_that_no_device_answers_gives_all_ones(board):
+    result = qemu.run(board, "hello", None, {"fault": "register"}, timeout_s=TIMEOUT_S)
+    assert not result.timed_out
+    assert "read 0xffffffff and 0xffffffffffffffff" in result.output, result.report()
+    assert "fault:" not in result.output, result.report()
+    assert re.search("^pcie: ", result.output, re.M), result.report()  # and the program has gone on
+
 FAULTS = {"stack": "stack overflow", "misaligned": "misaligned", "null": "."}
 
 

@@ -166,7 +166,10 @@ void host_write32(uintptr_t address, uint32_t value) {
   if (value & function->status[offset / 4]) fake.status_offences++;
   if (offset >= 0x10 && offset < (is_bridge(function) ? 0x18 : 0x28) && (function->config[0x04 / 4] & 3))
     fake.decoding_offences++;
+  if (offset == FAKE_EXPRESS + 0x10 && (function->config[offset / 4] & 3) && !(value & 3))
+    function->awake_ticks = fake.now_ticks;
   function->config[offset / 4] &= ~(value & function->status[offset / 4]);
+  function->config[offset / 4] &= ~(value & function->clears[offset / 4]);
   uint32_t writable = function->writable[offset / 4];
   function->config[offset / 4] = (function->config[offset / 4] & ~writable) | (value & writable);
   if (offset == 0x154 && function->fifo_left[0] != UINT32_MAX && function->fifo_left[0]) function->fifo_left[0]--;

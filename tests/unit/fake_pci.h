@@ -27,6 +27,7 @@ struct fake_function {
   uint32_t config[1024];
   uint32_t writable[1024]; /* bits that keep what is written */
   uint32_t status[1024];   /* bits that clear when written 1: writing 1 counts as an offence */
+  uint32_t clears[1024];   /* bits that clear when written 1, which may be done */
   uint64_t bar_bytes[6];
   uint64_t ready_ticks;  /* until then it answers "configuration request retry" */
   uint64_t silent_ticks; /* until then nothing answers, as where a bridge turns "retry" into all ones */
@@ -34,6 +35,7 @@ struct fake_function {
   bool removed;          /* nothing answers any more */
   bool answers_all;      /* a port that answers for every device number with device 0 */
   unsigned writes;       /* to its configuration space */
+  uint64_t awake_ticks;  /* when ASPM was turned off last; 0: never */
   unsigned fifo_left[2]; /* entries in the Xilinx bridge's FIFOs at 0x154 and 0x158 */
 };
 

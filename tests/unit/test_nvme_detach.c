@@ -297,6 +297,72 @@ static void test_gone_while_it_gets_ready(void **state) {
   (void)state;
 }
 
+/* ---- a bus that can tell, on a bridge that gives arbitrary data for a drive that is gone ---- */
+
+struct watched {
+  struct helper helper; /* first: the context of both hooks */
+  unsigned questions, drops_after;
+};
+
+static bool is_up(void *context) {
+  struct watched *watched = context;
+  struct fake_nvme *drive = &watched->helper.f->drive;
+
+  if (drive->gone) return false;
+  if (++watched->questions == watched->drops_after) drive->gone = true; /* after the answer: it was up */
+  return true;
+}
+
+/* The link goes just after the driver asked for it, whichever question that is. What is read then is not believed. */
+static void test_link_that_goes_between_question_and_read(void **state) {
+  unsigned questions = 0;
+  for (unsigned after = 0; after <= questions; after++) {
+    struct watched watched = {.helper = {.delay_ticks = 1000}};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus.link_is_up = is_up;
+    f->config.bus.context = &watched;
+    f->drive.arbitrary = true;
+    fixture_open(f, 8);
+    go_at(f, false, -1, 5); /* for a bring-up, with all its questions */
+    watched.questions = 0;
+    watched.drops_after = after;
+    expect_all_written(f);
+    fixture_poll_ms(f, 300);
+    if (after == 0) questions = watched.questions;
+    assert_in_range(f->drive.reads_gone, 0, after == 0 ? 0 : 4); /* no more than one look at it */
+    assert_in_range(spate_nvme_counters(&f->nvme)->reattachments, 1, 2);
+    assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, spate_nvme_counters(&f->nvme)->reattachments);
+    fixture_free(f);
+  }
+  assert_true(questions > 20);
+  (void)state;
+}
+
+/* A shutdown that the drive did not report is none. */
+static void test_link_that_goes_while_it_is_shut_down(void **state) {
+  unsigned lost = 0;
+  for (unsigned after = 1; after < 200; after++) {
+    struct watched watched = {0};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &watched};
+    f->drive.arbitrary = true;
+    f->drive.random = after;
+    f->drive.shutdown_ticks = 20000;
+    fixture_open(f, 8);
+    watched.questions = 0;
+    watched.drops_after = after;
+    const enum spate_error error = spate_nvme_shutdown(&f->nvme);
+    const bool complete = (f->drive.csts & 0xc) == 8;
+    lost += !complete;
+    if (!complete) assert_int_equal(error, SPATE_E_GONE);
+    if (!f->drive.gone) assert_int_equal(error, SPATE_OK);
+    fixture_free(f);
+  }
+  assert_true(lost > 20);
+  (void)state;
+}
+
 static void other_serial(struct fake_nvme *drive) { memcpy(drive->controller_page + 4, "FAKE0002", 8); }
 static void other_size(struct fake_nvme *drive) { spate_put64(drive->namespace_page, drive->blocks / 2); }
 static void other_format(struct fake_nvme *drive) { drive->namespace_page[26] = 2; }
@@ -412,6 +478,8 @@ int main(void) {
       cmocka_unit_test(test_helper_is_asked_once_in_a_millisecond),
       cmocka_unit_test(test_request_outlives_absences),
       cmocka_unit_test(test_gone_while_it_gets_ready),
+      cmocka_unit_test(test_link_that_goes_between_question_and_read),
+      cmocka_unit_test(test_link_that_goes_while_it_is_shut_down),
       cmocka_unit_test(test_another_drive_is_not_written),
       cmocka_unit_test(test_open_does_not_wait_for_it),
       cmocka_unit_test(test_waiting_call_ends),

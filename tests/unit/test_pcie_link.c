@@ -84,6 +84,29 @@ static void a_link_that_came_up_late_is_left_alone_for_100_ms(void **state) {
   }
 }
 
+/* After a reset the 100 ms are not those of PERST# alone: training may have ended just before the first look. Several
+ * ports wait side by side. */
+static void a_link_that_came_up_unseen_is_left_alone_for_100_ms(void **state) {
+  (void)state;
+  for (unsigned speed = 1; speed <= 4; speed++) {
+    fake_reset();
+    const uint64_t released = fake.now_ticks;
+    for (unsigned i = 0; i < 4; i++) {
+      struct fake_function *port = fake_bridge(NULL, i, FAKE_ROOT_PORT);
+      drive_below(port);
+      fake_express(port, 2, speed, 4, speed, 4);
+      port->link_ticks = released + 95 * FAKE_MS;
+    }
+    struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+    assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK);
+    assert_int_equal(spate_pcie_enumerate(&host, released), SPATE_OK);
+    assert_int_equal(host.device_count, 4);
+    const uint64_t wait = (speed > 2 ? 200 : 100) * FAKE_MS;
+    assert_in_range(fake.first_below_ticks - released, wait, wait + 5 * FAKE_MS);
+    assert_in_range(fake.now_ticks - released, wait, wait + 20 * FAKE_MS);
+  }
+}
+
 static void silence_on_a_live_link_is_not_yet(void **state) {
   (void)state;
   fake_reset();
@@ -108,6 +131,59 @@ static void silence_on_a_live_link_is_not_yet(void **state) {
   start = fake.now_ticks;
   assert_int_equal(enumerate(), SPATE_OK);
   assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
+}
+
+/* Zeros are silence, too (PG194: configuration requests without a completion). */
+static void zeros_are_no_device(void **state) {
+  (void)state;
+  fake_reset();
+  fake.background = 0;
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  struct fake_function *drive = drive_below(port);
+  const uint64_t start = fake.now_ticks;
+  drive->silent_ticks = start + 700 * FAKE_MS;
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.device_count, 1);
+  assert_int_equal(host.devices[0].vendor_id, 0x1b36);
+  assert_in_range(fake.now_ticks - start, 700 * FAKE_MS, 710 * FAKE_MS);
+  drive->removed = true;
+  assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_E_LINK_DOWN);
+  assert_int_equal(enumerate(), SPATE_E_NO_DEVICE);
+}
+
+/* One that asks for a retry for ever is left out, and counted; the others are there. */
+static void a_sick_device_does_not_hide_the_others(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *sick = drive_below(fake_bridge(NULL, 0, FAKE_ROOT_PORT));
+  struct fake_function *drive = drive_below(fake_bridge(NULL, 1, FAKE_ROOT_PORT));
+  sick->ready_ticks = FAKE_NEVER;
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.device_count, 1);
+  assert_int_equal(host.left_out, 1);
+  assert_at(host.failed_at, 1, 0, 0);
+  assert_at(host.devices[0].address, 2, 0, 0);
+  assert_true(fake_can_dma(drive));
+  sick->ready_ticks = 0;
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.device_count, 2);
+  assert_int_equal(host.left_out, 0);
+}
+
+/* ASPM L1 is turned off at the downstream end first, when it is set and when it is restored. */
+static void links_are_kept_awake_from_below(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  struct fake_function *up = fake_bridge(port, 0, FAKE_UPSTREAM);
+  struct fake_function *drive = drive_below(fake_bridge(up, 0, FAKE_DOWNSTREAM));
+  assert_int_equal(enumerate(), SPATE_OK);
+  for (const struct fake_function *function = drive; function->parent != NULL; function = function->parent)
+    assert_true(function->awake_ticks < function->parent->awake_ticks);
+  fake_link_drop(port, fake.now_ticks);
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  for (const struct fake_function *function = drive; function->parent != port; function = function->parent)
+    assert_true(function->awake_ticks < function->parent->awake_ticks);
 }
 
 static void a_port_that_cannot_tell_is_probed(void **state) {
@@ -237,7 +313,11 @@ int main(void) {
       cmocka_unit_test(an_empty_slot_is_no_device_at_once),
       cmocka_unit_test(a_link_is_given_a_second),
       cmocka_unit_test(a_link_that_came_up_late_is_left_alone_for_100_ms),
+      cmocka_unit_test(a_link_that_came_up_unseen_is_left_alone_for_100_ms),
       cmocka_unit_test(silence_on_a_live_link_is_not_yet),
+      cmocka_unit_test(zeros_are_no_device),
+      cmocka_unit_test(a_sick_device_does_not_hide_the_others),
+      cmocka_unit_test(links_are_kept_awake_from_below),
       cmocka_unit_test(a_port_that_cannot_tell_is_probed),
       cmocka_unit_test(a_dead_port_does_not_hide_a_live_one),
       cmocka_unit_test(a_link_below_what_both_ends_can_do_is_degraded),

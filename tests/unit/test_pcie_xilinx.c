@@ -77,7 +77,7 @@ static void a_xilinx_bridge_shows_who_it_is_first(void **state) {
   static const struct {
     unsigned offset;
     uint32_t value;
-  } strangers[] = {{0x00, 0x702110ef}, {0x00, 0xffffffff}, {0x00, 0}, {0x08, 0x05800000}, {0x0c, 0}};
+  } strangers[] = {{0x00, 0xffffffff}, {0x00, 0}, {0x08, 0x05800000}, {0x0c, 0}};
   for (unsigned i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
     struct fake_function *port = xilinx_port(0x800);
     port->config[strangers[i].offset / 4] = strangers[i].value;
@@ -88,6 +88,23 @@ static void a_xilinx_bridge_shows_who_it_is_first(void **state) {
   fake_reset();
   fake.background = 0;
   assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_E_NO_BRIDGE);
+  xilinx_port(0x800)->config[0] = 0x10001d9b; /* a vendor's own bridge, with the vendor's id */
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+}
+
+/* PERST# was released a moment ago, and the link is up when it is first looked at: since when, nobody knows. */
+static void a_xilinx_link_that_came_up_unseen_has_its_100_ms(void **state) {
+  (void)state;
+  for (unsigned reports = 0; reports < 2; reports++) { /* the port's own capability, too */
+    struct fake_function *port = xilinx_port(0x1800);
+    drive_below(port);
+    if (!reports) *fake_express_register(port, 0x0c) &= ~(1u << 20);
+    const uint64_t released = fake.now_ticks;
+    fake.now_ticks += 60 * FAKE_MS;
+    assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+    assert_int_equal(spate_pcie_enumerate(&host, released), SPATE_OK);
+    assert_in_range(fake.first_below_ticks - released, 160 * FAKE_MS, 165 * FAKE_MS);
+  }
 }
 
 static void a_xilinx_link_that_stays_down_is_told_in_time(void **state) {
@@ -147,6 +164,14 @@ static void a_xilinx_bridge_forwards_again(void **state) {
   assert_in_range(fake.first_below_ticks - fake.phy_ticks, 100 * FAKE_MS, 103 * FAKE_MS);
   assert_int_equal(port->config[0x148 / 4] & 1, 1);
   assert_as_enumerated();
+
+  /* Up again before anybody looked: the bridge has stopped, and that tells. */
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+  port->config[0x148 / 4] &= ~1u;
+  assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
+  port->config[0x148 / 4] |= 1;
+  fake.phy_ticks = FAKE_NEVER;
+  assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
 }
 
 int main(void) {
@@ -154,6 +179,7 @@ int main(void) {
       cmocka_unit_test(a_xilinx_bridge_brings_up_its_drive),
       cmocka_unit_test(a_xilinx_bridge_without_a_drive_has_none),
       cmocka_unit_test(a_xilinx_bridge_shows_who_it_is_first),
+      cmocka_unit_test(a_xilinx_link_that_came_up_unseen_has_its_100_ms),
       cmocka_unit_test(a_xilinx_link_that_stays_down_is_told_in_time),
       cmocka_unit_test(a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms),
       cmocka_unit_test(a_xilinx_fifo_that_never_empties_does_not_hang),

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resets by the bus, bus mastering taken away, and links that dropped unseen. */
+#include "pcie_fixture.h"
+
+#define BUS_RESET      0x00400000u /* Bridge Control */
+#define FUNCTION_RESET 0x00008000u /* Device Control */
+#define SLOT           0x01000000u /* PCI Express Capabilities: there is one */
+#define CHANGED        0x01000000u /* Slot Status: data link layer state changed */
+
+static struct fake_function *port, *drive;
+
+static void one_drive(void) {
+  fake_reset();
+  port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  port->writable[0x3c / 4] = BUS_RESET;
+  *fake_express_register(port, 0x00) |= SLOT;
+  *fake_express_register(port, 0x18) |= 0x00400000u; /* present */
+  port->clears[(FAKE_EXPRESS + 0x18) / 4] = CHANGED;
+  drive = drive_below(port);
+  *fake_express_register(drive, 0x04) |= 0x10000000u;
+  assert_int_equal(enumerate(), SPATE_OK);
+}
+
+static enum spate_error step(enum spate_pcie_reset how, uint64_t ticks) {
+  const uint64_t start = fake.now_ticks;
+  const enum spate_error error = spate_pcie_reset(&host, &host.devices[0], how);
+  assert_in_range(fake.now_ticks - start, 0, FAKE_MS); /* never waits */
+  fake.now_ticks += ticks;
+  return error;
+}
+
+static void a_bus_reset_lasts_a_millisecond_at_least(void **state) {
+  (void)state;
+  one_drive();
+  for (unsigned turn = 0; turn < 2; turn++) {
+    assert_int_equal(step(SPATE_PCIE_RESET_BUS, FAKE_MS / 10), SPATE_E_BUSY);
+    const uint64_t begun = fake.now_ticks;
+    assert_int_equal(port->config[0x3c / 4] & BUS_RESET, BUS_RESET);
+    unsigned steps = 0;
+    while (step(SPATE_PCIE_RESET_BUS, FAKE_MS / 10) == SPATE_E_BUSY)
+      assert_in_range(++steps, 0, 100);
+    assert_in_range(fake.now_ticks - begun, FAKE_MS, 4 * FAKE_MS);
+    assert_int_equal(port->config[0x3c / 4] & BUS_RESET, 0);
+  }
+}
+
+static void a_function_reset_leaves_it_alone_for_100_ms(void **state) {
+  (void)state;
+  one_drive();
+  drive->writable[(FAKE_EXPRESS + 0x08) / 4] = 0xffffu;
+  assert_int_equal(step(SPATE_PCIE_RESET_FUNCTION, 0), SPATE_E_BUSY);
+  assert_int_equal(*fake_express_register(drive, 0x08) & FUNCTION_RESET, FUNCTION_RESET);
+  assert_false(fake_can_dma(drive)); /* nothing of its own is on its way */
+  const uint64_t begun = fake.now_ticks;
+  fake.first_below_ticks = 0;
+  while (step(SPATE_PCIE_RESET_FUNCTION, FAKE_MS) == SPATE_E_BUSY)
+    assert_in_range(fake.now_ticks - begun, 0, 110 * FAKE_MS);
+  assert_in_range(fake.now_ticks - begun, 100 * FAKE_MS, 103 * FAKE_MS);
+  assert_int_equal(fake.first_below_ticks, 0);
+
+  /* One that was begun and never ended does not count for another kind. */
+  assert_int_equal(step(SPATE_PCIE_RESET_FUNCTION, 500 * FAKE_MS), SPATE_E_BUSY);
+  assert_int_equal(step(SPATE_PCIE_RESET_BUS, 0), SPATE_E_BUSY);
+  assert_int_equal(port->config[0x3c / 4] & BUS_RESET, BUS_RESET);
+}
+
+static void what_cannot_be_reset_says_so(void **state) {
+  (void)state;
+  one_drive();
+  *fake_express_register(drive, 0x04) &= ~0x10000000u;
+  assert_int_equal(step(SPATE_PCIE_RESET_FUNCTION, 0), SPATE_E_UNSUPPORTED);
+  drive->removed = true;
+  assert_int_equal(step(SPATE_PCIE_RESET_FUNCTION, 0), SPATE_E_NO_DEVICE);
+  port->removed = true;
+  assert_int_equal(step(SPATE_PCIE_RESET_BUS, 0), SPATE_E_NO_DEVICE);
+
+  fake_reset();
+  drive = fake_endpoint(NULL, 3, 0, NVME);
+  drive->config[0x04 / 4] &= ~0x00100000u; /* no capabilities, and nothing above */
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(step(SPATE_PCIE_RESET_FUNCTION, 0), SPATE_E_UNSUPPORTED);
+  assert_int_equal(step(SPATE_PCIE_RESET_BUS, 0), SPATE_E_UNSUPPORTED);
+
+  struct spate_pcie_device unknown = {0};
+  assert_int_equal(spate_pcie_reset(&host, &unknown, SPATE_PCIE_RESET_BUS), SPATE_E_NO_DEVICE);
+  assert_int_equal(spate_pcie_isolate(&host, &unknown), SPATE_E_NO_DEVICE);
+}
+
+/* The device itself, so that its neighbours work on; or where it does not answer, the port above it. */
+static void an_isolated_device_has_no_bus_mastering(void **state) {
+  (void)state;
+  one_drive();
+  assert_int_equal(spate_pcie_isolate(&host, &host.devices[0]), SPATE_OK);
+  assert_false(fake_can_dma(drive));
+  assert_true(fake_can_dma(port));
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_true(fake_can_dma(drive));
+
+  drive->silent_ticks = FAKE_NEVER;
+  assert_int_equal(spate_pcie_isolate(&host, &host.devices[0]), SPATE_OK);
+  assert_false(fake_can_dma(port));
+
+  drive->silent_ticks = 0; /* it answers, and keeps the bit */
+  port->config[0x04 / 4] |= 4;
+  drive->writable[0x04 / 4] &= ~4u;
+  assert_int_equal(spate_pcie_isolate(&host, &host.devices[0]), SPATE_OK);
+  assert_false(fake_can_dma(port));
+  port->config[0x04 / 4] |= 4;
+  port->writable[0x04 / 4] &= ~4u;
+  assert_int_equal(spate_pcie_isolate(&host, &host.devices[0]), SPATE_E_NO_DEVICE);
+  assert_int_equal(fake.status_offences, 0);
+}
+
+static void a_link_that_dropped_unseen_is_not_up(void **state) {
+  (void)state;
+  one_drive();
+  const struct spate_pcie_device *device = &host.devices[0];
+  assert_true(spate_pcie_link_is_up(&host, device));
+  port->link_ticks = FAKE_NEVER;
+  assert_false(spate_pcie_link_is_up(&host, device));
+  port->link_ticks = 0;
+  assert_true(spate_pcie_link_is_up(&host, device));
+  *fake_express_register(port, 0x18) |= CHANGED; /* it dropped and came back between two looks */
+  fake.first_below_ticks = 0;
+  assert_false(spate_pcie_link_is_up(&host, device));
+  assert_int_equal(fake.first_below_ticks, 0); /* only ports are asked */
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, device));
+
+  *fake_express_register(port, 0x18) |= CHANGED; /* of before it was enumerated */
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, device));
+
+  /* A port without a slot does not tell of changes, and one without reporting does not tell at all. */
+  *fake_express_register(port, 0x00) &= ~SLOT;
+  assert_int_equal(enumerate(), SPATE_OK);
+  *fake_express_register(port, 0x18) |= CHANGED;
+  assert_true(spate_pcie_link_is_up(&host, device));
+  *fake_express_register(port, 0x0c) &= ~(1u << 20);
+  port->link_ticks = FAKE_NEVER;
+  assert_true(spate_pcie_link_is_up(&host, device));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_bus_reset_lasts_a_millisecond_at_least),
+      cmocka_unit_test(a_function_reset_leaves_it_alone_for_100_ms),
+      cmocka_unit_test(what_cannot_be_reset_says_so),
+      cmocka_unit_test(an_isolated_device_has_no_bus_mastering),
+      cmocka_unit_test(a_link_that_dropped_unseen_is_not_up),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
