@@ -250,15 +250,17 @@ struct spate_recorder {
 
 /* ---- set up ---- */
 
-/* `volume` is mounted and stays so until spate_recorder_close(). Takes the device's while_waiting hook. */
+/* `volume` is mounted and stays so until spate_recorder_close(). Takes the device's while_waiting hook. Errors:
+ * NOT_MOUNTED, OPEN (the device has a recorder already). */
 SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                                       const struct spate_recorder_config *config);
 
 /* BUSY while a stream has a clip or a checkpoint is under way (spate_recorder_finish() waits for both); IN_USE when a
- * clip could not be closed: its memory stays the volume's until that is mounted anew. */
+ * clip could not be closed: its memory stays the volume's until that is abandoned. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
-/* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID. */
+/* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID; OPEN: it is one of the
+ * recorder's already, or its pieces are another's; STATE: the recorder is not open. */
 SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
                                                     const struct spate_stream_config *config);
 

@@ -15,6 +15,9 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_TIMEOUT] = {"TIMEOUT",
                          "The device did not answer before its deadline: check power, cooling and the link."},
     [SPATE_E_UNSUPPORTED] = {"UNSUPPORTED", "The device or volume lacks this: its identity tells what it has."},
+    [SPATE_E_OPEN] = {"OPEN",
+                      "This is open already, or an open one uses the memory or the blocks that it was given: close "
+                      "that one first, or give each its own."},
     [SPATE_E_NO_BRIDGE] = {"NO_BRIDGE", "No PCIe root port answers at this address: is the logic loaded, clocked and "
                                         "out of reset, and the address the one in the address editor?"},
     [SPATE_E_LINK_DOWN] = {"LINK_DOWN",
@@ -77,6 +80,7 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_NOT_EMPTY] = {"NOT_EMPTY", "The directory still has entries: delete them first."},
     [SPATE_E_IN_USE] = {"IN_USE", "A clip is being recorded there: stop it first."},
     [SPATE_E_PROTECTED] = {"PROTECTED", "The file is marked read only: a PC can take the mark away."},
+    [SPATE_E_NOT_MOUNTED] = {"NOT_MOUNTED", "The volume is not mounted: mount it first."},
     [SPATE_E_STALE] = {"STALE", "The file was deleted after it was opened: open it again."},
     [SPATE_E_NO_SPACE] = {"NO_SPACE", "The volume has not enough free space: delete files or change the drive."},
     [SPATE_E_READ_ONLY] = {"READ_ONLY", "The volume was mounted for reading: mount it for writing to change it."},

@@ -115,14 +115,10 @@ static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_clus
   return volume->bitmap.bytes == 0 || volume->upcase.bytes == 0 ? SPATE_E_CORRUPT : SPATE_OK;
 }
 
-enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
-                                   struct spate_exfat_mounted *found) {
-  struct spate_exfat_mounted unasked;
+static enum spate_error mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                              struct spate_exfat_mounted *found) {
   uint32_t root_cluster;
-  enum spate_error error = exfat_config_check(config);
 
-  if (error != SPATE_OK) return error;
-  if (found == NULL) found = &unasked;
   *found = (struct spate_exfat_mounted){0};
   memset(volume, 0, sizeof *volume);
   volume->config = *config;
@@ -130,7 +126,7 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   volume->block_shift = config->block->block_shift;
   volume->block_mask = spate_block_bytes(config->block) - 1u;
   exfat_cache_open(volume);
-  error = exfat_boot_read(volume, &root_cluster, &found->dirty);
+  enum spate_error error = exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
   if (error == SPATE_OK) error = exfat_record_open(volume, found);
   if (error != SPATE_OK) return error;
@@ -138,6 +134,32 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   if (volume->record_slots != 0 && !volume->untrusted && !config->read_only) return exfat_recover(volume, found);
   volume->foreign_dirty = found->dirty;
   return SPATE_OK;
+}
+
+/* What is mounted already is known to the device: `volume` may hold anything, and is not looked at. */
+enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                   struct spate_exfat_mounted *found) {
+  struct spate_exfat_mounted unasked;
+  enum spate_error error = exfat_config_check(config);
+
+  if (error == SPATE_OK) error = spate_block_claim(config->block, volume, config->first_lba, config->blocks);
+  if (error != SPATE_OK) return error;
+  error = mount(volume, config, found == NULL ? &unasked : found);
+  volume->mounted = volume;
+  if (error != SPATE_OK) spate_exfat_abandon(volume);
+  return error;
+}
+
+void spate_exfat_abandon(struct spate_exfat *volume) {
+  struct spate_block *device = volume->config.block;
+
+  if (volume->mounted != volume) return;
+  if (volume->recorder != NULL && device->while_waiting_context == volume->recorder) {
+    device->while_waiting = NULL;
+    device->while_waiting_context = NULL;
+  }
+  spate_block_release(device, volume);
+  volume->mounted = NULL;
 }
 
 enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
@@ -149,6 +171,7 @@ enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
     return SPATE_E_IN_USE;
   }
   error = exfat_end_change(volume, exfat_barrier(volume));
+  spate_exfat_abandon(volume);
   if (error == SPATE_OK) error = volume->failed;
   return error == SPATE_OK && volume->dirty ? SPATE_E_CORRUPT : error;
 }

@@ -33,7 +33,10 @@ static void while_waiting(void *context) {
 
 enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                      const struct spate_recorder_config *config) {
+  if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   struct spate_block *block = volume->config.block;
+  /* The device knows its recorder, and calls it while a metadata operation waits. */
+  if (block->while_waiting == while_waiting) return SPATE_E_OPEN;
 
   *recorder = (struct spate_recorder){.config = *config, .volume = volume, .block = block};
   if (recorder->config.checkpoint_ms == 0) recorder->config.checkpoint_ms = CHECKPOINT_MS_DEFAULT;
@@ -46,6 +49,7 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
   spate_watch_open(recorder);
   block->while_waiting = while_waiting;
   block->while_waiting_context = recorder;
+  volume->recorder = recorder;
   return SPATE_OK;
 }
 
@@ -58,17 +62,34 @@ enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
       return SPATE_E_IN_USE;
   recorder->block->while_waiting = NULL;
   recorder->block->while_waiting_context = NULL;
+  recorder->volume->recorder = NULL;
   return SPATE_OK;
+}
+
+/* The streams that are open are known to the recorder: `stream` may hold anything, and is not looked at. */
+static bool is_taken(const struct spate_recorder *recorder, const struct spate_stream *stream,
+                     const struct spate_stream_config *config) {
+  const uintptr_t start = (uintptr_t)config->pieces;
+  const uintptr_t end = (uintptr_t)(config->pieces + config->piece_count);
+
+  for (uint32_t i = 0; i < recorder->stream_count; i++) {
+    const struct spate_stream_config *other = &recorder->streams[i]->config;
+    const bool overlap = start < (uintptr_t)(other->pieces + other->piece_count) && (uintptr_t)other->pieces < end;
+    if (recorder->streams[i] == stream || overlap) return true;
+  }
+  return false;
 }
 
 enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
                                    const struct spate_stream_config *config) {
   uint32_t count = config->piece_count;
 
+  if (recorder->block == NULL) return SPATE_E_STATE;
   if (config->region == NULL || config->pieces == NULL || count < 2 || (count & (count - 1u)) != 0)
     return SPATE_E_INVALID;
   if (config->retain && config->region->pages == NULL) return SPATE_E_INVALID; /* no memory: it comes once */
   if ((config->chunk_bytes & (spate_block_bytes(recorder->block) - 1u)) != 0) return SPATE_E_INVALID;
+  if (is_taken(recorder, stream, config)) return SPATE_E_OPEN;
   if (recorder->stream_count == SPATE_STREAMS_MAX) return SPATE_E_FULL;
   *stream =
       (struct spate_stream){.config = *config, .recorder = recorder, .losses_seen = recorder->block->power_losses};

@@ -70,6 +70,8 @@ static uint32_t streams_without_clip(const struct spate_recorder *recorder) {
 enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes) {
   struct spate_take *take = free_take(stream);
 
+  if (path == NULL) return SPATE_E_INVALID;
+  if (path[0] == '\0' || (path[0] == '/' && path[1] == '\0')) return SPATE_E_NAME;
   if (take == NULL || (stream->now != NULL && stream->after != NULL)) return SPATE_E_STATE;
   if (!copy_path(take->path, path)) return SPATE_E_NAME_LONG;
   if (bytes == 0) {

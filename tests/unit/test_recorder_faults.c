@@ -238,7 +238,7 @@ static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
   enum spate_error error = spate_recorder_finish(&world->recorder);
   assert_int_not_equal(error, SPATE_OK);
   GIVES(SPATE_E_IN_USE, spate_recorder_close(&world->recorder));
-  world->ram.block.while_waiting = NULL;
+  spate_exfat_abandon(&world->volume);
   OK(spate_exfat_mount(&world->volume, &world->config, NULL)); /* mends it */
   file_holds(world, "A.RAW", source->sent, 2 * MIB);
   memset(source->stream.takes, 0, sizeof source->stream.takes);
