@@ -24,6 +24,7 @@ enum spate_error {
   SPATE_E_MEMORY,      /* the memory the caller handed over is too small or misaligned */
   SPATE_E_TIMEOUT,     /* a deadline passed */
   SPATE_E_UNSUPPORTED, /* the drive or the volume lacks what was asked for */
+  SPATE_E_CLOCK,       /* the board's clock stands still, goes back, or has no rate */
   SPATE_E_OPEN,        /* the object is open already, or what it was given is in use by one that is open */
 
   /* pcie */

@@ -251,7 +251,7 @@ struct spate_recorder {
 /* ---- set up ---- */
 
 /* `volume` is mounted and stays so until spate_recorder_close(). Takes the device's while_waiting hook. Errors:
- * NOT_MOUNTED, OPEN (the device has a recorder already). */
+ * NOT_MOUNTED, OPEN (the device has a recorder already), CLOCK. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                                       const struct spate_recorder_config *config);
 
@@ -312,7 +312,8 @@ bool spate_stream_active(const struct spate_stream *stream);
 /* ---- work ---- */
 
 /* Reap completions, submit, checkpoint, roll over, close what ended. Returns the first error that no stream owns (a
- * failed close or checkpoint flush); streams' own are in stream->error. */
+ * failed close or checkpoint flush; CLOCK: the board's clock went back or wrapped, and times are counted anew);
+ * streams' own are in stream->error. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_work(struct spate_recorder *recorder);
 
 /* Stop every stream and work until all clips are closed. Returns the first error met, the streams' own included. */

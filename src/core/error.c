@@ -15,6 +15,8 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_TIMEOUT] = {"TIMEOUT",
                          "The device did not answer before its deadline: check power, cooling and the link."},
     [SPATE_E_UNSUPPORTED] = {"UNSUPPORTED", "The device or volume lacks this: its identity tells what it has."},
+    [SPATE_E_CLOCK] = {"CLOCK", "The board's clock stands still, went back or wrapped, or its rate is 0: check "
+                                "spate_port_ticks() and spate_port_ticks_per_second()."},
     [SPATE_E_OPEN] = {"OPEN",
                       "This is open already, or an open one uses the memory or the blocks that it was given: close "
                       "that one first, or give each its own."},

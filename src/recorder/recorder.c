@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include <spate/clock.h>
 #include <spate/port.h>
 
 #define POLL_BATCH            32u
@@ -22,12 +23,24 @@ static void pump(struct spate_recorder *recorder) {
   spate_watch_turn(recorder);
 }
 
+/* Once a turn. After a clock that went back, or wrapped, times are counted from where it is now. */
+static void look_at_clock(struct spate_recorder *recorder) {
+  const uint64_t now_ticks = spate_port_ticks();
+
+  if (now_ticks < recorder->now_ticks) {
+    if (recorder->error == SPATE_OK) recorder->error = SPATE_E_CLOCK;
+    recorder->checkpoint_started_ticks = now_ticks;
+    recorder->watch.started_ticks = now_ticks;
+  }
+  recorder->now_ticks = now_ticks;
+}
+
 /* Called by the device while a metadata operation waits. */
 static void while_waiting(void *context) {
   struct spate_recorder *recorder = context;
 
   if (recorder->config.while_waiting != NULL) recorder->config.while_waiting(recorder->config.context);
-  recorder->now_ticks = spate_port_ticks();
+  look_at_clock(recorder);
   pump(recorder);
 }
 
@@ -37,13 +50,14 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
   struct spate_block *block = volume->config.block;
   /* The device knows its recorder, and calls it while a metadata operation waits. */
   if (block->while_waiting == while_waiting) return SPATE_E_OPEN;
+  if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
 
   *recorder = (struct spate_recorder){.config = *config, .volume = volume, .block = block};
   if (recorder->config.checkpoint_ms == 0) recorder->config.checkpoint_ms = CHECKPOINT_MS_DEFAULT;
   if (recorder->config.slow_ms == 0) recorder->config.slow_ms = SLOW_MS_DEFAULT;
   if (recorder->config.depth == 0)
     recorder->config.depth = (uint16_t)(block->depth > METADATA_DEPTH ? block->depth - METADATA_DEPTH : 1u);
-  recorder->period_ticks = spate_port_ticks_per_second() / 1000u * recorder->config.checkpoint_ms;
+  recorder->period_ticks = spate_port_ticks_per_second() * recorder->config.checkpoint_ms / 1000u;
   recorder->now_ticks = spate_port_ticks();
   recorder->checkpoint_started_ticks = recorder->now_ticks;
   spate_watch_open(recorder);
@@ -128,7 +142,7 @@ static void report_heat(struct spate_recorder *recorder) {
 }
 
 enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
-  recorder->now_ticks = spate_port_ticks();
+  look_at_clock(recorder);
   spate_block_poll(recorder->block, POLL_BATCH);
   pump(recorder);
   for (uint32_t i = 0; i < recorder->stream_count; i++) {

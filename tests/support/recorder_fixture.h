@@ -31,8 +31,14 @@
 
 static uint64_t clock_ns;
 static uint64_t clock_hz = 1000000000;
+static int64_t clock_step_ns = 100;
+static uint32_t clock_reads_a_tick; /* if not 0: it moves only with every so-manieth read */
 
-uint64_t host_ticks(void) { return clock_ns += 100; }
+uint64_t host_ticks(void) {
+  static uint32_t reads;
+  if (clock_reads_a_tick > 0 && ++reads % clock_reads_a_tick == 0) clock_ns++;
+  return clock_ns += (uint64_t)clock_step_ns;
+}
 uint64_t host_ticks_per_second(void) { return clock_hz; }
 void host_relax(void) { clock_ns += 1000; }
 void host_dma_write_barrier(void) {}
