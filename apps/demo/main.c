@@ -137,7 +137,9 @@ static void on_event(void *context, struct spate_stream *from, enum spate_event 
   (void)context;
   (void)from;
   if (event == SPATE_EVENT_PRESSURE) return; /* this source keeps the ring full on purpose, and waits for room */
-  if (event == SPATE_EVENT_HEAT)
+  if (event == SPATE_EVENT_CLIP_DISCARDED)
+    print("\r       deleted a clip that was not used%-60s\n", "");
+  else if (event == SPATE_EVENT_HEAT)
     print("\r       the drive's heat: %-80s\n", level_name((enum spate_level)value));
   else if (event == SPATE_EVENT_ERROR)
     print("\r       stream error: %-80s\n", spate_error_name((enum spate_error)value));

@@ -79,7 +79,9 @@ enum spate_error {
   SPATE_E_FRAGMENTED, /* enough free clusters, but no run that long; or a file in more pieces than there is room for */
 
   /* recorder */
-  SPATE_E_STATE, /* not in this state of the clip */
+  SPATE_E_STATE,       /* not in this state of the clip */
+  SPATE_E_RESERVATION, /* the clip's reservation is used up, and there is no next clip */
+  SPATE_E_NAMES,       /* there is no name for the next clip */
 
   SPATE_E_COUNT
 };

@@ -2,7 +2,8 @@
 /* Mount, unmount, and one operation at a time. */
 #include "internal.h"
 
-#define BITMAP_SECOND 1u /* flag of a bitmap entry: it belongs to the second FAT */
+#define BITMAP_SECOND    1u /* flag of a bitmap entry: it belongs to the second FAT */
+#define BITMAP_BYTES_MIN 4096u
 
 enum spate_error exfat_begin(struct spate_exfat *volume) {
   if (volume->busy) return SPATE_E_BUSY;
@@ -62,16 +63,26 @@ enum spate_error exfat_barrier(struct spate_exfat *volume) {
   return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
 }
 
+static bool memory_fits(const struct spate_block *device, const void *start, size_t bytes, uint32_t bytes_min) {
+  return bytes >= bytes_min && (bytes & (spate_block_bytes(device) - 1u)) == 0 &&
+         ((uintptr_t)start & (SPATE_DMA_ALIGN - 1u)) == 0;
+}
+
 enum spate_error exfat_config_check(const struct spate_exfat_config *config) {
   const struct spate_block *device = config->block;
 
   if (config->blocks < 2u * EXFAT_BOOT_BLOCKS || config->first_lba > device->blocks ||
       config->blocks > device->blocks - config->first_lba)
     return SPATE_E_INVALID;
-  if (config->cache_bytes >> device->block_shift < SPATE_EXFAT_CACHE_BLOCKS_MIN || config->bitmap_bytes < 4096u ||
-      ((config->bitmap_bytes | config->cache_bytes) & (spate_block_bytes(device) - 1u)) != 0 ||
-      (((uintptr_t)config->bitmap | (uintptr_t)config->cache) & (SPATE_DMA_ALIGN - 1u)) != 0)
+  const uint32_t cache_bytes = SPATE_EXFAT_CACHE_BLOCKS_MIN << device->block_shift;
+  if (!memory_fits(device, config->cache, config->cache_bytes, cache_bytes)) {
+    spate_port_log("exfat: the cache is too small or misaligned; bytes at least, a multiple of the block", cache_bytes);
     return SPATE_E_MEMORY;
+  }
+  if (!memory_fits(device, config->bitmap, config->bitmap_bytes, BITMAP_BYTES_MIN)) {
+    spate_port_log("exfat: the bitmap's memory is too small or misaligned; bytes at least", BITMAP_BYTES_MIN);
+    return SPATE_E_MEMORY;
+  }
   return SPATE_OK;
 }
 

@@ -88,7 +88,8 @@ struct world {
   struct spate_exfat_config config;
   struct spate_recorder recorder;
   struct source sources[STREAMS];
-  uint64_t events[SPATE_EVENT_HEAT + 1], values[SPATE_EVENT_HEAT + 1]; /* by enum spate_event: how often, last value */
+  uint64_t events[SPATE_EVENT_CLIP_DISCARDED + 1],
+      values[SPATE_EVENT_CLIP_DISCARDED + 1]; /* by enum spate_event: how often, last value */
   struct source *push_while_waiting;
   int cut_power_at; /* cut it in this turn of waiting for metadata; −1: not */
   int turns;        /* of waiting so far */
@@ -159,7 +160,7 @@ static inline void while_waiting(void *context) {
   enum spate_error error = SPATE_OK;
   while (error == SPATE_OK)
     error = push(world->push_while_waiting, PIECE);
-  assert_true(error == SPATE_E_FULL || error == SPATE_E_NO_SPACE);
+  assert_true(error == SPATE_E_FULL || error == SPATE_E_NO_SPACE || error == SPATE_E_RESERVATION);
 }
 
 static inline void open_source(struct world *world, struct source *source, uint64_t seed, bool retain,
