@@ -144,7 +144,9 @@ static void on_event(void *context, struct spate_stream *from, enum spate_event 
   (void)from;
   if (event == SPATE_EVENT_PRESSURE) return; /* this source keeps the ring full on purpose, and waits for room */
   char line[LINE_BYTES];
-  if (event == SPATE_EVENT_HEAT)
+  if (event == SPATE_EVENT_CLIP_DISCARDED)
+    print_into(line, sizeof line, "       deleted a clip that was not used");
+  else if (event == SPATE_EVENT_HEAT)
     print_into(line, sizeof line, "       the drive's heat: %s", level_name((enum spate_level)value));
   else if (event == SPATE_EVENT_ERROR)
     print_into(line, sizeof line, "       stream error: %s", spate_error_name((enum spate_error)value));

@@ -6,6 +6,7 @@
  */
 #include "../../ports/board.h"
 #include "../../ports/common/print.h"
+#include <spate/clock.h>
 #include <spate/port.h>
 #include <string.h>
 
@@ -70,6 +71,12 @@ int app_main(void) {
   print("%s, %04u-%02u-%02u %02u:%02u:%02u, %ju ticks/s, random %016jx\n", board_name(), now.year, now.month, now.day,
         now.hour, now.minute, now.second, (uintmax_t)spate_port_ticks_per_second(), (uintmax_t)board_random());
 
+  /* Every deadline after this hangs on it. */
+  if (spate_clock_check() != SPATE_OK) {
+    print("clock: %s\n", spate_error_help(SPATE_E_CLOCK));
+    return 1;
+  }
+
   const char *fault = board_argument("fault", NULL);
   if (fault && !strcmp(fault, "register")) {
     if (!survives_an_absent_register()) return 1;
@@ -91,6 +98,7 @@ int app_main(void) {
     print("pcie: warning: %s\n", spate_error_help(error));
   else if (error)
     return fail(drive.address, error);
-  print("NVMe VS 0x%08x\n", (unsigned)spate_port_read32(drive.bar0 + NVME_VS));
-  return 0;
+  const uint32_t version = spate_port_read32(drive.bar0 + NVME_VS);
+  print("NVMe VS 0x%08x\n", (unsigned)version);
+  return version == UINT32_MAX ? fail(drive.address, SPATE_E_GONE) : 0;
 }

@@ -84,4 +84,10 @@ static enum spate_error run(void) {
   return spate_nvme_shutdown(&controller);
 }
 
-int app_main(void) { return (int)run(); }
+int app_main(void) {
+  const enum spate_error error = run();
+
+  /* The sentences of spate_error_help() would be a tenth of this program. */
+  if (error != SPATE_OK) spate_port_log("recorder_only: failed; spate/error.h has the code", (uint64_t)error);
+  return (int)error;
+}

@@ -49,6 +49,7 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
   (void)context;
   switch (event) {
   case SPATE_EVENT_CLIP_CLOSED: print("stream %u: closed a file of %llu bytes\n", number, bytes); break;
+  case SPATE_EVENT_CLIP_DISCARDED: print("stream %u: deleted a file that was not used\n", number); break;
   case SPATE_EVENT_ROLLED_OVER:
   case SPATE_EVENT_PRESSURE: /* these sensors wait for room: their rings are full on purpose */
   case SPATE_EVENT_HEAT: break;
@@ -87,11 +88,12 @@ static void produce(struct sensor *sensor) {
   if (sensor->left_bytes == 0 || spate_stream_room(&sensor->stream) == 0) return;
   pattern_fill((uint64_t *)(void *)(drive.ring.start + offset_bytes), sensor->number, sensor->sent_bytes, PIECE_BYTES);
   enum spate_error error = spate_stream_push(&sensor->stream, offset_bytes, PIECE_BYTES);
-  if (error == SPATE_E_NO_SPACE) {
+  const bool ended = error == SPATE_E_NO_SPACE || error == SPATE_E_RESERVATION || error == SPATE_E_NAMES;
+  if (ended) {
     spate_stream_overrun(&sensor->stream, sensor->left_bytes);
     sensor->left_bytes = 0;
   }
-  if (error == SPATE_E_FULL || error == SPATE_E_NO_SPACE) return;
+  if (error == SPATE_E_FULL || ended) return;
   must("pushing", error);
   sensor->slot++;
   sensor->sent_bytes += PIECE_BYTES;

@@ -66,6 +66,13 @@ struct spate_block_ops {
   unsigned (*poll)(struct spate_block *block, unsigned max);
 };
 
+/* Blocks that somebody has for himself, such as a mounted volume's. Private: spate_block_claim(). */
+#define SPATE_BLOCK_USERS_MAX 4u
+struct spate_block_user {
+  const void *owner; /* never looked into: its memory may be gone. NULL: unused */
+  uint64_t first_lba, blocks;
+};
+
 /* The geometry is set by the backend when it opens, and fixed afterwards. */
 struct spate_block {
   const struct spate_block_ops *ops;
@@ -86,6 +93,8 @@ struct spate_block {
    * metadata operation waits. It may submit and kick; it must not poll this device or call spate_block_do(). */
   void (*while_waiting)(void *context);
   void *while_waiting_context;
+
+  struct spate_block_user users[SPATE_BLOCK_USERS_MAX]; /* zeros when the backend opens */
 };
 
 static inline uint32_t spate_block_bytes(const struct spate_block *block) { return UINT32_C(1) << block->block_shift; }
@@ -119,6 +128,13 @@ SPATE_MUST_CHECK enum spate_error spate_block_write(struct spate_block *block, u
                                                     void *buffer, uint8_t flags);
 /* Does nothing, successfully, where the device has no volatile cache. */
 SPATE_MUST_CHECK enum spate_error spate_block_flush(struct spate_block *block);
+
+/* Have these blocks for `owner` alone, until it releases them. OPEN: another has some of them, or the owner has any;
+ * FULL: there are SPATE_BLOCK_USERS_MAX owners. What nobody claimed anybody may read and write: this is for layers that
+ * would destroy each other's work. */
+SPATE_MUST_CHECK enum spate_error spate_block_claim(struct spate_block *block, const void *owner, uint64_t first_lba,
+                                                    uint64_t blocks);
+void spate_block_release(struct spate_block *block, const void *owner);
 
 /*
  * TRIM or ZERO a range of any length in pieces of at most `piece_blocks`, one at a time, waiting; `progress` (may be

@@ -24,6 +24,8 @@ enum spate_error {
   SPATE_E_MEMORY,      /* the memory the caller handed over is too small or misaligned */
   SPATE_E_TIMEOUT,     /* a deadline passed */
   SPATE_E_UNSUPPORTED, /* the drive or the volume lacks what was asked for */
+  SPATE_E_CLOCK,       /* the board's clock stands still, goes back, or has no rate */
+  SPATE_E_OPEN,        /* the object is open already, or what it was given is in use by one that is open */
 
   /* pcie */
   SPATE_E_NO_BRIDGE,     /* nothing that looks like a host bridge at the address given */
@@ -71,13 +73,16 @@ enum spate_error {
   SPATE_E_NOT_EMPTY,     /* a directory that still has entries */
   SPATE_E_IN_USE,        /* a clip is being recorded into it */
   SPATE_E_PROTECTED,     /* somebody marked the file as read only */
+  SPATE_E_NOT_MOUNTED,   /* the volume is not mounted */
   SPATE_E_STALE,         /* the file was deleted since it was opened, or may have been */
   SPATE_E_NO_SPACE,      /* not enough free clusters */
   SPATE_E_READ_ONLY,     /* the volume was mounted for reading */
   SPATE_E_FRAGMENTED, /* enough free clusters, but no run that long; or a file in more pieces than there is room for */
 
   /* recorder */
-  SPATE_E_STATE, /* not in this state of the clip */
+  SPATE_E_STATE,       /* not in this state of the clip */
+  SPATE_E_RESERVATION, /* the clip's reservation is used up, and there is no next clip */
+  SPATE_E_NAMES,       /* there is no name for the next clip */
 
   SPATE_E_COUNT
 };

@@ -15,9 +15,10 @@
  * nobody from recording beside it. The volume then stays marked dirty, and nothing more is trimmed. Only where the
  * allocation bitmap or the up-case table cannot be believed is nothing new written: every change answers CORRUPT. So it
  * is after a deletion that met a file whose clusters cannot be its own. A change that the device
- * failed half-way answers with the device's error, as do all changes after it, until the next mount has mended it;
- * clips that are open go on. The hidden file ".spate" in the root directory holds the record by which mount does that;
- * where a file that cannot be the record has that name, it is ".spate_2", up to ".spate_9" (then: EXISTS).
+ * failed half-way answers with the device's error, as do all changes after it, until the volume is unmounted (or
+ * abandoned) and the next mount has mended it; clips that are open go on. The hidden file ".spate" in the root
+ * directory holds the record by which mount does that; where a file that cannot be the record has that name, it is
+ * ".spate_2", up to ".spate_9" (then: EXISTS).
  *
  * Mount frees what the record names and no entry owns, and only when it has seen every entry: the tree readable to its
  * end, up to 64 directories deep. Where it has not, the record stays, the clusters stay allocated, and recording goes
@@ -113,6 +114,8 @@ struct spate_exfat_block {
 
 struct spate_exfat {
   struct spate_exfat_config config;
+  const struct spate_exfat *mounted; /* itself, while it is */
+  const void *recorder;              /* on it; NULL: none */
 
   /* geometry, checked by mount */
   uint64_t fat_lba, heap_lba; /* of the device */
@@ -172,13 +175,20 @@ struct spate_exfat_mounted {
  * be read completely nothing is reclaimed, and found->reservations stay for a later mount. A volume of two FATs
  * (TexFAT) of which only the backup boot region is left is read only, as is one whose up-case table has a wrong
  * checksum: changes answer CORRUPT. Errors: NOT_EXFAT,
- * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, and those of the device. */
+ * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the
+ * device are), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 
-/* Everything durable, the volume marked clean. IN_USE while a clip is open. Any other error: it stays marked dirty;
- * CORRUPT: because of a contradiction, or of what mount could not reclaim. */
+/* Everything durable, the volume marked clean, and no longer mounted. IN_USE while a clip is open, BUSY while a
+ * function waits. Any other error: it stays marked dirty, and is not mounted any more; CORRUPT: because of a
+ * contradiction, or of what mount could not reclaim. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
+
+/* Give the volume up as it is: with clips that could not be closed, or because the drive is gone. Nothing is written;
+ * the next mount finds what a power cut would have left. The clips, and a recorder on the volume, are no longer used.
+ */
+void spate_exfat_abandon(struct spate_exfat *volume);
 
 struct spate_exfat_info {
   uint64_t bytes, free_bytes;

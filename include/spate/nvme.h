@@ -334,7 +334,7 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *contro
 /* An I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; less where the drive allows less: see
  * queue->block.depth) on a namespace (0: the first active one). `queue` stays in place until the controller is shut
  * down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY, FULL (the drive
- * has no more queues), COMMAND. */
+ * has no more queues), COMMAND, OPEN (this queue is open). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                                         uint32_t nsid, unsigned depth);
 

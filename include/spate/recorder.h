@@ -31,15 +31,16 @@ struct spate_stream;
 struct spate_recorder;
 
 enum spate_event {
-  SPATE_EVENT_CLIP_CLOSED, /* value: bytes in the file, all durable */
-  SPATE_EVENT_ROLLED_OVER, /* the reservation ended; value: bytes of the clip that was left */
-  SPATE_EVENT_VOLUME_ENDS, /* no room for a next clip: value: bytes left in the present one */
-  SPATE_EVENT_FRAGMENTED,  /* the next clip got a shorter run than asked for; value: its bytes */
-  SPATE_EVENT_LOST,        /* value: bytes pushed and not in any file (media error, drive power loss) */
-  SPATE_EVENT_OVERRUN,     /* the source had no room; value: bytes it reported */
-  SPATE_EVENT_ERROR,       /* something failed and was not lost: see stream->error */
-  SPATE_EVENT_PRESSURE,    /* the level of stream->pressure changed; value: the new one, enum spate_level */
-  SPATE_EVENT_HEAT,        /* the level of recorder->heat changed; value: the new one. To each stream */
+  SPATE_EVENT_CLIP_CLOSED,    /* value: bytes in the file, all durable; at least one */
+  SPATE_EVENT_ROLLED_OVER,    /* the reservation ended; value: bytes of the clip that was left */
+  SPATE_EVENT_VOLUME_ENDS,    /* no room for a next clip: value: bytes left in the present one */
+  SPATE_EVENT_FRAGMENTED,     /* the next clip got a shorter run than asked for; value: its bytes */
+  SPATE_EVENT_LOST,           /* value: bytes pushed and not in any file (media error, drive power loss) */
+  SPATE_EVENT_OVERRUN,        /* the source had no room; value: bytes it reported */
+  SPATE_EVENT_ERROR,          /* something failed and was not lost: see stream->error */
+  SPATE_EVENT_PRESSURE,       /* the level of stream->pressure changed; value: the new one, enum spate_level */
+  SPATE_EVENT_HEAT,           /* the level of recorder->heat changed; value: the new one. To each stream */
+  SPATE_EVENT_CLIP_DISCARDED, /* armed and never used: its file was deleted; value: 0 */
 };
 
 /* How soon something has to be done. A level rises at once, and falls when nothing called for it for a while: a second
@@ -167,7 +168,12 @@ struct spate_stream_config {
    * the logical block. Its number is how many were pushed before it since spate_stream_open(). */
   uint32_t chunk_bytes;
   uint8_t chunk_stream[16]; /* its identity, not used before on this volume */
-  uint64_t next_bytes; /* > 0: before a reservation ends, arm PATH_0002, _0003, … of this many bytes, roll over */
+  uint64_t next_bytes; /* > 0: before a reservation ends, arm PATH_0002, _0003, … of this many bytes, roll over. Names
+                          that are taken are passed over */
+  /* May be NULL. Gives the path of part `part` (2, 3, …) instead, of at most SPATE_RECORDER_PATH_BYTES_MAX with its
+   * NUL, with a time stamp for instance; false: there is no more. Called with recorder config.context, from
+   * spate_recorder_work(); again with the next number where the name is taken, at most sixteen times. */
+  bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path);
 };
 
 /* One file of a stream. Private. */
@@ -214,9 +220,10 @@ struct spate_stream {
   uint32_t part; /* number of the next automatic name */
   uint64_t last_completion_ticks;
   uint64_t event_lost_bytes, event_overrun_bytes;
-  bool volume_ended;
-  uint32_t arms;        /* clips armed so far: gives takes their age */
-  uint32_t losses_seen; /* of the device, acted upon */
+  bool volume_ended;           /* or there is no next clip for another reason: ... */
+  enum spate_error end_reason; /* ... what push answers then */
+  uint32_t arms;               /* clips armed so far: gives takes their age */
+  uint32_t losses_seen;        /* of the device, acted upon */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
   struct spate_stream_watch watch;
 };
@@ -250,15 +257,17 @@ struct spate_recorder {
 
 /* ---- set up ---- */
 
-/* `volume` is mounted and stays so until spate_recorder_close(). Takes the device's while_waiting hook. */
+/* `volume` is mounted and stays so until spate_recorder_close(). Takes the device's while_waiting hook. Errors:
+ * NOT_MOUNTED, OPEN (the device has a recorder already), CLOCK. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                                       const struct spate_recorder_config *config);
 
 /* BUSY while a stream has a clip or a checkpoint is under way (spate_recorder_finish() waits for both); IN_USE when a
- * clip could not be closed: its memory stays the volume's until that is mounted anew. */
+ * clip could not be closed: its memory stays the volume's until that is abandoned. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
-/* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID. */
+/* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID; OPEN: it is one of the
+ * recorder's already, or its pieces are another's; STATE: the recorder is not open. */
 SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
                                                     const struct spate_stream_config *config);
 
@@ -276,8 +285,9 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
  * logical blocks, but for a clip's last piece, whose last block is written as it stands in memory. At most
  * block->request_blocks_max. Never waits, submits nothing: work() does.
  * Errors: FULL (all pieces in use, or the next clip is still being armed: try again after work()), INVALID, STATE (no
- * clip armed, or a piece after the last), NO_SPACE (the reservation is used up and there is no next), or what capped
- * the clip. What was not taken is the source's to keep, or to report as an overrun.
+ * clip armed, or a piece after the last), RESERVATION (the reservation is used up, and there is no next clip, or it is
+ * shorter than this piece); NO_SPACE, NAMES (the same, because the volume is full, or there is no name for a next
+ * clip); or what capped the clip. What was not taken is the source's to keep, or to report as an overrun.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
@@ -310,7 +320,8 @@ bool spate_stream_active(const struct spate_stream *stream);
 /* ---- work ---- */
 
 /* Reap completions, submit, checkpoint, roll over, close what ended. Returns the first error that no stream owns (a
- * failed close or checkpoint flush); streams' own are in stream->error. */
+ * failed close or checkpoint flush; CLOCK: the board's clock went back or wrapped, and times are counted anew);
+ * streams' own are in stream->error. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_work(struct spate_recorder *recorder);
 
 /* Stop every stream and work until all clips are closed. Returns the first error met, the streams' own included. */

@@ -65,6 +65,27 @@ enum spate_error spate_block_flush(struct spate_block *block) {
   return spate_block_do(block, &io);
 }
 
+enum spate_error spate_block_claim(struct spate_block *block, const void *owner, uint64_t first_lba, uint64_t blocks) {
+  struct spate_block_user *unused = NULL;
+
+  for (unsigned i = 0; i < SPATE_BLOCK_USERS_MAX; i++) {
+    struct spate_block_user *user = &block->users[i];
+    bool overlaps = first_lba < user->first_lba + user->blocks && user->first_lba < first_lba + blocks;
+    if (user->owner == NULL)
+      unused = user;
+    else if (user->owner == owner || overlaps)
+      return SPATE_E_OPEN;
+  }
+  if (unused == NULL) return SPATE_E_FULL;
+  *unused = (struct spate_block_user){.owner = owner, .first_lba = first_lba, .blocks = blocks};
+  return SPATE_OK;
+}
+
+void spate_block_release(struct spate_block *block, const void *owner) {
+  for (unsigned i = 0; i < SPATE_BLOCK_USERS_MAX; i++)
+    if (block->users[i].owner == owner) block->users[i] = (struct spate_block_user){.owner = NULL};
+}
+
 enum spate_error spate_block_erase(struct spate_block *block, enum spate_op op, uint64_t lba, uint64_t blocks,
                                    uint32_t piece_blocks, void (*progress)(void *context, uint64_t blocks_done),
                                    void *context) {

@@ -7,7 +7,10 @@ void *spate_arena_take(struct spate_arena *arena, size_t bytes, size_t align) {
   size_t skipped_bytes = (size_t)(-start & (align - 1u));
   size_t free_bytes = arena->bytes - arena->used_bytes;
 
-  if (skipped_bytes > free_bytes || bytes > free_bytes - skipped_bytes) return NULL;
+  if (skipped_bytes > free_bytes || bytes > free_bytes - skipped_bytes) {
+    spate_port_log("dma: the arena is too small; bytes that were to be taken", bytes);
+    return NULL;
+  }
   uint8_t *taken = arena->start + arena->used_bytes + skipped_bytes;
   arena->used_bytes += skipped_bytes + bytes;
   /* Not memset: on device-like (uncached) memory some implementations of it use instructions that fault there. */
@@ -25,7 +28,10 @@ enum spate_error spate_region_init_scattered(struct spate_region *region, void *
                                              struct spate_arena *queue_memory) {
   if (bytes == 0 || (bytes & (SPATE_PAGE_BYTES - 1u)) != 0 || ((uintptr_t)start & (SPATE_PAGE_BYTES - 1u)) != 0)
     return SPATE_E_INVALID;
-  if (bytes > SIZE_MAX / 2u) return SPATE_E_MEMORY;
+  if (bytes > SIZE_MAX / 2u) {
+    spate_port_log("dma: the region is larger than the processor's memory can be; bytes", bytes);
+    return SPATE_E_MEMORY;
+  }
   uint64_t *pages = spate_arena_take(queue_memory, (size_t)SPATE_REGION_TABLE_BYTES(bytes), SPATE_PAGE_BYTES);
   if (pages == NULL) return SPATE_E_MEMORY;
   for (uint64_t i = 0; i < bytes >> SPATE_PAGE_SHIFT; i++) {

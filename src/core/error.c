@@ -11,10 +11,18 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_FULL] = {"FULL", "There is no room in the queue just now: poll, then try again."},
     [SPATE_E_BUSY] = {"BUSY", "Another operation on this object has not finished: poll until it has."},
     [SPATE_E_INVALID] = {"INVALID", "An argument is outside what the function's header allows."},
-    [SPATE_E_MEMORY] = {"MEMORY", "The memory handed over is too small or misaligned: the header names the size."},
+    [SPATE_E_MEMORY] = {"MEMORY",
+                        "The memory handed over is too small or misaligned: the line logged before says which memory, "
+                        "and how many bytes it needs."},
     [SPATE_E_TIMEOUT] = {"TIMEOUT",
-                         "The device did not answer before its deadline: check power, cooling and the link."},
+                         "The device did not answer before its deadline: check power, cooling and the link; on a new "
+                         "board, whether the drive reaches memory (spate_port_dma_address, bus mastering)."},
     [SPATE_E_UNSUPPORTED] = {"UNSUPPORTED", "The device or volume lacks this: its identity tells what it has."},
+    [SPATE_E_CLOCK] = {"CLOCK", "The board's clock stands still, went back or wrapped, or its rate is 0: check "
+                                "spate_port_ticks() and spate_port_ticks_per_second()."},
+    [SPATE_E_OPEN] = {"OPEN",
+                      "This is open already, or an open one uses the memory or the blocks that it was given: close "
+                      "that one first, or give each its own."},
     [SPATE_E_NO_BRIDGE] = {"NO_BRIDGE", "No PCIe root port answers at this address: is the logic loaded, clocked and "
                                         "out of reset, and the address the one in the address editor?"},
     [SPATE_E_LINK_DOWN] = {"LINK_DOWN",
@@ -36,7 +44,8 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_GONE] = {"GONE", "The drive does not answer any more: it fell off the bus. Check power and the link."},
     [SPATE_E_FATAL] =
         {"FATAL",
-         "The drive reported a fatal controller error (CSTS.CFS) and did not recover by a reset: power-cycle it."},
+         "The drive reported a fatal controller error (CSTS.CFS) and did not recover by a reset: power-cycle it. On a "
+         "new board: does spate_port_dma_address() give the addresses at which the drive sees memory?"},
     [SPATE_E_COMMAND_SET] = {"COMMAND_SET", "The controller has no NVM command set: it is not a block drive."},
     [SPATE_E_PAGE_SIZE] = {"PAGE_SIZE", "The controller cannot work with 4 KiB memory pages."},
     [SPATE_E_NO_NAMESPACE] = {"NO_NAMESPACE",
@@ -80,12 +89,19 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_NOT_EMPTY] = {"NOT_EMPTY", "The directory still has entries: delete them first."},
     [SPATE_E_IN_USE] = {"IN_USE", "A clip is being recorded there: stop it first."},
     [SPATE_E_PROTECTED] = {"PROTECTED", "The file is marked read only: a PC can take the mark away."},
+    [SPATE_E_NOT_MOUNTED] = {"NOT_MOUNTED", "The volume is not mounted: mount it first."},
     [SPATE_E_STALE] = {"STALE", "The file was deleted after it was opened: open it again."},
-    [SPATE_E_NO_SPACE] = {"NO_SPACE", "The volume has not enough free space: delete files or change the drive."},
+    [SPATE_E_NO_SPACE] = {"NO_SPACE", "The volume has not enough free space: delete files, or reserve less."},
     [SPATE_E_READ_ONLY] = {"READ_ONLY", "The volume was mounted for reading: mount it for writing to change it."},
     [SPATE_E_FRAGMENTED] = {"FRAGMENTED",
                             "There is enough free space, but not in one piece: reserve less, or delete files."},
     [SPATE_E_STATE] = {"STATE", "The stream is not in a state that allows this: see recorder.h."},
+    [SPATE_E_RESERVATION] = {"RESERVATION",
+                             "The file has all the bytes that were reserved for it, and there is no next "
+                             "one: reserve more when arming, or let files follow (next_bytes)."},
+    [SPATE_E_NAMES] = {"NAMES",
+                       "There is no name for the next file: the path is too long with its number, or next_path "
+                       "gave none that is free. Arm a new path."},
 };
 
 static const struct text *text_of(enum spate_error error) {

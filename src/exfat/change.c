@@ -274,7 +274,7 @@ static enum spate_error check_target(struct spate_exfat *volume, const struct ex
                                      const struct exfat_set *old) {
   struct exfat_set taken;
 
-  if (to->name.count == 0) return SPATE_E_EXISTS;
+  if (to->name.count == 0) return SPATE_E_NAME;
   enum spate_error error = exfat_name_creatable(&to->name);
   if (error != SPATE_OK) return error;
   error = exfat_name_free(volume, to, &taken);

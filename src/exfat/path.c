@@ -55,7 +55,7 @@ enum spate_error exfat_path_new(struct spate_exfat *volume, const char *text, st
   enum spate_error error = exfat_path_walk(volume, text, NULL, path);
 
   if (error != SPATE_OK) return error;
-  if (path->name.count == 0) return SPATE_E_EXISTS;
+  if (path->name.count == 0) return SPATE_E_NAME;
   error = exfat_name_creatable(&path->name);
   return error == SPATE_OK ? exfat_name_free(volume, path, &taken) : error;
 }

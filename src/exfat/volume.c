@@ -2,7 +2,8 @@
 /* Mount, unmount, and one operation at a time. */
 #include "internal.h"
 
-#define BITMAP_SECOND 1u /* flag of a bitmap entry: it belongs to the second FAT */
+#define BITMAP_SECOND    1u /* flag of a bitmap entry: it belongs to the second FAT */
+#define BITMAP_BYTES_MIN 4096u
 
 enum spate_error exfat_begin(struct spate_exfat *volume) {
   if (volume->busy) return SPATE_E_BUSY;
@@ -62,16 +63,26 @@ enum spate_error exfat_barrier(struct spate_exfat *volume) {
   return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
 }
 
+static bool memory_fits(const struct spate_block *device, const void *start, size_t bytes, uint32_t bytes_min) {
+  return bytes >= bytes_min && (bytes & (spate_block_bytes(device) - 1u)) == 0 &&
+         ((uintptr_t)start & (SPATE_DMA_ALIGN - 1u)) == 0;
+}
+
 enum spate_error exfat_config_check(const struct spate_exfat_config *config) {
   const struct spate_block *device = config->block;
 
   if (config->blocks < 2u * EXFAT_BOOT_BLOCKS || config->first_lba > device->blocks ||
       config->blocks > device->blocks - config->first_lba)
     return SPATE_E_INVALID;
-  if (config->cache_bytes >> device->block_shift < SPATE_EXFAT_CACHE_BLOCKS_MIN || config->bitmap_bytes < 4096u ||
-      ((config->bitmap_bytes | config->cache_bytes) & (spate_block_bytes(device) - 1u)) != 0 ||
-      (((uintptr_t)config->bitmap | (uintptr_t)config->cache) & (SPATE_DMA_ALIGN - 1u)) != 0)
+  const uint32_t cache_bytes = SPATE_EXFAT_CACHE_BLOCKS_MIN << device->block_shift;
+  if (!memory_fits(device, config->cache, config->cache_bytes, cache_bytes)) {
+    spate_port_log("exfat: the cache is too small or misaligned; bytes at least, a multiple of the block", cache_bytes);
     return SPATE_E_MEMORY;
+  }
+  if (!memory_fits(device, config->bitmap, config->bitmap_bytes, BITMAP_BYTES_MIN)) {
+    spate_port_log("exfat: the bitmap's memory is too small or misaligned; bytes at least", BITMAP_BYTES_MIN);
+    return SPATE_E_MEMORY;
+  }
   return SPATE_OK;
 }
 
@@ -115,14 +126,10 @@ static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_clus
   return volume->bitmap.bytes == 0 || volume->upcase.bytes == 0 ? SPATE_E_CORRUPT : SPATE_OK;
 }
 
-enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
-                                   struct spate_exfat_mounted *found) {
-  struct spate_exfat_mounted unasked;
+static enum spate_error mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                              struct spate_exfat_mounted *found) {
   uint32_t root_cluster;
-  enum spate_error error = exfat_config_check(config);
 
-  if (error != SPATE_OK) return error;
-  if (found == NULL) found = &unasked;
   *found = (struct spate_exfat_mounted){0};
   memset(volume, 0, sizeof *volume);
   volume->config = *config;
@@ -130,7 +137,7 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   volume->block_shift = config->block->block_shift;
   volume->block_mask = spate_block_bytes(config->block) - 1u;
   exfat_cache_open(volume);
-  error = exfat_boot_read(volume, &root_cluster, &found->dirty);
+  enum spate_error error = exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
   if (error == SPATE_OK) error = exfat_record_open(volume, found);
   if (error != SPATE_OK) return error;
@@ -138,6 +145,32 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   if (volume->record_slots != 0 && !volume->untrusted && !config->read_only) return exfat_recover(volume, found);
   volume->foreign_dirty = found->dirty;
   return SPATE_OK;
+}
+
+/* What is mounted already is known to the device: `volume` may hold anything, and is not looked at. */
+enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                   struct spate_exfat_mounted *found) {
+  struct spate_exfat_mounted unasked;
+  enum spate_error error = exfat_config_check(config);
+
+  if (error == SPATE_OK) error = spate_block_claim(config->block, volume, config->first_lba, config->blocks);
+  if (error != SPATE_OK) return error;
+  error = mount(volume, config, found == NULL ? &unasked : found);
+  volume->mounted = volume;
+  if (error != SPATE_OK) spate_exfat_abandon(volume);
+  return error;
+}
+
+void spate_exfat_abandon(struct spate_exfat *volume) {
+  struct spate_block *device = volume->config.block;
+
+  if (volume->mounted != volume) return;
+  if (volume->recorder != NULL && device->while_waiting_context == volume->recorder) {
+    device->while_waiting = NULL;
+    device->while_waiting_context = NULL;
+  }
+  spate_block_release(device, volume);
+  volume->mounted = NULL;
 }
 
 enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
@@ -149,6 +182,7 @@ enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
     return SPATE_E_IN_USE;
   }
   error = exfat_end_change(volume, exfat_barrier(volume));
+  spate_exfat_abandon(volume);
   if (error == SPATE_OK) error = volume->failed;
   return error == SPATE_OK && volume->dirty ? SPATE_E_CORRUPT : error;
 }

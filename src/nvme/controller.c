@@ -12,6 +12,7 @@
  * Each step is one look at a register or at the admin ring; waiting is the caller's next poll.
  */
 #include "internal.h"
+#include <spate/clock.h>
 
 #define CAP_QUEUE_ENTRIES(cap)   ((uint32_t)((cap)&0xffffu) + 1u)
 #define CAP_READY_TIMEOUT(cap)   ((uint32_t)((cap) >> 24) & 0xffu) /* in 500 ms */
@@ -246,6 +247,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   const uint32_t timeout_ms = config->command_timeout_ms == 0 ? COMMAND_TIMEOUT_MS : config->command_timeout_ms;
 
   *controller = (struct spate_nvme){.state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
+  if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
   controller->config = *config;
   controller->opening = true;
   /* A little more than a thousandth, without the division that some processors lack. */

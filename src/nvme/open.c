@@ -123,6 +123,8 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
   struct spate_nvme_namespace namespace;
 
   if (depth < 2u || depth > SPATE_NVME_QUEUE_DEPTH_MAX) return SPATE_E_INVALID;
+  for (const struct spate_nvme_queue *open = controller->queues; open != NULL; open = open->next)
+    if (open == queue) return SPATE_E_OPEN; /* linked twice the list of queues would have no end */
   if (controller->queue_count >= controller->queues_max || spate_nvme_doorbell(controller, 2u * id + 1u) == 0)
     return SPATE_E_FULL;
   enum spate_error error = choose_namespace(controller, nsid, &namespace);

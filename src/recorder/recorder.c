@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include <spate/clock.h>
 #include <spate/port.h>
 
 #define POLL_BATCH            32u
@@ -22,30 +23,47 @@ static void pump(struct spate_recorder *recorder) {
   spate_watch_turn(recorder);
 }
 
+/* Once a turn. After a clock that went back, or wrapped, times are counted from where it is now. */
+static void look_at_clock(struct spate_recorder *recorder) {
+  const uint64_t now_ticks = spate_port_ticks();
+
+  if (now_ticks < recorder->now_ticks) {
+    if (recorder->error == SPATE_OK) recorder->error = SPATE_E_CLOCK;
+    recorder->checkpoint_started_ticks = now_ticks;
+    recorder->watch.started_ticks = now_ticks;
+  }
+  recorder->now_ticks = now_ticks;
+}
+
 /* Called by the device while a metadata operation waits. */
 static void while_waiting(void *context) {
   struct spate_recorder *recorder = context;
 
   if (recorder->config.while_waiting != NULL) recorder->config.while_waiting(recorder->config.context);
-  recorder->now_ticks = spate_port_ticks();
+  look_at_clock(recorder);
   pump(recorder);
 }
 
 enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                      const struct spate_recorder_config *config) {
+  if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   struct spate_block *block = volume->config.block;
+  /* The device knows its recorder, and calls it while a metadata operation waits. */
+  if (block->while_waiting == while_waiting) return SPATE_E_OPEN;
+  if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
 
   *recorder = (struct spate_recorder){.config = *config, .volume = volume, .block = block};
   if (recorder->config.checkpoint_ms == 0) recorder->config.checkpoint_ms = CHECKPOINT_MS_DEFAULT;
   if (recorder->config.slow_ms == 0) recorder->config.slow_ms = SLOW_MS_DEFAULT;
   if (recorder->config.depth == 0)
     recorder->config.depth = (uint16_t)(block->depth > METADATA_DEPTH ? block->depth - METADATA_DEPTH : 1u);
-  recorder->period_ticks = spate_port_ticks_per_second() / 1000u * recorder->config.checkpoint_ms;
+  recorder->period_ticks = spate_port_ticks_per_second() * recorder->config.checkpoint_ms / 1000u;
   recorder->now_ticks = spate_port_ticks();
   recorder->checkpoint_started_ticks = recorder->now_ticks;
   spate_watch_open(recorder);
   block->while_waiting = while_waiting;
   block->while_waiting_context = recorder;
+  volume->recorder = recorder;
   return SPATE_OK;
 }
 
@@ -58,17 +76,34 @@ enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
       return SPATE_E_IN_USE;
   recorder->block->while_waiting = NULL;
   recorder->block->while_waiting_context = NULL;
+  recorder->volume->recorder = NULL;
   return SPATE_OK;
+}
+
+/* The streams that are open are known to the recorder: `stream` may hold anything, and is not looked at. */
+static bool is_taken(const struct spate_recorder *recorder, const struct spate_stream *stream,
+                     const struct spate_stream_config *config) {
+  const uintptr_t start = (uintptr_t)config->pieces;
+  const uintptr_t end = (uintptr_t)(config->pieces + config->piece_count);
+
+  for (uint32_t i = 0; i < recorder->stream_count; i++) {
+    const struct spate_stream_config *other = &recorder->streams[i]->config;
+    const bool overlap = start < (uintptr_t)(other->pieces + other->piece_count) && (uintptr_t)other->pieces < end;
+    if (recorder->streams[i] == stream || overlap) return true;
+  }
+  return false;
 }
 
 enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
                                    const struct spate_stream_config *config) {
   uint32_t count = config->piece_count;
 
+  if (recorder->block == NULL) return SPATE_E_STATE;
   if (config->region == NULL || config->pieces == NULL || count < 2 || (count & (count - 1u)) != 0)
     return SPATE_E_INVALID;
   if (config->retain && config->region->pages == NULL) return SPATE_E_INVALID; /* no memory: it comes once */
   if ((config->chunk_bytes & (spate_block_bytes(recorder->block) - 1u)) != 0) return SPATE_E_INVALID;
+  if (is_taken(recorder, stream, config)) return SPATE_E_OPEN;
   if (recorder->stream_count == SPATE_STREAMS_MAX) return SPATE_E_FULL;
   *stream =
       (struct spate_stream){.config = *config, .recorder = recorder, .losses_seen = recorder->block->power_losses};
@@ -107,7 +142,7 @@ static void report_heat(struct spate_recorder *recorder) {
 }
 
 enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
-  recorder->now_ticks = spate_port_ticks();
+  look_at_clock(recorder);
   spate_block_poll(recorder->block, POLL_BATCH);
   pump(recorder);
   for (uint32_t i = 0; i < recorder->stream_count; i++) {

@@ -7,7 +7,8 @@
 #include <spate/port.h>
 #include <string.h>
 
-#define NAMES_TRIED_MAX     1000u
+#define NAMES_ASKED_MAX     16u /* of next_path */
+#define DIGITS_MIN          4u
 #define SHORTEST_NEXT_SHIFT 4u /* a next clip shorter than a sixteenth of what was asked for is not worth a file */
 
 static struct spate_take *free_take(struct spate_stream *stream) {
@@ -70,6 +71,8 @@ static uint32_t streams_without_clip(const struct spate_recorder *recorder) {
 enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes) {
   struct spate_take *take = free_take(stream);
 
+  if (path == NULL) return SPATE_E_INVALID;
+  if (path[0] == '\0' || (path[0] == '/' && path[1] == '\0')) return SPATE_E_NAME;
   if (take == NULL || (stream->now != NULL && stream->after != NULL)) return SPATE_E_STATE;
   if (!copy_path(take->path, path)) return SPATE_E_NAME_LONG;
   if (bytes == 0) {
@@ -88,6 +91,14 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
   return SPATE_OK;
 }
 
+static uint32_t digits_of(uint32_t part) {
+  uint32_t digits = DIGITS_MIN;
+
+  for (part /= 10000u; part > 0; part /= 10u)
+    digits++;
+  return digits;
+}
+
 /* "DIR/CLIP.RAW", 2 → "DIR/CLIP_0002.RAW". False if it does not fit. */
 static bool part_path(char *to, const char *base, uint32_t part) {
   uint32_t dot = UINT32_MAX;
@@ -100,26 +111,74 @@ static bool part_path(char *to, const char *base, uint32_t part) {
       dot = length;
   }
   if (dot == UINT32_MAX) dot = length;
-  if (length + 6u > SPATE_RECORDER_PATH_BYTES_MAX) return false;
+  uint32_t digits = digits_of(part);
+  if (length + digits + 2u > SPATE_RECORDER_PATH_BYTES_MAX) return false;
   for (uint32_t i = 0; i < dot; i++)
     to[i] = base[i];
   to[dot] = '_';
-  for (uint32_t digit = 4; digit > 0; digit--, part /= 10u)
+  for (uint32_t digit = digits; digit > 0; digit--, part /= 10u)
     to[dot + digit] = (char)('0' + part % 10u);
   for (uint32_t i = dot; i <= length; i++)
-    to[i + 5u] = base[i];
+    to[i + digits + 1u] = base[i];
   return true;
 }
 
-static enum spate_error arm_next_part(struct spate_stream *stream, struct spate_take *take, uint64_t bytes) {
+/* Is the name of this part taken? */
+static enum spate_error part_taken(struct spate_stream *stream, char *path, uint32_t part, bool *taken) {
+  struct spate_exfat_entry entry;
+
+  if (!part_path(path, stream->base_path, part)) return SPATE_E_NAMES;
+  enum spate_error error = spate_exfat_stat(stream->recorder->volume, path, &entry);
+  *taken = error == SPATE_OK;
+  return error == SPATE_E_NOT_FOUND || error == SPATE_E_CORRUPT ? SPATE_OK : error;
+}
+
+/* From stream->part, whose name is taken, to the next that is free: by growing steps, then back to where the names that
+ * follow each other end. Each look reads the directory, and there may be thousands of names. */
+static enum spate_error pass_taken_parts(struct spate_stream *stream, char *path) {
+  uint32_t free_part = stream->part;
+  bool taken = true;
+
+  for (uint32_t step = 1; taken; step *= 2u) {
+    if (step > UINT32_MAX - free_part || step > UINT32_MAX / 2u) return SPATE_E_NAMES;
+    stream->part = free_part;
+    free_part += step;
+    enum spate_error error = part_taken(stream, path, free_part, &taken);
+    if (error != SPATE_OK) return error;
+  }
+  while (free_part - stream->part > 1u) {
+    uint32_t middle = stream->part + (free_part - stream->part) / 2u;
+    enum spate_error error = part_taken(stream, path, middle, &taken);
+    if (error != SPATE_OK) return error;
+    if (taken)
+      stream->part = middle;
+    else
+      free_part = middle;
+  }
+  stream->part = free_part;
+  return part_path(path, stream->base_path, free_part) ? SPATE_OK : SPATE_E_NAMES;
+}
+
+/* The program's names. */
+static enum spate_error arm_named_part(struct spate_stream *stream, struct spate_take *take, uint64_t bytes) {
   enum spate_error error = SPATE_E_EXISTS;
 
-  for (uint32_t tried = 0; error == SPATE_E_EXISTS && tried < NAMES_TRIED_MAX; tried++) {
-    stream->part++;
-    if (stream->part > 9999u || !part_path(take->path, stream->base_path, stream->part)) return SPATE_E_NAME_LONG;
+  for (uint32_t asked = 0; error == SPATE_E_EXISTS && asked < NAMES_ASKED_MAX; asked++) {
+    if (!stream->config.next_path(stream->recorder->config.context, stream, ++stream->part, take->path))
+      return SPATE_E_NAMES;
     error = arm(stream, take, bytes);
   }
-  return error;
+  return error == SPATE_E_EXISTS ? SPATE_E_NAMES : error;
+}
+
+static enum spate_error arm_next_part(struct spate_stream *stream, struct spate_take *take, uint64_t bytes) {
+  if (stream->config.next_path != NULL) return arm_named_part(stream, take, bytes);
+  if (stream->part == UINT32_MAX || !part_path(take->path, stream->base_path, stream->part + 1u)) return SPATE_E_NAMES;
+  stream->part++;
+  enum spate_error error = arm(stream, take, bytes);
+  if (error != SPATE_E_EXISTS) return error;
+  error = pass_taken_parts(stream, take->path);
+  return error == SPATE_OK ? arm(stream, take, bytes) : error;
 }
 
 /* The wanted length does not fit in one run: take the longest there is, if that is worth a file. */
@@ -147,6 +206,7 @@ static void no_next_part(struct spate_stream *stream, enum spate_error error) {
   const struct spate_take *now = stream->now;
 
   stream->volume_ended = true;
+  stream->end_reason = error == SPATE_E_NO_SPACE || error == SPATE_E_NAMES ? error : SPATE_E_RESERVATION;
   if (error == SPATE_E_NO_SPACE) {
     spate_recorder_event(stream, SPATE_EVENT_VOLUME_ENDS, now->clip.reserved_bytes - now->pushed_bytes);
     return;
@@ -194,7 +254,7 @@ static void closed(struct spate_take *take, uint64_t bytes) {
   spate_transfer_flushed(stream, take->end);
   take->state = TAKE_EMPTY;
   if (take->rolled) spate_recorder_event(stream, SPATE_EVENT_ROLLED_OVER, bytes);
-  spate_recorder_event(stream, SPATE_EVENT_CLIP_CLOSED, bytes);
+  spate_recorder_event(stream, bytes > 0 ? SPATE_EVENT_CLIP_CLOSED : SPATE_EVENT_CLIP_DISCARDED, bytes);
 }
 
 void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *take) {

@@ -88,9 +88,10 @@ static enum spate_error roll_over(struct spate_stream *stream, uint64_t piece_by
 
   if (stream->after == NULL) {
     if (stream->config.next_bytes > 0 && !stream->volume_ended) return SPATE_E_FULL; /* work() is about to arm it */
-    return take->capped ? take->error : SPATE_E_NO_SPACE;
+    if (take->capped) return take->error;
+    return stream->volume_ended ? stream->end_reason : SPATE_E_RESERVATION;
   }
-  if (piece_bytes > stream->after->clip.reserved_bytes) return SPATE_E_NO_SPACE;
+  if (piece_bytes > stream->after->clip.reserved_bytes) return SPATE_E_RESERVATION;
   take->rolled = true;
   take->end = stream->pushed;
   take->state = TAKE_ENDING;

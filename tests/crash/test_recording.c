@@ -160,7 +160,7 @@ static void a_host_that_starts_again(void **state) {
   OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
   run_for(world, &source, 1, 50, 16384);
   drain(world, source);
-  world->ram.block.while_waiting = NULL;
+  host_starts_again(&world->ram.block);
   ram_block_drop_pending(&world->ram);
   OK(spate_exfat_mount(&world->volume, &world->config, NULL));
   assert_true(file_bytes(world, "A.RAW") == source->sent_bytes);

@@ -215,6 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (data[0] & NO_CACHE_ROOM) config.cache_bytes = UINT32_C(5) << block_shift;
   calls = 0;
   for (unsigned mounts = 0; mounts < 2; mounts++) {
+    host_starts_again(&ram.block);
     if (spate_exfat_mount(&volume, &config, &found) != SPATE_OK) break;
     bool whole = ask_oracle();
     uint32_t leaked = oracle.leaked;

@@ -24,6 +24,7 @@ uint8_t *image_start(struct image *image) {
 }
 
 enum spate_error image_mount(struct image *image) {
+  host_starts_again(&image->ram.block);
   return spate_exfat_mount(&image->volume, &image->config, &image->found);
 }
 

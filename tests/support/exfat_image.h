@@ -26,7 +26,7 @@ void image_close(struct image *image);
 uint8_t *image_start(struct image *image); /* of the volume */
 /* Format with clusters of 1 MiB, and mount. */
 void image_format(struct image *image);
-enum spate_error image_mount(struct image *image);
+enum spate_error image_mount(struct image *image); /* by a host that starts again, unless it was unmounted */
 
 /* A volume without the record's file, of clusters of 2^cluster_shift bytes: a minimal up-case table, an empty root
  * directory of one cluster. `image` is zeros. */

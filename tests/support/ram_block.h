@@ -112,6 +112,14 @@ void ram_block_data(const struct ram_block *ram, const struct spate_io *io, uint
 /* Pending requests vanish without `done`, as when the machine lost power. The medium keeps what had completed. */
 void ram_block_drop_pending(struct ram_block *ram);
 
+/* The host starts again: what it had opened on the device is no more. */
+static inline void host_starts_again(struct spate_block *block) {
+  for (unsigned i = 0; i < SPATE_BLOCK_USERS_MAX; i++)
+    block->users[i] = (struct spate_block_user){.owner = NULL};
+  block->while_waiting = NULL;
+  block->while_waiting_context = NULL;
+}
+
 /* The next number of a sequence that its state alone decides (splitmix64). */
 uint64_t ram_random(uint64_t *state);
 

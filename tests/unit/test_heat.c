@@ -25,9 +25,9 @@ static enum spate_level tell_next(struct world *world, uint64_t *random, double 
 
 /* One stream, so that events have somebody to go to. */
 static struct world *open_heated(void) {
+  clock_ns = 0;
   struct world *world = open_world(4096, 16);
 
-  clock_ns = 0;
   open_source(world, &world->sources[0], 1, false, 0);
   return world;
 }

@@ -49,6 +49,17 @@ static void traffic(struct fixture *f, unsigned count) {
     expect_all(outcomes[i], count, SPATE_OK);
 }
 
+/* The list of queues would lead back into itself, and shutdown never end. */
+static void test_queue_is_opened_once(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  for (unsigned i = 0; i < 2; i++)
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, queue_number(f, i), 0, DEPTH), SPATE_E_OPEN);
+  traffic(f, 5);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  fixture_free(f);
+}
+
 /* ---- time-outs ---- */
 
 /* In either queue, whichever slot and generation the command has: the abort finds it, and no reset is needed. */
@@ -266,6 +277,7 @@ static void test_shutdown_waits_for_both_queues(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_queue_is_opened_once),
       cmocka_unit_test(test_stall_in_either_queue_is_aborted),
       cmocka_unit_test(test_replay_keeps_the_order_across_the_wrap),
       cmocka_unit_test(test_completed_on_either_queue_is_not_replayed),

@@ -353,7 +353,7 @@ static void bad_pieces_are_refused(void **state) {
   GIVES(SPATE_E_NAME, spate_stream_arm(&source->stream, "A?.RAW", MIB));
   GIVES(SPATE_E_NO_SPACE, spate_stream_arm(&source->stream, "B.RAW", 1000 * MIB));
   stream_pieces(world, source, 16);
-  GIVES(SPATE_E_NO_SPACE, push(source, PIECE)); /* the reservation is used up, and there is no next */
+  GIVES(SPATE_E_RESERVATION, push(source, PIECE)); /* the reservation is used up, and there is no next */
   OK(spate_recorder_finish(&world->recorder));
   file_holds(world, "A.RAW", source->sent, MIB);
   close_world(world);

@@ -222,7 +222,7 @@ static void a_stream_of_chunks_survives_up_to_its_last_piece(void **state) {
   GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, PIECE + 512));
 
   world->config.salvage = spate_exfat_salvage;
-  world->ram.block.while_waiting = NULL;
+  host_starts_again(&world->ram.block);
   OK(spate_exfat_mount(&world->volume, &world->config, &found)); /* as after a cut */
   assert_int_equal(found.salvaged_bytes, 20 * PIECE);
   file_holds(world, "A.RAW", source->sent, start);

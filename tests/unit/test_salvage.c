@@ -91,6 +91,7 @@ static void publish(struct world *world, uint64_t bytes) {
 /* The machine lost power; what is on the medium is mounted again. */
 static void cut_and_mount(struct world *world) {
   ram_block_drop_pending(&world->ram);
+  host_starts_again(&world->ram.block);
   OK(spate_exfat_mount(&world->volume, &world->config, &world->found));
 }
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A board's clock that does not do what the library needs: found before anything relies on it. */
+#include "recorder_fixture.h"
+
+#include <spate/clock.h>
+
+static void a_clock_is_proved_when_a_recorder_opens(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_recorder_config config = {.checkpoint_ms = 100};
+
+  OK(spate_recorder_close(&world->recorder));
+  clock_hz = 0;
+  GIVES(SPATE_E_CLOCK, spate_recorder_open(&world->recorder, &world->volume, &config));
+  clock_hz = 1000000000;
+  clock_step_ns = 0;
+  GIVES(SPATE_E_CLOCK, spate_clock_check());
+  GIVES(SPATE_E_CLOCK, spate_recorder_open(&world->recorder, &world->volume, &config));
+  clock_step_ns = -100;
+  GIVES(SPATE_E_CLOCK, spate_clock_check());
+  clock_step_ns = 100;
+  OK(spate_clock_check());
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  close_world(world);
+}
+
+/* One tick in half a million reads is slow, and moves. */
+static void a_slow_clock_is_a_clock(void **state) {
+  (void)state;
+  clock_step_ns = 0;
+  clock_reads_a_tick = 1u << 19;
+  OK(spate_clock_check());
+  clock_reads_a_tick = 1u << 21;
+  GIVES(SPATE_E_CLOCK, spate_clock_check());
+  clock_reads_a_tick = 0;
+  clock_step_ns = 100;
+}
+
+/* A rate below 1000 a second: a checkpoint's period is not nothing. */
+static void a_coarse_clock_has_periods(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_recorder_config config = {.checkpoint_ms = 500};
+
+  OK(spate_recorder_close(&world->recorder));
+  clock_hz = 100;
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  assert_int_equal(world->recorder.period_ticks, 50);
+  clock_hz = 1000000000;
+  close_world(world);
+}
+
+/* A counter of 32 bits that wraps, or one that somebody sets: said once for each time, and the clip goes on. */
+static void a_clock_that_goes_back_is_said(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(world, source, 20);
+  clock_ns -= 50000;
+  GIVES(SPATE_E_CLOCK, spate_recorder_work(&world->recorder));
+  OK(spate_recorder_work(&world->recorder));
+  stream_pieces(world, source, 20);
+  drain(world, source);
+  uint64_t durable_bytes = source->stream.counters.durable_bytes;
+  clock_ns += 600 * UINT64_C(1000000); /* the period counts from the new time */
+  for (int i = 0; i < 100; i++)
+    work(world);
+  assert_true(source->stream.counters.durable_bytes > durable_bytes || durable_bytes == source->sent_bytes);
+  clock_ns -= 400 * UINT64_C(1000000); /* seen only while the clip is being closed */
+  GIVES(SPATE_E_CLOCK, spate_recorder_finish(&world->recorder));
+  file_holds(world, "A.RAW", source->sent, source->sent_bytes);
+  close_world(world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_clock_is_proved_when_a_recorder_opens),
+      cmocka_unit_test(a_slow_clock_is_a_clock),
+      cmocka_unit_test(a_coarse_clock_has_periods),
+      cmocka_unit_test(a_clock_that_goes_back_is_said),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

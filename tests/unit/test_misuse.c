@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program may get wrong is answered with an error: it never hangs, and nothing that is open is harmed. */
+#include "recorder_fixture.h"
+
+/* What lies in memory before an object is opened. */
+#define GARBAGE 0xa7
+
+static struct spate_stream_config config_of(struct world *world, unsigned number) {
+  struct source *source = &world->sources[number];
+  static uint8_t memory[STREAMS][SPATE_PAGE_BYTES] __attribute__((aligned(4096)));
+  static uint64_t pages[STREAMS][1];
+
+  source->region = (struct spate_region){
+      .start = memory[number], .bytes = SPATE_PAGE_BYTES, .pages = pages[number], .pages_dma = 4096};
+  return (struct spate_stream_config){
+      .region = &source->region, .pieces = source->pieces, .piece_count = PIECES, .cpu_filled = true};
+}
+
+static void end_world(struct world *world) {
+  for (unsigned i = 0; i < STREAMS; i++)
+    world->sources[i].region.pages = NULL;
+  close_world(world);
+}
+
+static void a_stream_is_opened_once(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_stream_config config = config_of(world, 0);
+  struct spate_stream *stream = &world->sources[0].stream;
+
+  memset(stream, GARBAGE, sizeof *stream);
+  OK(spate_stream_open(&world->recorder, stream, &config));
+  OK(spate_stream_arm(stream, "A.RAW", MIB));
+  OK(spate_stream_push(stream, 0, 4096));
+  GIVES(SPATE_E_OPEN, spate_stream_open(&world->recorder, stream, &config));
+  OK(spate_recorder_finish(&world->recorder));
+  assert_int_equal(file_bytes(world, "A.RAW"), 4096);
+  end_world(world);
+}
+
+/* The ring of one stream, all of it or a part, is not another's. */
+static void pieces_are_one_streams(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_stream_config first = config_of(world, 0);
+  struct spate_stream_config second = config_of(world, 1);
+
+  OK(spate_stream_open(&world->recorder, &world->sources[0].stream, &first));
+  second.pieces = first.pieces;
+  GIVES(SPATE_E_OPEN, spate_stream_open(&world->recorder, &world->sources[1].stream, &second));
+  second.pieces = first.pieces + PIECES - 1;
+  GIVES(SPATE_E_OPEN, spate_stream_open(&world->recorder, &world->sources[1].stream, &second));
+  second.pieces = world->sources[1].pieces;
+  OK(spate_stream_open(&world->recorder, &world->sources[1].stream, &second));
+  for (unsigned i = 0; i < 2; i++) {
+    OK(spate_stream_arm(&world->sources[i].stream, i == 0 ? "A.RAW" : "B.RAW", MIB));
+    OK(spate_stream_push(&world->sources[i].stream, 0, 4096));
+  }
+  OK(spate_recorder_finish(&world->recorder));
+  end_world(world);
+}
+
+static void a_drive_has_one_recorder(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_recorder other;
+  struct spate_recorder_config config = {.checkpoint_ms = 100};
+
+  memset(&other, GARBAGE, sizeof other);
+  GIVES(SPATE_E_OPEN, spate_recorder_open(&other, &world->volume, &config));
+  GIVES(SPATE_E_OPEN, spate_recorder_open(&world->recorder, &world->volume, &config));
+  OK(spate_recorder_close(&world->recorder));
+  OK(spate_recorder_open(&other, &world->volume, &config));
+  OK(spate_recorder_close(&other));
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  end_world(world);
+}
+
+static void a_volume_is_mounted_once(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  static struct spate_exfat other;
+  struct spate_exfat_config config = world->config;
+
+  memset(&other, GARBAGE, sizeof other);
+  GIVES(SPATE_E_OPEN, spate_exfat_mount(&other, &config, NULL));
+  GIVES(SPATE_E_OPEN, spate_exfat_mount(&world->volume, &config, NULL));
+  config.first_lba = config.blocks - 64; /* no volume, and within the one that is mounted */
+  config.blocks = 64;
+  GIVES(SPATE_E_OPEN, spate_exfat_mount(&other, &config, NULL));
+  OK(spate_exfat_mkdir(&world->volume, "still there"));
+  end_world(world);
+}
+
+/* Several volumes on one drive, as many as there is memory for; a mount that failed holds nothing. */
+static void volumes_beside_each_other(void **state) {
+  (void)state;
+  static struct spate_exfat volumes[SPATE_BLOCK_USERS_MAX + 1];
+  static _Alignas(4096) uint8_t caches[SPATE_BLOCK_USERS_MAX + 1][8 * 512];
+  static _Alignas(4096) uint8_t bitmaps[SPATE_BLOCK_USERS_MAX + 1][4096];
+  struct spate_exfat_config configs[SPATE_BLOCK_USERS_MAX + 1];
+  struct ram_block ram;
+
+  ram_block_open(&ram, 5 * 16 * MIB / 512, 512);
+  for (unsigned i = 0; i <= SPATE_BLOCK_USERS_MAX; i++) {
+    struct spate_exfat_format format = {.serial = i, .cluster_bytes = 1u << 20};
+    configs[i] = (struct spate_exfat_config){.block = &ram.block,
+                                             .first_lba = i * 16 * MIB / 512,
+                                             .blocks = 16 * MIB / 512,
+                                             .cache = caches[i],
+                                             .cache_bytes = sizeof caches[i],
+                                             .bitmap = bitmaps[i],
+                                             .bitmap_bytes = sizeof bitmaps[i]};
+    GIVES(SPATE_E_NOT_EXFAT, spate_exfat_mount(&volumes[i], &configs[i], NULL));
+    OK(spate_exfat_format(&configs[i], &format));
+  }
+  for (unsigned i = 0; i < SPATE_BLOCK_USERS_MAX; i++)
+    OK(spate_exfat_mount(&volumes[i], &configs[i], NULL));
+  GIVES(SPATE_E_FULL, spate_exfat_mount(&volumes[SPATE_BLOCK_USERS_MAX], &configs[SPATE_BLOCK_USERS_MAX], NULL));
+  OK(spate_exfat_unmount(&volumes[1]));
+  OK(spate_exfat_mount(&volumes[SPATE_BLOCK_USERS_MAX], &configs[SPATE_BLOCK_USERS_MAX], NULL));
+  ram_block_close(&ram);
+}
+
+static void a_recorder_needs_a_mounted_volume(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  static struct spate_exfat never;
+  static struct spate_exfat_config nothing;
+  struct spate_recorder_config config = {.checkpoint_ms = 100};
+
+  OK(spate_recorder_close(&world->recorder));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_recorder_open(&world->recorder, &never, &config));
+  nothing = world->config;
+  nothing.blocks = 10;
+  GIVES(SPATE_E_INVALID, spate_exfat_mount(&never, &nothing, NULL));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_recorder_open(&world->recorder, &never, &config));
+  OK(spate_exfat_unmount(&world->volume));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_recorder_open(&world->recorder, &world->volume, &config));
+  OK(spate_exfat_mount(&world->volume, &world->config, NULL));
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  end_world(world);
+}
+
+/* With a clip open, or one that cannot be closed, the volume is left as a power cut would leave it. */
+static void an_abandoned_volume_is_mounted_again(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_exfat_clip clip;
+  struct spate_exfat_mounted found;
+
+  OK(spate_exfat_arm(&world->volume, &clip, "A.RAW", MIB));
+  GIVES(SPATE_E_IN_USE, spate_exfat_unmount(&world->volume));
+  spate_exfat_abandon(&world->volume);
+  assert_null(world->ram.block.while_waiting);
+  OK(spate_exfat_mount(&world->volume, &world->config, &found));
+  assert_int_equal(found.reclaimed_bytes, MIB);
+  struct spate_recorder_config config = {.checkpoint_ms = 100};
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  end_world(world);
+}
+
+static void a_clip_needs_a_name(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_stream_config config = config_of(world, 0);
+  struct spate_stream *stream = &world->sources[0].stream;
+
+  OK(spate_stream_open(&world->recorder, stream, &config));
+  GIVES(SPATE_E_INVALID, spate_stream_arm(stream, NULL, MIB));
+  GIVES(SPATE_E_NAME, spate_stream_arm(stream, "", MIB));
+  GIVES(SPATE_E_NAME, spate_stream_arm(stream, "/", 0));
+  GIVES(SPATE_E_NAME, spate_exfat_mkdir(&world->volume, ""));
+  OK(spate_exfat_mkdir(&world->volume, "d"));
+  GIVES(SPATE_E_NAME, spate_exfat_rename(&world->volume, "d", ""));
+  OK(spate_stream_arm(stream, "A.RAW", MIB));
+  OK(spate_recorder_finish(&world->recorder));
+  end_world(world);
+}
+
+/* Memory of zeros, as a program's static objects are before it has opened them. */
+static void a_stream_needs_an_open_recorder(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  static struct spate_recorder never;
+  struct spate_stream_config config = config_of(world, 0);
+
+  GIVES(SPATE_E_STATE, spate_stream_open(&never, &world->sources[0].stream, &config));
+  end_world(world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_stream_is_opened_once),
+      cmocka_unit_test(pieces_are_one_streams),
+      cmocka_unit_test(a_drive_has_one_recorder),
+      cmocka_unit_test(a_volume_is_mounted_once),
+      cmocka_unit_test(volumes_beside_each_other),
+      cmocka_unit_test(a_recorder_needs_a_mounted_volume),
+      cmocka_unit_test(an_abandoned_volume_is_mounted_again),
+      cmocka_unit_test(a_clip_needs_a_name),
+      cmocka_unit_test(a_stream_needs_an_open_recorder),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the next file of a stream is called, and what is said when it cannot be called anything. */
+#include "recorder_fixture.h"
+
+static void take_name(struct world *world, const char *path) {
+  struct spate_exfat_clip clip;
+  OK(spate_exfat_arm(&world->volume, &clip, path, 1));
+  OK(spate_exfat_close(&clip, 0));
+}
+
+static void record_on(struct world *world, struct source *source, uint32_t pieces) {
+  stream_pieces(world, source, pieces);
+  OK(spate_recorder_finish(&world->recorder));
+}
+
+/* As many files as an earlier recording of that name left. */
+static void names_that_are_taken_are_passed_over(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  char path[32];
+
+  for (unsigned i = 2; i <= 1003; i++) {
+    (void)snprintf(path, sizeof path, "A_%04u.RAW", i);
+    take_name(world, path);
+  }
+  open_source(world, source, 3, false, 2 * MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
+  record_on(world, source, 100);
+  assert_int_equal(file_bytes(world, "A_1004.RAW"), 2 * MIB);
+  assert_int_equal(file_bytes(world, "A_1005.RAW"), 2 * MIB);
+  assert_int_equal(file_bytes(world, "A_1003.RAW"), 0);
+  assert_int_equal(world->events[SPATE_EVENT_ERROR], 0);
+  close_world(world);
+}
+
+static void parts_have_as_many_digits_as_they_need(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 2 * MIB);
+  OK(spate_stream_arm(&source->stream, "d.1", 2 * MIB));
+  source->stream.part = 9998;
+  record_on(world, source, 100);
+  assert_int_equal(file_bytes(world, "d_9999.1"), 2 * MIB);
+  assert_int_equal(file_bytes(world, "d_10000.1"), 2 * MIB);
+  close_world(world);
+}
+
+static bool stamp(void *context, struct spate_stream *stream, uint32_t part, char *path) {
+  assert_non_null(context);
+  assert_int_equal(stream->config.next_bytes, 2 * MIB);
+  (void)snprintf(path, SPATE_RECORDER_PATH_BYTES_MAX, "camera %u", part);
+  return part <= 5;
+}
+
+/* The program names its files itself, and one of its names is taken. Then it has no more, and push says so. */
+static void a_program_names_its_files(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  enum spate_error error = SPATE_OK;
+
+  take_name(world, "camera 3");
+  open_source(world, source, 3, false, 2 * MIB);
+  source->stream.config.next_path = stamp;
+  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
+  while (error == SPATE_OK || error == SPATE_E_FULL) {
+    error = push(source, PIECE);
+    work(world);
+  }
+  assert_int_equal(error, SPATE_E_NAMES);
+  assert_int_equal(source->sent_bytes, 8 * MIB);
+  assert_int_equal(world->events[SPATE_EVENT_ERROR], 1);
+  assert_int_equal(world->values[SPATE_EVENT_ERROR], SPATE_E_NAMES);
+  GIVES(SPATE_E_NAMES, spate_recorder_finish(&world->recorder));
+  assert_int_equal(file_bytes(world, "camera 2"), 2 * MIB);
+  assert_int_equal(file_bytes(world, "camera 4"), 2 * MIB);
+  assert_int_equal(file_bytes(world, "camera 5"), 2 * MIB);
+  close_world(world);
+}
+
+static bool always_the_same(void *context, struct spate_stream *stream, uint32_t part, char *path) {
+  (void)context;
+  (void)stream;
+  (void)part;
+  memcpy(path, "A.RAW", 6);
+  return true;
+}
+
+static void a_name_that_stays_taken_ends_it(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, MIB);
+  source->stream.config.next_path = always_the_same;
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  stream_pieces(world, source, 16);
+  GIVES(SPATE_E_NAMES, push(source, PIECE));
+  GIVES(SPATE_E_NAMES, spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
+/* Without a next file: the clip is full, and the volume is not. */
+static void a_full_reservation_is_no_full_volume(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  stream_pieces(world, source, 16);
+  GIVES(SPATE_E_RESERVATION, push(source, PIECE));
+  OK(spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
+/* A file that was armed ahead and not used is deleted: no file of 0 bytes was closed. */
+static void an_unused_file_is_said_to_be_deleted(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  record_on(world, source, 12); /* the next is armed by now */
+  assert_int_equal(world->events[SPATE_EVENT_CLIP_CLOSED], 1);
+  assert_int_equal(world->events[SPATE_EVENT_CLIP_DISCARDED], 1);
+  close_world(world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_that_are_taken_are_passed_over),
+      cmocka_unit_test(parts_have_as_many_digits_as_they_need),
+      cmocka_unit_test(a_program_names_its_files),
+      cmocka_unit_test(a_name_that_stays_taken_ends_it),
+      cmocka_unit_test(a_full_reservation_is_no_full_volume),
+      cmocka_unit_test(an_unused_file_is_said_to_be_deleted),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
