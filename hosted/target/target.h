@@ -83,6 +83,10 @@ bool target_is_path(const char *name);
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes);
 /* Make the members an array, whose block is there then. Errors: those of spate_stripe_create(). */
 SPATE_MUST_CHECK enum spate_error target_make_stripe(struct target *target, bool erase);
+/* May somebody be writing to it just now, be it to one member of several? True, with a sentence without its subject
+ * (in_use.h). A drive under the library's own driver has one user only, who has it or is refused. */
+bool target_in_use(const char *name, char *why, size_t why_bytes);
+#define TARGET_WHY_BYTES 512u
 /* Does the kernel want a drive back? The sooner it is closed, the better: somebody waits. */
 bool target_removal_asked(const struct target *target);
 /* Has the kernel removed the device, or that of a member? Requests fail then with EIO, as on a medium that failed. */

@@ -395,6 +395,26 @@ def test_verify_reads_what_the_sensor_lost(tmp_path):
     assert "by the source's own count" in spate("verify", image, "run", status=LOST).stdout
 
 
+def test_a_volume_in_use_is_not_called_damaged(image):
+    stripe = f"stripe:{image},{image}"
+    with subprocess.Popen([SPATE, "record", image, "run", "--from", "synthetic", "--rate", "10MB/s", "--progress", "json"],
+                          stderr=subprocess.PIPE) as recorder:
+        try:
+            recorder.stderr.readline()  # a second of it is recorded
+            told = answer("info", image)
+            assert told["in_use"] and told["in_use_because"] == "is written to by another spate"
+            said = spate("info", image).stdout
+            assert "in use just now" in said and "not closed properly" not in said and "power cut" not in said
+            said = spate("check", image).stdout
+            assert "in use just now: it is written to by another spate" in said
+            assert answer("check", image)["in_use"] and "in use just now" in spate("check", stripe).stdout
+        finally:
+            recorder.send_signal(signal.SIGINT)
+    assert not answer("info", image)["in_use"] and "clean" in spate("info", image).stdout
+    checked = answer("check", image)
+    assert (checked["files"], checked["bad"], checked["in_use"]) == (1, 0, False)
+
+
 # ---- reliability ----
 
 

@@ -164,6 +164,10 @@ def test_partitions_and_namespaces_of_a_drive_in_a_machine(make_image, tmp_path)
       mount -t exfat /dev/nvme0n1p2 /mnt
       dd if=/dev/urandom of=/mnt/theirs bs=1M count=7 2>/dev/null
       check theirs sha256sum /mnt/theirs
+      for target in /dev/nvme0n1p2 /dev/nvme0n1; do
+        check mounted-info-$(basename $target) spate info $target
+        check mounted-check-$(basename $target) spate check $target
+      done
       umount /mnt
       check record spate record vfio:{VFIO}/n1p2 run --from synthetic --size 40MB --bind
       spate extract vfio:{VFIO}/n1p2 theirs - --bind --progress none > /tmp/theirs
@@ -182,6 +186,11 @@ def test_partitions_and_namespaces_of_a_drive_in_a_machine(make_image, tmp_path)
     """, {"rec": drive}, tmp_path, iommu=True, options=options)
     good(said, "device", "record", "verify", "format-second", "record-second", "verify-second", "first-stays", "type")
     assert "Windows will not show" in said["type"].text and "Windows" not in said["device"].text
+    for disk, what in ("nvme0n1p2", "it is mounted on /mnt"), ("nvme0n1", "has a partition /dev/nvme0n1p2 that is mounted"):
+        for command in "info", "check":
+            told = said[f"mounted-{command}-{disk}"]
+            assert told.status == 0 and "in use just now" in told.text and what in told.text, told
+            assert "not closed properly" not in told.text
     assert said["theirs"].text.split()[0] == said["theirs-read"].text.split()[0]
     assert said["third"].status == FAILED and "no active namespace 3" in said["third"].text
     assert judged(drive, tmp_path, *SECOND) >= {"run", "theirs"}
