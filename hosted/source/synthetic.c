@@ -28,11 +28,20 @@ static void paint(struct source *source) {
   }
 }
 
+/* TAI, which does not repeat a second: the clock that PTP sets. Without PTP it is the machine's own. */
+static uint64_t time_ns(void) {
+  struct timespec time;
+
+  if (clock_gettime(CLOCK_TAI, &time) != 0) return 0;
+  return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
 static void make(struct source *source, uint8_t *slot, uint64_t count, uint32_t bytes) {
   const uint64_t number = atomic_load(&source->filled);
 
   memcpy(slot + SPATE_CHUNK_HEADER_BYTES, &count, sizeof count);
   spate_chunk_seal_counted(slot, source->config.stream, number, bytes, count - number);
+  spate_chunk_stamp(slot, time_ns());
   source_publish(source, bytes);
 }
 

@@ -5,7 +5,15 @@
 
 #define MAGIC "SPATECHK"
 
-enum { AT_STREAM = 8, AT_NUMBER = 24, AT_BYTES = 32, AT_DATA_CRC = 36, AT_LOST = 40, AT_CRC = 60 };
+enum {
+  AT_STREAM = 8,
+  AT_NUMBER = 24,
+  AT_BYTES = 32,
+  AT_DATA_CRC = 36,
+  AT_LOST = 40,
+  AT_TIME = 48,
+  AT_CRC = 60,
+};
 
 void spate_chunk_seal(void *piece, const uint8_t stream[16], uint64_t number, uint32_t bytes) {
   spate_chunk_seal_counted(piece, stream, number, bytes, 0);
@@ -26,6 +34,13 @@ void spate_chunk_seal_counted(void *piece, const uint8_t stream[16], uint64_t nu
   spate_put32(header + AT_CRC, spate_crc32c(0, header, AT_CRC));
 }
 
+void spate_chunk_stamp(void *piece, uint64_t time_ns) {
+  uint8_t *header = piece;
+
+  spate_put64(header + AT_TIME, time_ns);
+  spate_put32(header + AT_CRC, spate_crc32c(0, header, AT_CRC));
+}
+
 bool spate_chunk_header_get(const void *from, struct spate_chunk_header *header) {
   const uint8_t *raw = from;
 
@@ -36,5 +51,6 @@ bool spate_chunk_header_get(const void *from, struct spate_chunk_header *header)
   header->bytes = spate_get32(raw + AT_BYTES);
   header->data_crc = spate_get32(raw + AT_DATA_CRC);
   header->lost_pieces = spate_get64(raw + AT_LOST);
+  header->time_ns = spate_get64(raw + AT_TIME);
   return header->bytes >= SPATE_CHUNK_HEADER_BYTES;
 }

@@ -313,7 +313,7 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
       umount /mnt
       spate extract vfio:{OURS} run.raw - --progress none > /tmp/run
       check ours sha256sum /tmp/run
-      spate release {OURS}; settle
+      spate release {OURS}
       has driver {OURS}
     """, {}, tmp_path, iommu=True, options=two_controllers(drive))
     for name in ("bind", "format", "erase"):

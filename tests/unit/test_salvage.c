@@ -381,9 +381,26 @@ static void crc32c_is_castagnolis(void **state) {
   assert_int_equal(spate_crc32c(spate_crc32c(0, bytes, 5), bytes + 5, 27), 0x62a8ab43);
 }
 
+static void a_chunk_keeps_the_time_it_is_given(void **state) {
+  uint8_t piece[CHUNK] = {1};
+  struct spate_chunk_header header;
+
+  spate_chunk_seal(piece, identity, 7, sizeof piece);
+  assert_true(spate_chunk_header_get(piece, &header));
+  assert_int_equal(header.time_ns, 0);
+  spate_chunk_stamp(piece, UINT64_C(0x0123456789abcdef));
+  assert_true(spate_chunk_header_get(piece, &header)); /* the header's own CRC covers the time */
+  assert_int_equal(header.time_ns, UINT64_C(0x0123456789abcdef));
+  assert_int_equal(header.number, 7);
+  piece[48] ^= 1;
+  assert_false(spate_chunk_header_get(piece, &header));
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(up_to_the_first_gap),
+      cmocka_unit_test(a_chunk_keeps_the_time_it_is_given),
       cmocka_unit_test(before_the_first_checkpoint),
       cmocka_unit_test(a_short_last_chunk_ends_the_clip),
       cmocka_unit_test(a_published_short_chunk_is_the_end),
