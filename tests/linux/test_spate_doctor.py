@@ -438,7 +438,7 @@ def extra_drive(tmp_path, serial, words="", options=""):
 
 
 def test_what_drives_say_of_themselves(drive, tmp_path):
-    """One without a namespace, one with metadata beside its blocks, one that is ill, and one that cannot be read beyond 64 MiB."""
+    """Without a namespace, with metadata beside its blocks, with critical warnings, and not to be read beyond 64 MiB."""
     rule = tmp_path / "rule"
     rule.write_text('[inject-error]\nevent = "read_aio"\nerrno = "5"\nsector = "131072"\n')
     options = [
