@@ -30,7 +30,7 @@ static uint32_t corrected(const struct spate_doctor_errors *errors) {
 static uint32_t uncorrected(const struct spate_doctor_errors *errors) {
   const bool refused = errors->uncorrectable & UNSUPPORTED_REQUEST || errors->device_status & STATUS_UNSUPPORTED;
 
-  if ((errors->uncorrectable & ~UNSUPPORTED_REQUEST) != 0) return errors->uncorrectable & ~UNSUPPORTED_REQUEST;
+  if (errors->uncorrectable != 0) return errors->uncorrectable & ~UNSUPPORTED_REQUEST;
   return errors->device_status & (refused ? STATUS_FATAL : STATUS_FATAL | STATUS_NOT_FATAL) ? ERROR_KIND_UNKNOWN : 0;
 }
 

@@ -5,7 +5,6 @@
 
 #define HEADER_BYTES       64u
 #define CAPABILITIES_BYTES 256u
-#define ALL_BYTES          4096u
 #define WINDOW_GRAIN       UINT64_C(0x100000) /* of a bridge's windows */
 #define PAYLOAD_CODE_MAX   5u                 /* 4096 bytes; 6 and 7 are reserved */
 
@@ -136,5 +135,5 @@ void spate_doctor_function_read(struct spate_doctor_function *function, struct s
   if (function->silent || space->bytes < CAPABILITIES_BYTES) return;
   read_express(function, space);
   read_power(function, space);
-  if (space->bytes >= ALL_BYTES && function->kind != SPATE_DOCTOR_KIND_UNKNOWN) read_errors(function, space);
+  read_errors(function, space);
 }

@@ -51,7 +51,7 @@ static void judge_buses(struct spate_doctor *doctor, const struct spate_doctor_f
                         const struct spate_doctor_function *below) {
   const uint8_t first = bridge->secondary_bus, last = bridge->subordinate_bus;
 
-  if (first > bridge->address.bus && last >= first && below->address.bus == first) return;
+  if (below->address.bus == first && last >= first) return;
   spate_doctor_report(doctor, &(struct spate_doctor_finding){.code = SPATE_DOCTOR_BUS_NUMBERS,
                                                              .function = bridge,
                                                              .numbers = {first, last, below->address.bus}});
@@ -86,7 +86,7 @@ void doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_
 void spate_doctor_judge_path(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                              bool in_use) {
   for (unsigned i = 0; i < count; i++) {
-    doctor_judge_link(doctor, path, count, i);
+    doctor_judge_link(doctor, path, i);
     doctor_judge_header(doctor, path, count, i, in_use);
   }
   doctor_judge_payload(doctor, path, count);

@@ -32,7 +32,6 @@ unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate
   unsigned index = count - 1u;
   read_function(host, device->address, &path[index]);
   path[index].bar0_bytes = device->bar0_bytes;
-  if (device->bar0 == 0) path[index].bar0 = 0; /* it has no place, whatever the register holds */
   for (uint8_t above = device->saved.above; above > 0; above = host->bridges[above - 1u].above)
     read_function(host, host->bridges[above - 1u].at, &path[--index]);
   return count;

@@ -28,8 +28,7 @@ const struct doctor_text *doctor_text_of(enum spate_doctor_code code);
 void doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                          unsigned index, bool in_use);
 /* links.c: the link above the function at `index`, and its payload sizes. */
-void doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
-                       unsigned index);
+void doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index);
 void doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count);
 
 #endif

@@ -52,13 +52,11 @@ static bool judge_down(struct spate_doctor *doctor, const struct spate_doctor_fu
   return true;
 }
 
-void doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
-                       unsigned index) {
+void doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index) {
   const struct spate_doctor_function *function = &path[index];
 
-  (void)count;
   if (!link_above(path, index)) return;
-  if (judge_down(doctor, &path[index - 1u]) || function->silent) return;
+  if (judge_down(doctor, &path[index - 1u])) return;
   judge_speed(doctor, &path[index - 1u], function);
   if (function->aspm != 0) report(doctor, SPATE_DOCTOR_ASPM_ON, function, function->aspm, 0);
 }

@@ -426,3 +426,77 @@ def test_a_machine_that_pci_cannot_be_used_on(drive, tmp_path):
     assert "NOT_COHERENT" in pages and "HUGE_PAGES_MISSING" not in pages
     assert {"IOMMU_NONE", "NOT_COHERENT"} <= set(vfio)
     assert {said[name].status for name in said} == {FOUND}
+
+
+def extra_drive(tmp_path, serial, words="", options=""):
+    """The emulator's options for one more drive, on the first bus."""
+    image = tmp_path / f"{serial}.img"
+    with open(image, "wb") as file:
+        file.truncate(1 << 30)
+    disk = f"if=none,id=disk-{serial},format=raw,cache=unsafe,rerror=report,file={options}{image}"
+    return ["-drive", disk, "-device", f"nvme,id=nvme-{serial},serial={serial}" + (f",{words}" if words else "")]
+
+
+def test_what_drives_say_of_themselves(drive, tmp_path):
+    """Without a namespace, with metadata beside its blocks, with critical warnings, and not to be read beyond 64 MiB."""
+    rule = tmp_path / "rule"
+    rule.write_text('[inject-error]\nevent = "read_aio"\nerrno = "5"\nsector = "131072"\n')
+    options = [
+        "-device", "nvme,serial=empty",
+        *extra_drive(tmp_path, "meta"), "-device", "nvme-ns,drive=disk-meta,bus=nvme-meta,ms=8",
+        *extra_drive(tmp_path, "ill", "drive=disk-ill,smart_critical_warning=29"),
+        *extra_drive(tmp_path, "bad", "drive=disk-bad", f"blkdebug:{rule}:"),
+    ]
+    said = guest("""
+      check all spate doctor --output-format=json
+    """, {"rec": drive}, tmp_path, options=options)
+    assert said["all"].status == FOUND
+    _, answer = findings(said, "all")
+    serious = {}
+    for checkup in answer["checkups"]:
+        serious[checkup["serial"]] = {finding["code"]: finding for finding in checkup["findings"]
+                                      if finding["severity"] in ("warning", "error")}
+    assert {serial: set(found) for serial, found in serious.items()} == {
+        "rec": set(),
+        "empty": {"NO_NAMESPACE"},
+        "meta": {"NAMESPACE_METADATA"},
+        "ill": {"SPARE_LOW", "UNRELIABLE", "READ_ONLY", "BACKUP_FAILED"},
+        "bad": {"TRANSFER_FAILED"},
+    }
+    assert "after 64 MiB: " in serious["bad"]["TRANSFER_FAILED"]["problem"]
+
+
+def test_errors_that_a_transfer_provokes_are_told_from_older_ones(drive, tmp_path):
+    """The kernel's counter of the port is replaced by a file that changes once the doctor reads from the drive."""
+    counter = f"/sys/bus/pci/devices/{PORT}/aer_dev_correctable"
+    said = guest(f"""
+      printf 'RxErr 1\\nTOTAL_ERR_COR 1\\n' > /tmp/counter
+      mount --bind /tmp/counter {counter}
+      reads() {{ set -- $(cat /sys/block/nvme0n1/stat); echo $3; }}
+      start=$(reads)
+      (while [ $(($(reads) - start)) -lt 2048 ]; do sleep 0.01; done; printf 'RxErr 4\\nTOTAL_ERR_COR 4\\n' > /tmp/counter) &
+      check during spate doctor {VFIO} --output-format=json
+      wait
+      check after spate doctor {VFIO} --output-format=json
+    """, {"rec": drive}, tmp_path, iommu=True)
+    during, after = findings(said, "during")[0], findings(said, "after")[0]
+    assert said["during"].status == FOUND and said["after"].status == 0
+    assert "1 at least" in during["CORRECTED_BEFORE"]["problem"] and "3 at least" in during["CORRECTED_DURING"]["problem"]
+    assert during["CORRECTED_DURING"]["at"] == PORT
+    assert "4 at least" in after["CORRECTED_BEFORE"]["problem"] and "CORRECTED_DURING" not in after
+
+
+def test_a_user_who_is_not_root_learns_what_was_not_done(drive, tmp_path):
+    said = guest(f"""
+      mkdir -p /etc; echo 'user:x:1000:1000::/:/bin/sh' > /etc/passwd; echo 'user:x:1000:' > /etc/group
+      ulimit -l 8192
+      check user su user -c 'spate doctor {VFIO} --output-format=json'
+      check vfio su user -c 'spate doctor vfio:{VFIO} --output-format=json'
+    """, {"rec": drive}, tmp_path, iommu=True)
+    found, answer = findings(said, "user")
+    assert said["user"].status == 0, found
+    assert set(found) == {"UNDONE_CONFIGURATION", "UNDONE_DRIVE", "UNDONE_TRANSFER"}, found
+    assert "64 bytes" in found["UNDONE_CONFIGURATION"]["problem"]
+    assert "only root may ask" in found["UNDONE_DRIVE"]["problem"] and "Permission denied" in found["UNDONE_TRANSFER"]["problem"]
+    assert answer["checkups"][0]["path"][1]["link_gt_per_s"] == 2.5
+    assert "8 MiB" in findings(said, "vfio")[0]["MEMORY_LOCK_SMALL"]["problem"]

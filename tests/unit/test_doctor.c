@@ -332,6 +332,9 @@ static void a_drive_without_a_driver_need_not_work(void **state) {
   facts.in_use = false;
   (void)judge(&facts, &heard);
   assert_int_equal(heard.count, 0);
+  facts.registers.status = 8; /* shut down, as a driver leaves it */
+  (void)judge(&facts, &heard);
+  assert_int_equal(heard.count, 0);
 }
 
 static void a_port_without_a_device_is_judged_alone(void **state) {
@@ -369,6 +372,20 @@ static void a_window_above_4_gib_reaches_a_bar_there(void **state) {
   (void)judge(&facts, &heard);
   assert_int_equal(heard.count, 0);
   facts.bar0_bytes = 0x100001; /* one byte more than there is */
+  (void)judge(&facts, &heard);
+  assert_int_equal(heard.count, 1);
+  assert_int_equal(heard.findings[0].code, SPATE_DOCTOR_BAR_OUTSIDE_WINDOW);
+}
+
+/* Its registers are zeros, and it passes nothing on below 1 MiB. */
+static void a_bridge_without_a_prefetchable_window_has_none(void **state) {
+  (void)state;
+  static struct facts facts;
+  struct heard heard;
+
+  fill(&facts);
+  set(&facts, DRIVE, 0x10, 0xfffffff0, 0x80000);
+  memcpy(facts.config_after, facts.config, sizeof facts.config);
   (void)judge(&facts, &heard);
   assert_int_equal(heard.count, 1);
   assert_int_equal(heard.findings[0].code, SPATE_DOCTOR_BAR_OUTSIDE_WINDOW);
@@ -432,7 +449,7 @@ static void inside_a_switch_there_is_no_link(void **state) {
 static void what_is_not_known_is_not_judged(void **state) {
   (void)state;
   static struct facts facts;
-  static const unsigned sizes[] = {0, 32, 64, 256};
+  static const unsigned sizes[] = {0, 32, 64, EXPRESS + 8, 256};
   struct heard heard;
 
   for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -565,6 +582,7 @@ int main(void) {
       cmocka_unit_test(a_drive_without_a_driver_need_not_work),
       cmocka_unit_test(a_port_without_a_device_is_judged_alone),
       cmocka_unit_test(a_window_above_4_gib_reaches_a_bar_there),
+      cmocka_unit_test(a_bridge_without_a_prefetchable_window_has_none),
       cmocka_unit_test(what_was_there_before_a_transfer_is_no_news),
       cmocka_unit_test(a_fatal_error_beside_a_refused_request_is_news),
       cmocka_unit_test(inside_a_switch_there_is_no_link),
