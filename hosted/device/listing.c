@@ -11,10 +11,11 @@
 enum { ID = 0x00, STATUS = 0x04, CLASS = 0x08, CAPABILITIES = 0x34 };
 enum { EXPRESS_DEVICE_CONTROL = 0x08, EXPRESS_LINK_CAPABILITIES = 0x0c, EXPRESS_LINK_STATUS = 0x10 };
 
-#define CAPABILITY_EXPRESS 0x10u
-#define CAPABILITIES_MAX   48u /* that fit in the 192 bytes which they share */
-#define HAS_CAPABILITIES   UINT32_C(0x00100000)
-#define ALL_ONES           UINT32_C(0xffffffff)
+#define CAPABILITY_EXPRESS  0x10u
+#define CAPABILITIES_MAX    48u /* that fit in the 192 bytes which they share */
+#define INTEGRATED_ENDPOINT 0x9u
+#define HAS_CAPABILITIES    UINT32_C(0x00100000)
+#define ALL_ONES            UINT32_C(0xffffffff)
 
 /* Configuration space in a file: VFIO's, at an offset, or sysfs's. */
 struct space {
@@ -62,10 +63,11 @@ static void read_express(const struct space *space, const char *address, struct 
 
   if (express == 0) return;
   const uint32_t control = read32(space, express + EXPRESS_DEVICE_CONTROL);
-  const uint32_t can = read32(space, express + EXPRESS_LINK_CAPABILITIES);
-  const uint32_t is = read32(space, express + EXPRESS_LINK_STATUS) >> 16;
   listed->payload_bytes = (uint16_t)(128u << (control >> 5 & 7u));
   listed->read_request_bytes = (uint16_t)(128u << (control >> 12 & 7u));
+  if ((read32(space, express) >> 20 & 0xfu) == INTEGRATED_ENDPOINT) return; /* it has no link */
+  const uint32_t can = read32(space, express + EXPRESS_LINK_CAPABILITIES);
+  const uint32_t is = read32(space, express + EXPRESS_LINK_STATUS) >> 16;
   listed->link.speed = (uint8_t)(is & 0xfu);
   listed->link.width = (uint8_t)(is >> 4 & 0x3fu);
   listed->link.speed_max = (uint8_t)(can & 0xfu);
