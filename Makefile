@@ -14,7 +14,7 @@ export MPLCONFIGDIR := $(CURDIR)/build/cache/matplotlib
 PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
-FIRMWARE := qemu-virt qemu-virt-a15 qemu-boston
+FIRMWARE := qemu-virt qemu-virt-size qemu-virt-a15 qemu-boston
 STATIC := linux-aarch64 linux-armv7 linux-x86-64
 TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 
@@ -174,16 +174,18 @@ generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and 
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py
 	@$(GATEWARE_PYTHON) tools/rtl/templates.py
 
-# The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port.
+# The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port; that
+# for AArch64 the programs of bench-linux.
 # string.c is compiled with an option that Clang does not have.
-lint: build-host-clang-asan build-linux-asan build-qemu-virt ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
+lint: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
+	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
 	@tools/run - cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim
+	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim bench/linux
 
 # A regular expression for this folder, whose name may have characters that mean something in one.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')
