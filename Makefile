@@ -101,7 +101,7 @@ test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware a
 test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)
 	@tools/fresh
 
-builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## What the tests need, but for the gateware (2 minutes)
+builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## What the tests need, but for the gateware (2 minutes)
 
 test-fuzz: build-fuzz ## Each fuzz target for 20 s
 	@ctest --preset fuzz --no-tests=error
@@ -112,7 +112,7 @@ test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
 
-test-system: build-host-gcc-asan build-host-release build-linux build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST))
 
 install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
@@ -198,16 +198,18 @@ generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and 
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py
 	@$(GATEWARE_PYTHON) tools/rtl/templates.py
 
-# The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port.
+# The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port; that
+# for AArch64 the programs of bench-linux.
 # string.c is compiled with an option that Clang does not have.
-lint: build-host-clang-asan build-linux-asan build-qemu-virt ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
+lint: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
+	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
 	@tools/run - cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim
+	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim bench/linux
 
 # A regular expression for this folder, whose name may have characters that mean something in one.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')

@@ -34,11 +34,12 @@ class Bench:
         print(f"bench  {len(self.figures)} figures in {path.relative_to(qemu.ROOT)}")
 
     def show(self) -> None:
+        width = max((len(figure["name"]) for figure in self.figures), default=0)
         for figure in self.figures:
             aim = "" if figure["aim_is"] == "none" else f"  aim: at {'most' if figure['aim_is'] == 'max' else 'least'} {figure['aim']:g}"
             peer = f"  {figure['peer']}: {figure['peer_value']:g}" if "peer" in figure else ""
             missed = "  MISSED" if self.missed(figure) else ""
-            print(f"  {figure['name']:<52} {figure['value']:>10g} {figure['unit']}{aim}{peer}{missed}")
+            print(f"  {figure['name']:<{width}} {figure['value']:>10g} {figure['unit']}{aim}{peer}{missed}")
 
 
 def die(step: str, why: str) -> None:

@@ -75,15 +75,16 @@ int main(int count, char **words) {
   const uint8_t *logic = strncmp(method, "m", 1) == 0 ? map_logic(step) : NULL;
   const int sent = strcmp(method, "sendfile") == 0 ? memfd_create("buffer", MFD_CLOEXEC) : -1;
   uint8_t *own = logic == NULL || copied ? aligned(step) : NULL;
+  const uint8_t *from = own != NULL ? own : logic;
 
   if (fd < 0) die(words[2]);
   if (sent >= 0) write_all(sent, own, step);
   for (uint64_t done = 0; done < total; done += step) {
-    if (copied) memcpy(own, logic, step);
+    if (copied && own != NULL && logic != NULL) memcpy(own, logic, step);
     if (sent >= 0)
       send_all(fd, sent, step);
     else
-      write_all(fd, own != NULL ? own : logic, step);
+      write_all(fd, from, step);
   }
   if (buffered && fsync(fd) != 0) die("fsync");
   return close(fd) == 0 ? 0 : 1;

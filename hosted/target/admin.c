@@ -303,7 +303,7 @@ bool admin_sanitize(struct target *target, enum spate_nvme_sanitize_action actio
     return error == SPATE_OK || explain_library(target, error, why);
   }
   struct nvme_admin_cmd command = {.opcode = OPCODE_SANITIZE, .cdw10 = spate_nvme_sanitize_dword10(action)};
-  const int result = kernel_call(target, &command);
+  const int result = kernel_call(target->name, &command);
   return result == 0 || explain_call(target->name, result, why);
 }
 
