@@ -14,6 +14,7 @@
 #define BURST_IO     (UINT32_C(32) << 10) /* the simulator and drives take these whole: a finer look */
 #define BURST_DEPTH  64u
 #define BURSTS       5u
+#define DRAIN_S      0.05 /* a drive that need not flush empties its buffer by itself */
 #define PROBE_BYTES  (UINT64_C(96) << 20)
 #define IDLE_FIRST_S 0.5
 #define IDLE_MOST_S  256.0
@@ -56,12 +57,13 @@ static double buffer_bytes(struct bench *bench, const struct calibrate_results *
 
   for (unsigned i = 0; i < BURSTS; i++) {
     bench_flush(bench);
+    bench_idle(bench, DRAIN_S);
     bench_run(bench, &burst, &curve);
     if (!calibrate_segments(&curve, results, 2, BURST_IO, &segments) || segments.count != 2) continue;
     const double fast = segments.segment[0].rate, slow = segments.segment[1].rate;
     if (slow < fast) found[count++] = segments.segment[1].first_bytes * (1 - slow / fast);
   }
-  return count == 0 ? (double)NAN : fit_median(found, count);
+  return count == 0 ? CALIBRATE_NONE : fit_median(found, count);
 }
 
 /* ---- refill ---- */
@@ -80,9 +82,9 @@ static struct bench_stream refill_write(const struct refill *refill, uint64_t by
 }
 
 /*
- * Bytes of the cache that came back in `seconds`; NAN: cannot be seen. Behind the edge as much is folded as the share
- * of the cache that came back (sim/media.c), which is too little for a line of its own. So the line of direct_rate
- * tells: it is late by what folding took.
+ * Bytes of the cache that came back in `seconds`; CALIBRATE_NONE: cannot be seen. Behind the edge as much is folded as
+ * the share of the cache that came back (sim/media.c), which is too little for a line of its own. So the line of
+ * direct_rate tells: it is late by what folding took.
  */
 static double regained(const struct refill *refill, double seconds) {
   const struct calibrate_results *results = refill->results;
@@ -94,13 +96,13 @@ static double regained(const struct refill *refill, double seconds) {
   bench_flush(refill->bench);
   bench_idle(refill->bench, seconds);
   bench_run(refill->bench, &stream, &curve);
-  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &segments)) return NAN;
+  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &segments)) return CALIBRATE_NONE;
   const struct fit_segment *last = &segments.segment[segments.count - 1u];
-  if (fabs(last->rate / results->direct_rate - 1) > 0.1) return NAN;
+  if (fabs(last->rate / results->direct_rate - 1) > 0.1) return CALIBRATE_NONE;
   const double bytes = (last->offset_s + buffer / last->rate) /
                        (1 / results->slc_rate + folded / results->fold_rate - (1 + folded) / last->rate);
   /* A whole cache says nothing of the rate, nor does one that hardly began. */
-  return bytes < 4 * buffer || bytes > 0.9 * results->slc_bytes ? (double)NAN : bytes;
+  return bytes < 4 * buffer || bytes > 0.9 * results->slc_bytes ? CALIBRATE_NONE : bytes;
 }
 
 /* Did anything come back at all? */

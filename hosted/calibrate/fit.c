@@ -133,7 +133,7 @@ static bool line_between(const struct curve *curve, size_t first, size_t end, do
 /* Where two lines describe the points best; `end`: nowhere. Sums from the left and from the right make it one pass. */
 static size_t best_split(const struct curve *curve, size_t first, size_t end) {
   const size_t count = end - first;
-  double *left = calloc(count + 1u, sizeof *left), best = INFINITY;
+  double *left = calloc(count + 1u, sizeof *left), best = HUGE_VAL;
   struct sums sums = {.n = 0};
   size_t at = end;
 
@@ -305,14 +305,14 @@ static double approach(const struct fit_heat_point *points, size_t count, double
 
   for (size_t i = 0; i < count; i++)
     add(&sums, exp(-(points[i].seconds - points[0].seconds) / constant_s), points[i].celsius - points[0].celsius);
-  if (!line_of(&sums, &slope, end_c)) return INFINITY;
+  if (!line_of(&sums, &slope, end_c)) return HUGE_VAL;
   *end_c += points[0].celsius;
   return error_of(&sums);
 }
 
 bool fit_heat(const struct fit_heat_point *warming, size_t warming_count, const struct fit_heat_point *cooling,
               size_t cooling_count, double *constant_s, double *load_c, double *idle_c) {
-  double best = INFINITY;
+  double best = HUGE_VAL;
 
   if (warming_count < HEAT_POINTS_MIN || cooling_count < HEAT_POINTS_MIN) return false;
   for (double constant = CONSTANT_MIN_S; constant < CONSTANT_MAX_S; constant *= 1.002) {

@@ -17,7 +17,7 @@ static double full_rate(struct bench *bench, const struct calibrate_results *res
   struct fit_segments found;
 
   bench_run(bench, &stream, &curve);
-  if (!calibrate_segments(&curve, results, 1, curve.bytes / 2, &found)) return NAN;
+  if (!calibrate_segments(&curve, results, 1, curve.bytes / 2, &found)) return CALIBRATE_NONE;
   return found.segment[0].rate;
 }
 
@@ -38,14 +38,14 @@ static double slc_full_bytes(struct bench *bench, const struct calibrate_results
   bench_trim(bench, kept, bench->bytes - kept);
   bench_idle(bench, empty_s(results));
   stream.total_bytes = (uint64_t)(1.3 * from_free + 0.5 * results->slc_bytes) / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
-  if (stream.total_bytes == 0) return NAN;
+  if (stream.total_bytes == 0) return CALIBRATE_NONE;
   bench_run(bench, &stream, &curve);
-  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &found)) return NAN;
+  if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &found)) return CALIBRATE_NONE;
   const double between = (results->slc_rate + fmax(results->direct_rate, results->fold_rate)) / 2;
   for (unsigned i = 0; i < found.count; i++)
     if (found.segment[i].rate < between)
       return fmin(results->slc_bytes, fmax(0, fit_edge(&found.segment[i], results->slc_rate, buffer) - from_free));
-  return NAN;
+  return CALIBRATE_NONE;
 }
 
 void calibrate_full(struct bench *bench, struct calibrate_results *results) {

@@ -17,7 +17,7 @@ static struct bench_curve curve;
 /* Waits until the temperature has stayed the same for a minute. False: the drive does not tell it. */
 static bool settle(struct bench *bench) {
   const double end_s = bench_now_s(bench) + SETTLE_MOST_S;
-  double last = NAN, since_s = bench_now_s(bench), celsius;
+  double last = CALIBRATE_NONE, since_s = bench_now_s(bench), celsius;
   bool known = false;
 
   while (bench_now_s(bench) < end_s && bench_now_s(bench) < since_s + SETTLED_S) {
@@ -68,7 +68,7 @@ void calibrate_heat(struct bench *bench, struct calibrate_results *results) {
   warm = fit_crossings(warming, warm);
   cool = fit_crossings(cooling, cool);
   if (!fit_heat(warming, warm, cooling, cool, &results->heat_constant_s, &load_c, &results->idle_c)) {
-    results->heat_constant_s = results->idle_c = NAN;
+    results->heat_constant_s = results->idle_c = CALIBRATE_NONE;
     return;
   }
   results->rise_per_rate = (load_c - results->idle_c) / (bytes / took_s);

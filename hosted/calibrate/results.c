@@ -71,5 +71,5 @@ void calibrate_set(struct calibrate_results *results, const struct calibrate_fie
 void calibrate_results_init(struct calibrate_results *results) {
   *results = (struct calibrate_results){.done = {false}};
   for (unsigned i = 0; calibrate_field(i) != NULL; i++)
-    calibrate_set(results, calibrate_field(i), NAN);
+    calibrate_set(results, calibrate_field(i), CALIBRATE_NONE);
 }

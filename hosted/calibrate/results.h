@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps have found. Numbers in the profile's units; NAN: not found, or not looked for. */
+/* What the steps have found. Numbers in the profile's units; CALIBRATE_NONE: not found, or not looked for. */
 #ifndef SPATE_HOSTED_CALIBRATE_RESULTS_H
 #define SPATE_HOSTED_CALIBRATE_RESULTS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define CALIBRATE_NONE ((double)NAN)
 
 enum calibrate_step { CALIBRATE_LATENCY, CALIBRATE_CACHE, CALIBRATE_FULL, CALIBRATE_HEAT, CALIBRATE_STEPS };
 

@@ -146,7 +146,7 @@ static void cache(struct calibrate_profile *out, const struct calibrate_drive *d
   found(out, "buffer_bytes", results->buffer_bytes, "bytes that go in at the link's rate behind a flush", 16 << 20,
         skipped);
   const bool pauses = results->pause_bytes > 0 && round(results->pause_ms) > 0;
-  const double none = results->done[CALIBRATE_CACHE] ? 0 : (double)NAN;
+  const double none = results->done[CALIBRATE_CACHE] ? 0 : CALIBRATE_NONE;
   found(out, "pause_bytes", pauses ? results->pause_bytes : none,
         pauses ? "the distance between gaps in a long stream" : "no regular gaps in a long stream", 0, skipped);
   found(out, "pause_ms", pauses ? results->pause_ms : none,
@@ -180,10 +180,10 @@ static void heat(struct calibrate_profile *out, const struct calibrate_drive *dr
   note(out, "ambient_c", isfinite(ambient_c) ? "report: --ambient" : "assumed: a laboratory; --ambient tells");
   put(out, "idle_watts", IDLE_WATTS);
   note(out, "idle_watts", "assumed: as other drives. The other numbers of heat are good with this one only");
-  found(out, "heat_resistance", known ? resistance : (double)NAN, "the idle drive's rise over the air", 6, why);
-  found(out, "joules_per_byte", known ? results->rise_per_rate / resistance : (double)NAN, "the rise while it reads",
+  found(out, "heat_resistance", known ? resistance : CALIBRATE_NONE, "the idle drive's rise over the air", 6, why);
+  found(out, "joules_per_byte", known ? results->rise_per_rate / resistance : CALIBRATE_NONE, "the rise while it reads",
         1e-9, why);
-  found(out, "heat_capacity", known ? results->heat_constant_s / resistance : (double)NAN,
+  found(out, "heat_capacity", known ? results->heat_constant_s / resistance : CALIBRATE_NONE,
         "the time constant of warming and cooling", 13, why);
   const uint32_t warning_c = drive->warning_c > 0 && drive->warning_c < 150 ? drive->warning_c : THROTTLE_C;
   const uint32_t critical_c =

@@ -14,7 +14,7 @@ struct calibrate_profile {
   char source[CALIBRATE_KEYS][CALIBRATE_NOTE_BYTES]; /* by sim_profile_field()'s number: "measured: ..." */
 };
 
-/* `ambient_c`: of the air; NAN: not known, and assumed. */
+/* `ambient_c`: of the air; CALIBRATE_NONE: not known, and assumed. */
 void calibrate_compose(struct calibrate_profile *out, const struct calibrate_drive *drive,
                        const struct calibrate_results *results, double ambient_c);
 

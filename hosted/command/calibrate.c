@@ -60,7 +60,7 @@ static double ambient(const char *word) {
 }
 
 static struct request parse(int count, char **words) {
-  struct request request = {.ambient_c = NAN};
+  struct request request = {.ambient_c = CALIBRATE_NONE};
 
   for (int got; (got = command_option(&command_calibrate, count, words, options)) != -1;) {
     switch (got) {
@@ -303,10 +303,12 @@ const struct command command_calibrate = {
     "is kept in\n"
     "PROFILE.state: after a signal, a crash or a power cut the same command goes on with the next step.\n"
     "\n"
-    "  latency  seconds   flush, FUA, requests by queue depth, read rate\n"
-    "  cache    minutes   the SLC cache: its edge, the rates before and behind it, pauses, how it refills\n"
-    "  full     hours     the rates of a drive that was written full\n"
-    "  heat     minutes   warming and cooling\n"
+    "The steps: latency, in seconds (flush, FUA, requests by queue depth, read rate); cache, in minutes (the SLC "
+    "cache: "
+    "its edge,\n"
+    "the rates before and behind it, pauses, how it refills); full, in hours (the rates of a drive that was written "
+    "full); heat, in\n"
+    "minutes (warming and cooling). docs/CALIBRATE.md argues for each.\n"
     "\n"
     "  --profile FILE         what to write (the model's name and .profile, in this folder)\n"
     "  --skip latency|cache|full|heat\n"

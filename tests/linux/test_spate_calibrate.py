@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate calibrate on virtual drives: it finds their profiles again, can be interrupted, and refuses what it must."""
+
+import os
+import re
+import signal
+import subprocess
+
+import check_calibrate as check
+import pytest
+
+from conftest import ROOT
+from test_spate_image import REFUSED, SPATE, USAGE, answer, digest, spate
+
+FAST = ROOT / "build/linux/bin/spate"  # a hundred gigabytes through the sanitizers would take minutes
+QUICK = ("--skip", "cache", "--skip", "full", "--skip", "heat")
+
+
+def drive(folder, name, scale, old=None, new=None):
+    """A scaled virtual drive with one line changed: its target, and its profile's text."""
+    text = check.scaled_text(check.PROFILES / f"{name}.profile", scale)
+    if old:
+        assert len(re.findall(old, text, re.MULTILINE)) == 1
+        text = re.sub(old, new, text, flags=re.MULTILINE)
+    path = folder / f"{name}.profile"
+    path.write_text(text, encoding="utf-8")
+    return f"sim:{path}", text
+
+
+def fast(*words, status=0):
+    """The build without sanitizers."""
+    return check.program.run(FAST, *words, statuses=(status,), timeout_s=300)
+
+
+def assert_same(one, other, relative):
+    """Two profiles with the same keys and sources, and the same values."""
+    (numbers, sources), (others, other_sources) = check.values(one), check.values(other)
+    assert sources == other_sources
+    for key, value in numbers.items():
+        assert value == others[key] or value == pytest.approx(others[key], rel=relative), key
+
+
+# ---- what it finds ----
+
+
+@pytest.mark.parametrize(("name", "scale"), [("970evoplus", 50), ("960pro", 25)])
+def test_a_virtual_drive_is_found_again(tmp_path, name, scale):
+    """The second one has no SLC cache. All drives, and heat: make check-calibrate."""
+    true, found = check.calibrate(FAST, check.PROFILES / f"{name}.profile", scale, tmp_path, "--skip", "heat")
+    rows = check.compare(name, true, found, heat=False)
+    assert len(rows) == len(check.COMPARED) + 1
+    assert [row for row in rows if not row.good] == []
+    # What is found is a drive for the other commands.
+    path = tmp_path / f"{name}-found.profile"
+    plan = answer("plan", "--profile", path, "--rate", "1GB/s", "--bytes", "10GB")
+    assert plan["sustained"] and plan["profile"] == f"{name}-found"
+    assert answer("speedtest", f"sim:{path}", "--block", "1MiB", "--for", "20ms")["jobs"][0]["read"]["bw_bytes"] > 3e9
+
+
+def test_what_was_not_measured_says_so(tmp_path):
+    target, _ = drive(tmp_path, "980pro", 200)
+    spate("calibrate", target, "--profile", tmp_path / "found", "--yes", *QUICK)
+    _, sources = check.values((tmp_path / "found").read_text())
+    assert sources["flush_ns"].startswith("measured: ")
+    for key in ("slc_bytes", "direct_rate", "full_rate", "heat_capacity"):
+        assert sources[key].startswith("assumed: not measured: the step"), key
+    assert sources["model"].startswith("report: ")
+
+
+def test_a_drive_that_need_not_flush(tmp_path):
+    target, true = drive(tmp_path, "960pro", 25, "^volatile_cache .*", "volatile_cache no # assumed: capacitors")
+    fast("calibrate", target, "--profile", tmp_path / "found", "--yes", "--skip", "heat")
+    numbers, sources = check.values((tmp_path / "found").read_text())
+    assert numbers["volatile_cache"] == "no" and numbers["flush_ns"] == numbers["fua_ns"] == 0
+    assert sources["flush_ns"] == "report: no volatile cache: there is nothing to flush"
+    keys = [key for key in check.COMPARED if key not in ("flush_ns", "fua_ns")]
+    assert [row for row in check.compare("960pro", true, (tmp_path / "found").read_text(), False, keys) if not row.good] == []
+
+
+def test_the_answer_for_programs(tmp_path):
+    target, _ = drive(tmp_path, "980pro", 200)
+    said = answer("calibrate", target, "--profile", tmp_path / "found", "--yes", *QUICK)
+    assert said["done"] == ["latency"] and said["serial"] == "SPATE0001" and said["profile"] == str(tmp_path / "found")
+    measured = said["measured"]
+    assert measured["command_ns"] == pytest.approx(1000, rel=0.05) and "slc_bytes" not in measured
+    # Little's law: what is in flight is rate times latency.
+    assert measured["read_iops_depth_1"] == pytest.approx(1e9 / measured["read_qd1_ns"], rel=0.1)
+    depths = [measured[f"read_iops_depth_{depth}"] for depth in (1, 4, 16, 64)]
+    assert depths == sorted(depths)
+
+
+# ---- what it refuses ----
+
+
+def test_nothing_is_written_without_a_yes(tmp_path):
+    target, _ = drive(tmp_path, "980pro", 200)
+    kept = tmp_path / "kept.img"
+    spate("format", f"{target}:{kept}", "--yes")
+    before = kept.stat().st_mtime_ns, digest_of_data(kept)
+    done = spate("calibrate", f"{target}:{kept}", "--profile", tmp_path / "found", status=REFUSED, stdin=subprocess.DEVNULL)
+    for says in ("Samsung SSD 980 PRO 2TB", "SPATE0001", "exfat", "about", "times the drive", "--yes"):
+        assert says in done.stderr, says
+    assert digest_of_data(kept) == before[1]
+    assert not (tmp_path / "found").exists() and not (tmp_path / "found.state").exists()
+
+
+def digest_of_data(path):
+    """Of a sparse file's beginning, where all that format writes is."""
+    with open(path, "rb") as file:
+        return file.read(64 << 20)
+
+
+def test_what_is_no_drive_is_refused(tmp_path):
+    image, other = tmp_path / "rec.img", tmp_path / "other.img"
+    for path in (image, other):
+        spate("format", path, "--size", "64MiB")
+    before = digest(image)
+    assert "page cache" in spate("calibrate", image, "--yes", status=REFUSED, cwd=tmp_path).stderr
+    assert digest(image) == before
+    small, _ = drive(tmp_path, "980pro", 1000)
+    assert "too small" in spate("calibrate", small, "--yes", status=REFUSED, cwd=tmp_path).stderr
+    pair = f"stripe:sim:ideal:{tmp_path}/a,sim:ideal:{tmp_path}/b"
+    spate("format", pair, "--yes")
+    assert "a profile is of one" in spate("calibrate", pair, "--yes", status=REFUSED, cwd=tmp_path).stderr
+    assert not list(tmp_path.glob("*.state"))
+
+
+@pytest.mark.parametrize("words", [("--skip", "everything"), ("--skip", "cache"), ("--ambient", "hot"), ("--ambient", "900")])
+def test_wrong_questions(words):
+    spate("calibrate", "sim:980pro", "--yes", *words, status=USAGE)
+
+
+def test_a_profile_that_is_there_is_kept(tmp_path):
+    target, _ = drive(tmp_path, "980pro", 200)
+    theirs = tmp_path / "theirs.profile"
+    theirs.write_text("mine\n")
+    said = spate("calibrate", target, "--profile", theirs, "--yes", *QUICK, status=REFUSED).stderr
+    assert "nothing was written" in said and theirs.read_text() == "mine\n"
+
+
+# ---- interrupted ----
+
+
+def kill_after(steps, *words):
+    """SIGKILL, once so many steps have been done and the next one has begun."""
+    environment = os.environ | {"LC_ALL": "C"}
+    with subprocess.Popen([str(FAST), *map(str, words)], stderr=subprocess.PIPE, text=True, env=environment) as process:
+        said = []
+        while len(said) < steps:
+            line = process.stderr.readline()
+            assert line, "it ended before it was killed"
+            if line.rstrip().endswith("is done"):
+                said.append(line)
+        process.send_signal(signal.SIGKILL)
+        process.stderr.read()
+    assert process.returncode == -signal.SIGKILL
+    return said
+
+
+def test_a_killed_calibration_goes_on(tmp_path):
+    target, _ = drive(tmp_path, "970evoplus", 100)
+    words = ("calibrate", target, "--yes", "--skip", "heat", "--profile")
+    fast(*words, tmp_path / "whole")
+    found, state = tmp_path / "found", tmp_path / "found.state"
+    for steps in (1, 2):
+        # What was done before is said again, and then the steps that are new.
+        kill_after(steps if steps == 1 else steps, *words, found)
+        assert not found.exists() and state.read_text().count("done ") == steps
+        (tmp_path / "found.state.new").write_text("half a line")  # a kill while the next one was written
+    done = fast(*words, found)
+    assert done.stderr.count("the step latency is done") == 1 and "the step full is done" in done.stderr
+    assert_same((tmp_path / "whole").read_text(), found.read_text(), relative=0.02)
+
+
+def test_a_step_that_was_skipped_can_be_added(tmp_path):
+    target, _ = drive(tmp_path, "970evoplus", 100)
+    words = ("calibrate", target, "--yes", "--skip", "heat", "--profile", tmp_path / "found")
+    fast(*words, "--skip", "full")
+    assert "full_rate" in (tmp_path / "found").read_text()
+    assert check.values((tmp_path / "found").read_text())[1]["full_rate"].startswith("assumed: ")
+    done = fast(*words)
+    assert "writes about 14" in done.stderr  # GB: of one step
+    assert check.values((tmp_path / "found").read_text())[1]["full_rate"].startswith("measured: ")
+
+
+def test_another_drive_is_refused(tmp_path):
+    target, _ = drive(tmp_path, "980pro", 200)
+    found, state = tmp_path / "found", tmp_path / "found.state"
+    spate("calibrate", target, "--profile", found, "--yes", *QUICK)
+    before = found.read_text(), state.read_text()
+    for name, scale in (("990pro", 200), ("980pro", 100)):  # another model, another size
+        other, _ = drive(tmp_path, name, scale)
+        said = spate("calibrate", other, "--profile", found, "--yes", *QUICK, status=REFUSED).stderr
+        assert "another drive" in said and "nothing was written" in said
+    assert (found.read_text(), state.read_text()) == before
+    state.write_text(before[1].replace("SPATE0001", "SPATE0002"))
+    target, _ = drive(tmp_path, "980pro", 200)
+    assert "SPATE0002" in spate("calibrate", target, "--profile", found, "--yes", *QUICK, status=REFUSED).stderr
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [("spate calibrate", "something", "is not what spate calibrate keeps"),
+                                                  ("command_ns ", "command_ns x", "is damaged at"),
+                                                  ("done latency", "done nothing", "is damaged at")])
+def test_a_damaged_state_is_refused(tmp_path, old, new, says):
+    target, _ = drive(tmp_path, "980pro", 200)
+    state = tmp_path / "found.state"
+    spate("calibrate", target, "--profile", tmp_path / "found", "--yes", *QUICK)
+    state.write_text(state.read_text().replace(old, new))
+    assert says in spate("calibrate", target, "--profile", tmp_path / "found", "--yes", *QUICK, status=REFUSED).stderr
+
+
+def test_the_name_of_the_profile(tmp_path):
+    target, _ = drive(tmp_path, "980pro", 200)
+    spate("calibrate", target, "--yes", *QUICK, cwd=tmp_path)
+    assert (tmp_path / "samsung-ssd-980-pro-2tb.profile").exists()
+    assert SPATE.exists()
