@@ -42,9 +42,9 @@ static void provoke(const char *fault) {
 static bool survives_an_absent_register(void) {
   const uintptr_t address = board_absent_register();
   print("accessing 0x%jx, where no device is\n", (uintmax_t)address);
-  spate_port_write32(address, 1);
   const uint32_t narrow = spate_port_read32(address);
   const uint64_t wide = spate_port_read64(address);
+  spate_port_write32(address, 1);
   print("read 0x%08x and 0x%016jx\n", (unsigned)narrow, (uintmax_t)wide);
   return narrow == UINT32_MAX && wide == UINT64_MAX;
 }

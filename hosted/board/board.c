@@ -8,6 +8,7 @@
  */
 #include "../../ports/board.h"
 
+#include "../device/bus_error.h"
 #include "../device/interrupt.h"
 #include "../memory.h"
 #include "../target/target.h"
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,6 +114,19 @@ const char *board_argument(const char *name, const char *fallback) {
 enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
   target.list(&target, host);
   return SPATE_OK;
+}
+
+/* Behind the end of a file there is no memory: accesses are SIGBUS, as are those to the registers of a drive that was
+ * pulled. */
+uintptr_t board_absent_register(void) {
+  const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+  const int file = memfd_create("absent", MFD_CLOEXEC);
+  void *page = file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+  if (page == MAP_FAILED) fail(EXIT_FAILED, "no memory: %s", strerror(errno));
+  (void)close(file);
+  bus_error_watch(page, bytes);
+  return (uintptr_t)page;
 }
 
 struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
