@@ -7,6 +7,7 @@
 #include "command.h"
 
 #include <inttypes.h>
+#include <spate/doctor.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,14 +45,14 @@ static struct report gather(struct target *target) {
   return report;
 }
 
-/* Bits of the critical warning (5.14.1.2). */
-static const char *const warnings[] = {
-    "the spare blocks are below the drive's threshold: replace it",
-    "a temperature is beyond a limit: cool it",
-    "the drive is not reliable any more: save what is on it, and replace it",
-    "the drive takes reads only: save what is on it, and replace it",
-    "the backup of its volatile memory has failed: a power cut may lose what it had taken",
-};
+static void print_warning(void *context, const struct spate_doctor_finding *finding) {
+  char problem[SPATE_DOCTOR_SENTENCE_BYTES], advice[SPATE_DOCTOR_SENTENCE_BYTES];
+
+  (void)context;
+  if (spate_doctor_severity_of(finding->code) == SPATE_DOCTOR_NOTE) return;
+  (void)printf("WARNING       %s %s\n", spate_doctor_problem(problem, sizeof problem, finding->code, finding),
+               spate_doctor_advice(advice, sizeof advice, finding->code, finding));
+}
 
 static void print_text(const char *name, const struct report *report) {
   const struct spate_nvme_health *health = &report->health;
@@ -72,8 +73,8 @@ static void print_text(const char *name, const struct report *report) {
   (void)printf("power         %" PRIu64 " hours, %" PRIu64 " cycles, %" PRIu64 " of them without a shutdown\n",
                health->power_on_hours, health->power_cycles, health->unsafe_shutdowns);
   (void)printf("media errors  %" PRIu64 "\n", health->media_errors);
-  for (unsigned i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
-    if ((health->critical_warning >> i & 1u) != 0) (void)printf("WARNING       %s\n", warnings[i]);
+  struct spate_doctor doctor = {.found = print_warning};
+  spate_doctor_judge_drive(&doctor, &(struct spate_doctor_drive){.identity = &report->identity, .health = health});
 }
 
 static void print_json(const char *name, const struct report *report) {

@@ -30,12 +30,20 @@ static void judge_driver(struct checkup *checkup) {
     checkup_found(checkup, SPATE_DOCTOR_TAKEN, NULL, 0, 0);
 }
 
+/* A copy of sysfs without a device tree may be of a PC, which is coherent without one. */
+static bool may_be_pc(void) {
+  char path[SYSFS_PATH_BYTES];
+
+  (void)snprintf(path, sizeof path, "%s/firmware/devicetree", sysfs_root);
+  return checkup_is_copy() && access(path, F_OK) != 0;
+}
+
 static void judge_coherency(struct checkup *checkup) {
   const enum coherent coherent = coherent_of(checkup->address);
 
   if (coherent == COHERENT_NO) checkup_found(checkup, SPATE_DOCTOR_NOT_COHERENT, NULL, 0, 0);
-  /* VFIO asks the IOMMU, and a copy of sysfs may be of a PC, which needs no device tree. */
-  if (coherent == COHERENT_UNKNOWN && checkup->use == CHECKUP_PCI && !checkup_is_copy())
+  /* VFIO asks the IOMMU. */
+  if (coherent == COHERENT_UNKNOWN && checkup->use == CHECKUP_PCI && !may_be_pc())
     checkup_found(checkup, SPATE_DOCTOR_COHERENCY_UNKNOWN, NULL, 0, 0);
 }
 

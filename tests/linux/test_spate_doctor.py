@@ -2,10 +2,13 @@
 """spate doctor: on copies of /sys with everything that can be wrong, and in emulated machines. What the library judges
 from registers has its own tests (tests/unit/test_doctor.c); these are about what is gathered, and where from."""
 
+import errno
 import json
 import os
+import pathlib
 import random
 import re
+import shutil
 import struct
 
 import program
@@ -13,7 +16,7 @@ import pytest
 
 from conftest import ROOT
 from test_spate_drive import FAILED, PCI, USAGE, VFIO, drive, good, guest, without_coherency  # noqa: F401 (drive: a fixture)
-from test_spate_image import SPATE, spate
+from test_spate_image import IO_URING_SETUP, SPATE, filter_calls, spate
 
 FOUND = 5
 PORT = "0000:00:01.0"
@@ -231,6 +234,11 @@ def incoherent(machine):
     (machine.node / "dma-coherent").unlink()
 
 
+def outside_the_tree(machine):
+    identity(machine)
+    (machine.sys / "devices/pci0000:00/of_node").unlink()
+
+
 @pytest.mark.parametrize(("provoke", "target", "code", "says"), [
     (narrow, VFIO, "LINK_NARROW", "1 lanes"),
     (master_off, VFIO, "BUS_MASTER_OFF", "bit 2"),
@@ -250,6 +258,7 @@ def incoherent(machine):
     (lambda machine: None, f"pci:{VFIO}", "IOMMU_ACTIVE", "translates"),
     (no_pages, f"pci:{VFIO}", "HUGE_PAGES_MISSING", "32 huge pages"),
     (incoherent, f"pci:{VFIO}", "NOT_COHERENT", "coherent"),
+    (outside_the_tree, f"pci:{VFIO}", "COHERENCY_UNKNOWN", "Nothing says"),
 ])
 def test_each_finding_is_provoked_alone(machine, provoke, target, code, says):
     provoke(machine)
@@ -273,6 +282,23 @@ def test_what_is_shared_by_vfio_or_pci_is_no_finding_for_the_kernel(machine):
 def test_a_pci_target_that_is_in_order(machine):
     identity(machine)
     assert machine.doctor(f"pci:{VFIO}") == {}
+
+
+def test_a_copy_of_a_pc_needs_no_device_tree(machine):
+    outside_the_tree(machine)
+    shutil.rmtree(machine.sys / "firmware")
+    assert machine.doctor(f"pci:{VFIO}") == {}
+
+
+@pytest.mark.parametrize(("error", "code"), [(errno.EPERM, "IO_URING_FORBIDDEN"), (errno.ENOSYS, "IO_URING_MISSING")])
+def test_a_machine_without_io_uring(error, code):
+    """Everything else of this machine does not matter here, whatever it has."""
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | error), (0x06, 0, 0, 0x7FFF0000)]
+    done = program.run(SPATE, "doctor", "--output-format=json", statuses=(FOUND,), preexec_fn=lambda: filter_calls(steps))
+    found = [finding for checkup in json.loads(done.stdout)["checkups"] for finding in checkup["findings"]]
+    assert code in {finding["code"] for finding in found}
+    if code == "IO_URING_MISSING":
+        assert os.uname().release in next(finding["problem"] for finding in found if finding["code"] == code)
 
 
 def empty_slot(port):
@@ -351,6 +377,14 @@ def test_the_page_lists_every_finding():
     rows = re.findall(r"^\| `(\w+)` \| (\w[\w ]*) \| (.*) \| (.*) \|$", (ROOT / "docs/DOCTOR.md").read_text(), re.M)
     wanted = [(each["code"], each["severity"], each["problem"], each["advice"]) for each in listed()]
     assert rows == wanted, "docs/DOCTOR.md: the table is made by spate doctor --list --output-format=json"
+
+
+def test_every_finding_is_provoked_by_a_test():
+    """By name, in this file or in the list of the library's test."""
+    here = pathlib.Path(__file__).read_text()
+    library = (ROOT / "tests/unit/test_doctor.c").read_text()
+    assert [each["code"] for each in listed()
+            if f'"{each["code"]}"' not in here and not re.search(rf"^    {{SPATE_DOCTOR_{each['code']}, ", library, re.M)] == []
 
 
 def test_the_list_is_for_people_too():
@@ -449,6 +483,8 @@ def test_what_drives_say_of_themselves(drive, tmp_path):
     ]
     said = guest("""
       check all spate doctor --output-format=json
+      check health spate health /drives/ill
+      check healthy spate health /drives/rec
     """, {"rec": drive}, tmp_path, options=options)
     assert said["all"].status == FOUND
     _, answer = findings(said, "all")
@@ -463,6 +499,8 @@ def test_what_drives_say_of_themselves(drive, tmp_path):
         "ill": {"SPARE_LOW", "UNRELIABLE", "READ_ONLY", "BACKUP_FAILED"},
         "bad": {"TRANSFER_FAILED"},
     }
+    assert said["health"].text.count("WARNING ") == 4 and "The drive takes reads only." in said["health"].text
+    assert said["healthy"].status == 0 and "WARNING" not in said["healthy"].text
     assert "after 64 MiB: " in serious["bad"]["TRANSFER_FAILED"]["problem"]
 
 
@@ -492,6 +530,12 @@ def test_a_user_who_is_not_root_learns_what_was_not_done(drive, tmp_path):
       ulimit -l 8192
       check user su user -c 'spate doctor {VFIO} --output-format=json'
       check vfio su user -c 'spate doctor vfio:{VFIO} --output-format=json'
+      echo vfio-pci > /sys/bus/pci/devices/{VFIO}/driver_override
+      echo {VFIO} > /sys/bus/pci/devices/{VFIO}/driver/unbind
+      echo {VFIO} > /sys/bus/pci/drivers_probe
+      check forbidden su user -c 'spate doctor vfio:{VFIO} --output-format=json'
+      mv /dev/vfio/vfio /dev/vfio/gone
+      check missing spate doctor vfio:{VFIO} --output-format=json
     """, {"rec": drive}, tmp_path, iommu=True)
     found, answer = findings(said, "user")
     assert said["user"].status == 0, found
@@ -499,4 +543,6 @@ def test_a_user_who_is_not_root_learns_what_was_not_done(drive, tmp_path):
     assert "64 bytes" in found["UNDONE_CONFIGURATION"]["problem"]
     assert "only root may ask" in found["UNDONE_DRIVE"]["problem"] and "Permission denied" in found["UNDONE_TRANSFER"]["problem"]
     assert answer["checkups"][0]["path"][1]["link_gt_per_s"] == 2.5
+    assert "/dev/vfio/" in findings(said, "forbidden")[0]["VFIO_FORBIDDEN"]["problem"]
+    assert {"VFIO_MISSING", "TAKEN"} <= set(findings(said, "missing")[0])
     assert "8 MiB" in findings(said, "vfio")[0]["MEMORY_LOCK_SMALL"]["problem"]

@@ -172,6 +172,7 @@ static void function_silent(struct facts *facts) { memset(facts->config[DRIVE], 
 static void wrong_class(struct facts *facts) { set(facts, DRIVE, 0x08, 0xffffff00, 0x01060100); }
 static void power_state(struct facts *facts) { set(facts, DRIVE, POWER + 4, 3, 3); }
 static void bus_numbers(struct facts *facts) { set(facts, PORT, 0x18, 0xffff00, 0x020200); }
+static void bus_numbers_reversed(struct facts *facts) { set(facts, PORT, 0x18, 0xff0000, 0); }
 static void memory_off(struct facts *facts) { set(facts, DRIVE, 0x04, 0x2, 0); }
 static void bus_master_off(struct facts *facts) { set(facts, PORT, 0x04, 0x4, 0); }
 static void bar_unassigned(struct facts *facts) { set(facts, DRIVE, 0x10, 0xfffffff0, 0); }
@@ -238,6 +239,7 @@ static const struct provocation {
     {SPATE_DOCTOR_WRONG_CLASS, wrong_class, "0x10601,"},
     {SPATE_DOCTOR_POWER_STATE, power_state, "D3,"},
     {SPATE_DOCTOR_BUS_NUMBERS, bus_numbers, "buses 2 to 2, and the next function is on bus 1"},
+    {SPATE_DOCTOR_BUS_NUMBERS, bus_numbers_reversed, "buses 1 to 0"},
     {SPATE_DOCTOR_MEMORY_OFF, memory_off, "bit 1"},
     {SPATE_DOCTOR_BUS_MASTER_OFF, bus_master_off, "bit 2"},
     {SPATE_DOCTOR_BAR_UNASSIGNED, bar_unassigned, "no address"},
