@@ -47,12 +47,15 @@ yes = $(filter-out 0 n no false off,$($(1)))
 # An error unless the variable is empty or has digits only.
 without-digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst 8,,$(subst 9,,$(1)))))))))))
 check-number = $(if $(call without-digits,$($(1))),$(error $(1)=$($(1)) is not a number: digits only$(comma) as $(1)=$(2)))
-$(call check-number,N,20000)
-$(call check-number,SEED,1)
-$(call check-number,RUNS,100)
-$(call check-number,SECONDS,600)
-$(call check-number,TOTAL_MIB,16)
-$(if $(filter-out $(FIRMWARE),$(BOARD))$(filter-out 1,$(words $(BOARD))),$(error BOARD=$(BOARD) is not one of the boards: $(FIRMWARE)))
+# Only where it matters: N and its like may be in somebody's environment.
+asked = $(filter $(1),$(MAKECMDGOALS))
+$(if $(call asked,crash-soak),$(call check-number,N,20000))
+$(if $(call asked,crash-soak rtl-soak),$(call check-number,SEED,1))
+$(if $(call asked,rtl-soak),$(call check-number,RUNS,100))
+$(if $(call asked,fuzz),$(call check-number,SECONDS,600))
+$(if $(call asked,speedtest bench),$(call check-number,TOTAL_MIB,16))
+one-board = $(if $(filter-out $(FIRMWARE),$(BOARD))$(filter-out 1,$(words $(BOARD))),$(error BOARD=$(BOARD) is not one of the boards: $(FIRMWARE)))
+$(if $(call asked,demo speedtest bench),$(one-board))
 
 help: ## This text
 	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'

@@ -14,6 +14,7 @@
 #include "../target/target.h"
 #include "../text/fail.h"
 #include "../volume.h"
+#include "console.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -155,13 +156,7 @@ enum spate_error board_ring_open(struct spate_region *ring) {
 /* A signal ends the program where it tells something: an application never sleeps. */
 void board_write(const char *text, size_t bytes) {
   interrupt_check();
-  while (bytes > 0) {
-    const ssize_t written = write(STDOUT_FILENO, text, bytes);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(EXIT_FAILED, "standard output: %s", strerror(errno));
-    text += written;
-    bytes -= (size_t)written;
-  }
+  console_write(text, bytes);
 }
 
 void board_now(void *context, struct spate_exfat_time *time) { volume_now(context, time); }

@@ -73,6 +73,15 @@ def test_the_demo_records_onto_a_virtual_drive(kept, tmp_path):
     app("demo", f"sim:990pro:{kept}", "clip_mib=1", "erase=1")
 
 
+def test_lines_that_are_rewritten_are_plain_where_there_is_no_terminal():
+    said = app("demo", "sim:ideal", "clip_mib=8", text=False).stdout.decode()  # as text, a return would be a line's end
+    assert "\r" not in said and not re.search(r" $", said, re.M)
+    assert len(re.findall(r"^record  ", said, re.M)) == 1 and len(re.findall("closed a clip", said)) == 2
+    demo = BUILD / "hosted" / "apps" / "demo"
+    typed = run("script", "-qec", f"'{demo}' sim:ideal clip_mib=8", "/dev/null", text=False).stdout.decode()
+    assert typed.count("\rrecord  ") >= 1 and typed.count("\r       closed a clip") == 2
+
+
 def test_the_demo_records_a_file_of_this_machine(kept, tmp_path):
     sent = tmp_path / "sent"
     sent.write_bytes(os.urandom(5 * MIB + 4321))

@@ -57,15 +57,21 @@ def test_no_means_no(word, kept):
     assert ("--quick" in script("lab", word.replace("KEEP", "QUICK"))) == kept
 
 
-@pytest.mark.parametrize("word", ["N=abc", "N=-1", "N=1e3", "SEED=x", "RUNS=1.5", "SECONDS=1m", "TOTAL_MIB=16MiB"])
-def test_what_is_not_a_number_is_said_before_anything_is_built(word):
-    done = make("crash-soak", word, status=USAGE)
+@pytest.mark.parametrize(
+    ("goal", "word"),
+    [("crash-soak", "N=abc"), ("crash-soak", "N=-1"), ("crash-soak", "N=1e3"), ("crash-soak", "SEED=x"), ("rtl-soak", "SEED=0x1"),
+     ("rtl-soak", "RUNS=1.5"), ("fuzz", "SECONDS=1m"), ("speedtest", "TOTAL_MIB=16MiB"), ("bench", "TOTAL_MIB=a")],
+)
+def test_what_is_not_a_number_is_said_before_anything_is_built(goal, word):
+    done = make(goal, word, status=USAGE)
     assert f"{word} is not a number: digits only" in done.stderr and done.stdout == ""
+    assert make("-n", "help", word).stderr == "", "of no matter here"
 
 
 def test_a_board_that_is_none():
     for word in ("linux", "qemu", "qemu-virt qemu-boston", ""):
-        done = make("demo", f"BOARD={word}", status=USAGE)
+        done = make("speedtest", f"BOARD={word}", status=USAGE)
+        assert done.stderr == make("demo", f"BOARD={word}", status=USAGE).stderr
         said = re.search(rf"BOARD={word} is not one of the boards: (.*)\.  Stop", done.stderr)
         assert said and sorted(said[1].split()) == sorted(qemu.BOARDS), done.stderr
         assert done.stdout == ""
