@@ -5,7 +5,8 @@
  *
  * Implemented: CAP, VS, INTMS/INTMC, CC, CSTS, AQA, ASQ, ACQ, doorbells at any stride; Create and Delete I/O queues,
  * Get Log Page (error, SMART, firmware slot), Identify (CNS 0-3), Abort, Set and Get Features, Asynchronous Event
- * Request, Format NVM; Flush, Write, Read, Write Zeroes, Dataset Management; FUA; shutdown notification; PRPs with
+ * Request, Format NVM; Flush, Write, Read, Write Zeroes, Dataset Management; FUA; shutdown notification; NVM subsystem
+ * reset where CAP.NSSRS is set; function level reset, secondary bus reset, PERST#; PRPs with
  * chained lists. Round-robin arbitration. No SGLs, no metadata, no interrupts (the library polls; MSI-X is not there).
  *
  * A command's life: doorbell → fetch over the link → front end (one after the other) → PRP list fetch → data over the

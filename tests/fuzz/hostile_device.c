@@ -488,6 +488,11 @@ void host_write32(uintptr_t address, uint32_t value) {
   const uint64_t doorbell = (offset - 0x1000) >> (2 + (device.cap >> 32 & 0xf));
   switch (offset) {
   case 0x14: write_control(value); break;
+  case 0x20: /* NSSR, which is there if CAP said so: what was read of that may have been garbage */
+    if (value != 0x4e564d65) die("a subsystem reset that is none");
+    forget();
+    device.cc = device.csts = 0;
+    break;
   case 0x24: device.aqa = value; break;
   case 0x28: device.asq = (device.asq & ~UINT64_C(0xffffffff)) | value; break;
   case 0x2c: device.asq = (uint32_t)device.asq | (uint64_t)value << 32; break;
