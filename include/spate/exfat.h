@@ -112,6 +112,12 @@ struct spate_exfat_block {
   struct spate_exfat *volume;
 };
 
+/* Free clusters, and the longest run of them. */
+struct spate_exfat_free {
+  uint64_t clusters;
+  uint32_t run_first, run_clusters;
+};
+
 struct spate_exfat {
   struct spate_exfat_config config;
   const struct spate_exfat *mounted; /* itself, while it is */
@@ -141,6 +147,11 @@ struct spate_exfat {
 
   /* the window on the allocation bitmap */
   uint32_t window_first_byte, window_bytes; /* 0 bytes: nothing loaded */
+
+  /* free space: counted once, and kept */
+  struct spate_exfat_free free;
+  bool free_known, run_known; /* how many clusters; which run is the longest, too */
+  uint64_t turn_ticks;        /* between two turns of the streams in a long look at the bitmap */
 
   /* the reservation record */
   uint64_t record_lba;        /* 0: no file yet */

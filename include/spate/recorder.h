@@ -220,8 +220,8 @@ struct spate_stream {
   uint32_t part; /* number of the next automatic name */
   uint64_t last_completion_ticks;
   uint64_t event_lost_bytes, event_overrun_bytes;
-  bool volume_ended;           /* or there is no next clip for another reason: ... */
-  enum spate_error end_reason; /* ... what push answers then */
+  bool volume_ended;           /* or there is no next clip for another reason */
+  enum spate_error end_reason; /* what push answers when there is no next clip */
   uint32_t arms;               /* clips armed so far: gives takes their age */
   uint32_t losses_seen;        /* of the device, acted upon */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];

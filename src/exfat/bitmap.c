@@ -50,45 +50,115 @@ static uint8_t *window_at(const struct spate_exfat *volume, uint32_t byte) {
   return (uint8_t *)volume->config.bitmap + (byte - volume->window_first_byte);
 }
 
-enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct exfat_free *found) {
+#define WORD_BITS 64u
+#define LOOK_MASK 63u /* the clock is looked at once in 64 words */
+
+/* A long look through the bitmap gives the streams their turn each millisecond, as a request that waits does. */
+static void give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks) {
+  struct spate_block *device = volume->config.block;
+
+  if ((at / WORD_BITS & LOOK_MASK) != 0 || device->while_waiting == NULL) return;
+  if (spate_port_ticks() - *since_ticks < volume->turn_ticks) return;
+  spate_block_poll(device, EXFAT_POLL_BATCH);
+  device->while_waiting(device->while_waiting_context);
+  *since_ticks = spate_port_ticks();
+}
+
+/* Which bits of the word that begins with bit `at` are from `first` on and before `end`. */
+static uint64_t word_mask(uint64_t at, uint64_t first, uint64_t end) {
+  uint64_t mask = first > at ? UINT64_MAX << (first - at) : UINT64_MAX;
+
+  return end - at < WORD_BITS ? mask & ((UINT64_C(1) << (end - at)) - 1u) : mask;
+}
+
+/* Not the compiler's: where the processor has no instruction for it, that calls a function of the compiler's library.
+ */
+static uint32_t count_ones(uint64_t word) {
+  word -= word >> 1 & UINT64_C(0x5555555555555555);
+  word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+  word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+  return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* How many of the lowest bits are zeros; 64: all. */
+static uint32_t zeros_below(uint64_t word) { return count_ones(~word & (word - 1u)); }
+
+/* The runs of ones in `unused`, the first of which may go on from the word before. */
+static void scan_word(uint64_t unused, uint32_t at, uint32_t enough, uint32_t *run, struct spate_exfat_free *found) {
+  for (uint32_t bit = 0; bit < WORD_BITS && found->run_clusters < enough;) {
+    uint64_t rest = unused >> bit;
+    uint32_t used = zeros_below(rest);
+    if (used > 0) *run = 0;
+    if (used >= WORD_BITS) return;
+    uint32_t length = zeros_below(~(rest >> used));
+    bit += used + length;
+    *run += length;
+    found->clusters += length;
+    if (*run <= found->run_clusters) continue;
+    found->run_clusters = *run;
+    found->run_first = EXFAT_FIRST_CLUSTER + at + bit - *run;
+  }
+}
+
+static enum spate_error scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found) {
+  uint64_t since_ticks = spate_port_ticks();
   uint32_t count = volume->cluster_count;
   uint32_t run = 0;
-  uint32_t step;
+  uint64_t at = 0;
 
-  *found = (struct exfat_free){0};
-  for (uint32_t at = 0; at < count && found->run_clusters < enough; at += step) {
-    enum spate_error error = load(volume, at / 8u);
+  *found = (struct spate_exfat_free){0};
+  for (; at < count && found->run_clusters < enough; at += WORD_BITS) {
+    give_turn(volume, at, &since_ticks);
+    enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
-    uint8_t byte = *window_at(volume, at / 8u);
-    bool alike = (byte == 0 || byte == 0xff) && (at & 7u) == 0 && count - at >= 8u;
-    step = alike ? 8u : 1u;
-    if (exfat_bit(byte, at)) {
-      run = 0;
-      continue;
-    }
-    run += step;
-    found->clusters += step;
-    if (run <= found->run_clusters) continue;
-    found->run_clusters = run;
-    found->run_first = EXFAT_FIRST_CLUSTER + at + step - run;
+    uint64_t word = spate_field_get64(window_at(volume, (uint32_t)(at / 8u)));
+    scan_word(~word & word_mask(at, 0, count), (uint32_t)at, enough, &run, found);
   }
+  if (found->run_clusters >= enough) return SPATE_OK; /* the rest was not looked at */
+  volume->free = *found;
+  volume->free_known = true;
+  volume->run_known = true;
   return SPATE_OK;
 }
 
-enum spate_error exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all) {
-  uint32_t at = first - EXFAT_FIRST_CLUSTER;
-  uint32_t end = at + clusters;
+enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found) {
+  *found = volume->free;
+  if (!volume->free_known) return scan(volume, enough, found);
+  /* There is no such run, or the longest one is asked for. */
+  if (volume->run_known && volume->free.run_clusters < enough) return SPATE_OK;
+  if (enough == UINT32_MAX || volume->free.clusters >= enough) return scan(volume, enough, found);
+  found->run_clusters = 0;
+  return SPATE_OK;
+}
 
-  for (*all = true; at < end && *all; at++) {
-    enum spate_error error = load(volume, at / 8u);
+/* So many clusters of a run have changed. A run that is freed may make a longer one of its neighbours. */
+static void note_change(struct spate_exfat *volume, uint32_t first, uint32_t clusters, uint64_t changed,
+                        bool allocated) {
+  const struct spate_exfat_free *known = &volume->free;
+  bool overlap =
+      first < known->run_first + (uint64_t)known->run_clusters && known->run_first < first + (uint64_t)clusters;
+
+  if (!allocated || overlap) volume->run_known = false;
+  volume->free.clusters = allocated ? known->clusters - changed : known->clusters + changed;
+}
+
+enum spate_error exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all) {
+  uint64_t since_ticks = spate_port_ticks();
+  uint64_t start = first - EXFAT_FIRST_CLUSTER;
+  uint64_t end = start + clusters;
+  uint64_t at = start & ~(uint64_t)(WORD_BITS - 1u);
+
+  for (*all = true; at < end && *all; at += WORD_BITS) {
+    give_turn(volume, at, &since_ticks);
+    enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
-    *all = exfat_bit(*window_at(volume, at / 8u), at);
+    *all = (~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) & word_mask(at, start, end)) == 0;
   }
   return SPATE_OK;
 }
 
 enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first) {
-  struct exfat_free found;
+  struct spate_exfat_free found;
   enum spate_error error = exfat_bitmap_scan(volume, clusters, &found);
 
   if (error != SPATE_OK) return error;
@@ -98,7 +168,7 @@ enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters
 }
 
 enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares, uint64_t *bytes) {
-  struct exfat_free found;
+  struct spate_exfat_free found;
   enum spate_error error = exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
@@ -108,31 +178,51 @@ enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t s
   return error;
 }
 
+/* Change the bits from *at on up to `end`, or to the window's; returns how many were different. */
+static uint64_t set_bits(struct spate_exfat *volume, uint64_t *at, uint64_t end, bool allocated,
+                         uint64_t *since_ticks) {
+  uint64_t window_end = ((uint64_t)volume->window_first_byte + volume->window_bytes) * 8u;
+  uint64_t start = *at;
+  uint64_t changed = 0;
+
+  if (end > window_end) end = window_end;
+  for (*at &= ~(uint64_t)(WORD_BITS - 1u); *at < end; *at += WORD_BITS) {
+    uint8_t *bytes = window_at(volume, (uint32_t)(*at / 8u));
+    uint64_t word = spate_field_get64(bytes);
+    uint64_t mask = word_mask(*at, start, end);
+    give_turn(volume, *at, since_ticks);
+    spate_field_put64(bytes, allocated ? word | mask : word & ~mask);
+    changed += count_ones(mask & (allocated ? ~word : word));
+  }
+  *at = end;
+  return changed;
+}
+
 enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated) {
+  uint64_t since_ticks = spate_port_ticks();
   uint32_t block_mask = volume->block_mask;
-  uint32_t at = first - EXFAT_FIRST_CLUSTER;
-  uint32_t end = at + clusters;
+  uint64_t at = first - EXFAT_FIRST_CLUSTER;
+  uint64_t end = at + clusters;
+  uint64_t changed = 0;
 
   /* What is remembered of these clusters is about their owner of before. */
   exfat_cache_forget(volume, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, clusters));
   volume->unflushed = true;
   while (at < end) {
-    enum spate_error error = load(volume, at / 8u);
-    if (error != SPATE_OK) return error;
-    uint32_t first_byte = (at / 8u) & ~block_mask;
-    uint32_t window_end = (volume->window_first_byte + volume->window_bytes) * 8u;
-    uint32_t stop = end < window_end ? end : window_end;
-    for (; at < stop; at++) {
-      uint8_t bit = (uint8_t)(1u << (at & 7u));
-      uint8_t *byte = window_at(volume, at / 8u);
-      *byte = (uint8_t)(allocated ? *byte | bit : *byte & ~bit);
+    enum spate_error error = load(volume, (uint32_t)(at / 8u));
+    if (error == SPATE_OK) {
+      uint32_t first_byte = (uint32_t)(at / 8u) & ~block_mask;
+      changed += set_bits(volume, &at, end, allocated, &since_ticks);
+      uint32_t end_byte = ((uint32_t)((at + 7u) / 8u) + block_mask) & ~block_mask;
+      error = transfer(volume, SPATE_WRITE, first_byte, end_byte - first_byte);
     }
-    error = transfer(volume, SPATE_WRITE, first_byte, (((stop + 7u) / 8u + block_mask) & ~block_mask) - first_byte);
     if (error != SPATE_OK) {
-      volume->window_bytes = 0; /* it is not what the drive holds: read it again */
+      volume->window_bytes = 0;   /* it is not what the drive holds: read it again, ... */
+      volume->free_known = false; /* ... and count again */
       return error;
     }
   }
+  note_change(volume, first, clusters, changed, allocated);
   return SPATE_OK;
 }
 

@@ -7,8 +7,7 @@
  */
 #include "internal.h"
 
-#define NO_LBA     UINT64_MAX
-#define POLL_BATCH 16u
+#define NO_LBA UINT64_MAX
 
 void exfat_cache_open(struct spate_exfat *volume) {
   uint32_t count = 0;
@@ -64,7 +63,7 @@ void exfat_block_settle(struct spate_exfat_block *block) {
 
   block->claimed = true; /* or lengths published meanwhile could keep the block away from us for ever */
   while (block->writing) {
-    spate_block_poll(device, POLL_BATCH);
+    spate_block_poll(device, EXFAT_POLL_BATCH);
     if (device->while_waiting != NULL) device->while_waiting(device->while_waiting_context);
     spate_port_relax();
   }

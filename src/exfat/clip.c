@@ -118,7 +118,7 @@ static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slo
 /* `bytes` in clusters, or with 0 the longest run. */
 static enum spate_error find_run(struct spate_exfat *volume, uint64_t bytes, struct spate_exfat_clip *clip) {
   uint64_t clusters = exfat_clusters(volume, bytes);
-  struct exfat_free found;
+  struct spate_exfat_free found;
 
   if (bytes > (uint64_t)volume->cluster_count << volume->cluster_shift) return SPATE_E_NO_SPACE;
   clip->clusters = (uint32_t)clusters;

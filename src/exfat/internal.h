@@ -125,6 +125,8 @@ static inline enum spate_error exfat_distrust(struct spate_exfat *volume) {
 
 /* ---- cache.c: metadata blocks ---- */
 
+#define EXFAT_POLL_BATCH 16u
+
 void exfat_cache_open(struct spate_exfat *volume);
 /* The block at `lba`, valid until the next call for another block. */
 enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found);
@@ -181,12 +183,9 @@ enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uin
 
 /* ---- bitmap.c ---- */
 
-struct exfat_free {
-  uint64_t clusters;                /* free ones */
-  uint32_t run_first, run_clusters; /* the longest run of them */
-};
-/* Look through the bitmap, up to the first run of `enough` clusters. */
-enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct exfat_free *found);
+/* The first run of `enough` clusters, or if there is none the longest, and how many are free (as far as it had to look,
+ * where there is one). Gives the streams their turn. */
+enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found);
 /* Mark a run as allocated or free; durable after the next barrier. */
 enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
 /* Are all of these clusters allocated? */

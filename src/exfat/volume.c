@@ -136,6 +136,7 @@ static enum spate_error mount(struct spate_exfat *volume, const struct spate_exf
   volume->power_losses = config->block->power_losses;
   volume->block_shift = config->block->block_shift;
   volume->block_mask = spate_block_bytes(config->block) - 1u;
+  volume->turn_ticks = spate_port_ticks_per_second() / 1000u;
   exfat_cache_open(volume);
   enum spate_error error = exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
@@ -206,7 +207,7 @@ static enum spate_error read_label(struct spate_exfat *volume, char *label) {
 }
 
 enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info) {
-  struct exfat_free found;
+  struct spate_exfat_free found;
   enum spate_error error = exfat_begin(volume);
 
   if (error != SPATE_OK) return error;

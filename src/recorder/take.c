@@ -75,11 +75,13 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
   if (path[0] == '\0' || (path[0] == '/' && path[1] == '\0')) return SPATE_E_NAME;
   if (take == NULL || (stream->now != NULL && stream->after != NULL)) return SPATE_E_STATE;
   if (!copy_path(take->path, path)) return SPATE_E_NAME_LONG;
+  enum spate_error end_reason = SPATE_E_RESERVATION;
   if (bytes == 0) {
     uint32_t shares = streams_without_clip(stream->recorder) + (spate_stream_active(stream) ? 1u : 0u);
     enum spate_error error = spate_exfat_longest_free(stream->recorder->volume, shares, &bytes);
     if (error != SPATE_OK) return error;
     if (bytes == 0) return SPATE_E_NO_SPACE;
+    if (shares == 1) end_reason = SPATE_E_NO_SPACE; /* it has all that there is in one piece */
   }
   bool first = !spate_stream_active(stream);
   enum spate_error error = arm(stream, take, bytes);
@@ -87,6 +89,7 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
   if (first) stream->error = SPATE_OK;
   (void)copy_path(stream->base_path, path); /* it fitted above */
   stream->part = 1;
+  stream->end_reason = end_reason;
   stream->volume_ended = false;
   return SPATE_OK;
 }

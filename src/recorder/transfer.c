@@ -89,7 +89,7 @@ static enum spate_error roll_over(struct spate_stream *stream, uint64_t piece_by
   if (stream->after == NULL) {
     if (stream->config.next_bytes > 0 && !stream->volume_ended) return SPATE_E_FULL; /* work() is about to arm it */
     if (take->capped) return take->error;
-    return stream->volume_ended ? stream->end_reason : SPATE_E_RESERVATION;
+    return stream->end_reason;
   }
   if (piece_bytes > stream->after->clip.reserved_bytes) return SPATE_E_RESERVATION;
   take->rolled = true;

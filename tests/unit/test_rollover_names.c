@@ -113,6 +113,12 @@ static void a_full_reservation_is_no_full_volume(void **state) {
   OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
   stream_pieces(world, source, 16);
   GIVES(SPATE_E_RESERVATION, push(source, PIECE));
+  OK(spate_stream_stop(&source->stream));
+  close_clips(world, source);
+  OK(spate_stream_arm(&source->stream, "B.RAW", 0)); /* all that is free */
+  source->stream.now->clip.reserved_bytes = PIECE;
+  stream_pieces(world, source, 1);
+  GIVES(SPATE_E_NO_SPACE, push(source, PIECE));
   OK(spate_recorder_finish(&world->recorder));
   close_world(world);
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The allocation bitmap against a plain reading of it, bit by bit; and what a long look at it costs the streams. */
+#include "recorder_fixture.h"
+
+#include "exfat/internal.h"
+#include "exfat_image.h"
+
+static struct image image;
+
+static uint8_t *bits(void) { return small_cluster(image.ram.memory, 2); }
+
+static bool is_set(uint32_t at) { return (bits()[at / 8] >> (at & 7) & 1) != 0; }
+
+static void plain_scan(uint32_t enough, struct spate_exfat_free *found) {
+  uint32_t run = 0;
+  *found = (struct spate_exfat_free){0};
+  for (uint32_t at = 0; at < image.volume.cluster_count && found->run_clusters < enough; at++) {
+    run = is_set(at) ? 0 : run + 1;
+    if (!is_set(at)) found->clusters++;
+    if (run <= found->run_clusters) continue;
+    found->run_clusters = run;
+    found->run_first = at + 3 - run;
+  }
+}
+
+/* `clusters` is counted up to where the search ended, unless it is known from before. */
+static void check_scan(uint32_t enough) {
+  struct spate_exfat_free want;
+  struct spate_exfat_free all;
+  struct spate_exfat_free got;
+  plain_scan(enough, &want);
+  plain_scan(UINT32_MAX, &all);
+  OK(exfat_bitmap_scan(&image.volume, enough, &got));
+  if (want.run_clusters >= enough || enough == UINT32_MAX) {
+    assert_int_equal(got.run_first, want.run_first);
+    assert_true(got.run_clusters >= (enough == UINT32_MAX ? want.run_clusters : enough));
+  } else {
+    assert_true(got.run_clusters < enough);
+    assert_int_equal(got.clusters, all.clusters);
+  }
+  if (enough == UINT32_MAX) assert_int_equal(got.clusters, all.clusters);
+}
+
+static void check_allocated(uint32_t first, uint32_t clusters) {
+  bool want = true;
+  bool got = false;
+  for (uint32_t i = 0; i < clusters; i++)
+    want &= is_set(first - 2 + i);
+  OK(exfat_bitmap_allocated(&image.volume, first, clusters, &got));
+  assert_int_equal(got, want);
+}
+
+/* Sometimes a few clusters, sometimes many, at any place. */
+static void random_run(uint64_t *random, uint32_t *first, uint32_t *clusters) {
+  uint32_t count = image.volume.cluster_count;
+  uint32_t most = ram_random(random) % 4 == 0 ? count : 150;
+  *first = 2 + (uint32_t)(ram_random(random) % count);
+  *clusters = 1 + (uint32_t)(ram_random(random) % most);
+  if (*clusters > count + 2 - *first) *clusters = count + 2 - *first;
+}
+
+static void the_bitmap_is_what_it_says(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    uint64_t random = seed;
+    uint64_t bytes = MIB * (18 + seed % 7) + (seed % 64) * 512;
+    image_open(&image, bytes, 512, 0);
+    small_format(image.ram.memory, bytes, 9, 9);
+    image.config.bitmap_bytes = seed % 3 == 0 ? 8192 : 4096; /* a window, or all of it */
+    OK(image_mount(&image));
+    uint8_t *copy = malloc((image.volume.cluster_count + 7) / 8);
+    assert_non_null(copy);
+    for (unsigned step = 0; step < 60; step++) {
+      uint32_t first;
+      uint32_t clusters;
+      random_run(&random, &first, &clusters);
+      bool allocate = ram_random(&random) % 3 != 0;
+      memcpy(copy, bits(), (image.volume.cluster_count + 7) / 8);
+      for (uint32_t at = first - 2; at < first - 2 + clusters; at++)
+        copy[at / 8] = (uint8_t)(allocate ? copy[at / 8] | 1u << (at & 7) : copy[at / 8] & ~(1u << (at & 7)));
+      OK(exfat_bitmap_set(&image.volume, first, clusters, allocate));
+      assert_memory_equal(bits(), copy, (image.volume.cluster_count + 7) / 8);
+      check_scan(1 + (uint32_t)(ram_random(&random) % 200));
+      if (step % 3 == 0) check_scan(UINT32_MAX);
+      check_scan(1 + (uint32_t)(ram_random(&random) % image.volume.cluster_count));
+      random_run(&random, &first, &clusters);
+      check_allocated(first, clusters);
+    }
+    free(copy);
+    image_close(&image);
+  }
+}
+
+/* What is free is known after the first look: no second one reads the bitmap. */
+static void free_space_is_counted_once(void **state) {
+  (void)state;
+  struct spate_exfat_info info;
+  struct spate_exfat_clip clip;
+  image_open(&image, 32 * MIB, 512, 0);
+  small_format(image.ram.memory, 32 * MIB, 9, 9);
+  image.config.bitmap_bytes = 4096;
+  OK(image_mount(&image));
+  OK(spate_exfat_info(&image.volume, &info));
+  uint64_t free_bytes = info.free_bytes;
+  ram_block_clear_log(&image.ram);
+  OK(spate_exfat_info(&image.volume, &info));
+  assert_true(image.ram.count[SPATE_READ] <= 2); /* the label */
+  GIVES(SPATE_E_NO_SPACE, spate_exfat_arm(&image.volume, &clip, "a", free_bytes + 1));
+  OK(spate_exfat_arm(&image.volume, &clip, "a", 10000));
+  OK(spate_exfat_info(&image.volume, &info));
+  assert_int_equal(info.free_bytes, free_bytes - 20 * 512 - 17 * 512);
+  OK(spate_exfat_close(&clip, 600));
+  OK(spate_exfat_info(&image.volume, &info));
+  assert_int_equal(info.free_bytes, free_bytes - 2 * 512 - 17 * 512);
+  image_close(&image);
+}
+
+static unsigned turns;
+
+static void count_turn(void *context) {
+  (void)context;
+  turns++;
+}
+
+/* A look that takes 200 ms gives the streams a turn for each of them. */
+static void streams_have_their_turn(void **state) {
+  (void)state;
+  struct spate_exfat_free found;
+  bool all;
+  image_open(&image, 512 * MIB, 512, 0);
+  small_format(image.ram.memory, 512 * MIB, 9, 9);
+  image.config.bitmap_bytes = IMAGE_WINDOW_BYTES;
+  OK(image_mount(&image));
+  image.volume.config.bitmap = aligned_alloc(4096, 262144);
+  image.volume.config.bitmap_bytes = 262144; /* all of it: no reads */
+  image.volume.window_bytes = 0;
+  OK(exfat_bitmap_scan(&image.volume, 1, &found));
+  image.ram.block.while_waiting = count_turn;
+  clock_step_ns = 400000;
+  for (unsigned i = 0; i < 3; i++) {
+    uint64_t reads = image.ram.count[SPATE_READ];
+    turns = 0;
+    if (i == 0) OK(exfat_bitmap_scan(&image.volume, UINT32_MAX, &found));
+    if (i == 1) OK(exfat_bitmap_set(&image.volume, found.run_first, found.run_clusters, true));
+    if (i == 2) OK(exfat_bitmap_allocated(&image.volume, found.run_first, found.run_clusters, &all));
+    assert_in_range(turns, 60, 1000);
+    if (i != 1) assert_int_equal(image.ram.count[SPATE_READ], reads); /* writing looks up where the bitmap lies */
+  }
+  clock_step_ns = 100;
+  image.ram.block.while_waiting = NULL;
+  free(image.volume.config.bitmap);
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_bitmap_is_what_it_says),
+      cmocka_unit_test(free_space_is_counted_once),
+      cmocka_unit_test(streams_have_their_turn),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
