@@ -168,7 +168,7 @@ class NoSpace(Exception):
 
 
 def need_space(folder: pathlib.Path, wanted_bytes: int, what: str) -> None:
-    """Failed, with a sentence, if `folder` has no room for so much."""
+    """NoSpace, with a sentence, if `folder` has no room for so much."""
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < wanted_bytes:
         raise NoSpace(f"{what} needs up to {wanted_bytes / 1e6:.0f} MB in {folder}, and {free_bytes / 1e6:.0f} MB are free: make "
