@@ -31,8 +31,8 @@ struct spate_pcie_window {
   uint64_t bytes;
 };
 
-/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32, 6 = 64. width in lanes. 0: not known.
- */
+/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32, 6 = 64. Width in lanes. 0: not
+ * known. */
 struct spate_pcie_link {
   uint8_t speed, width;         /* as negotiated */
   uint8_t speed_max, width_max; /* what both ends can do */
