@@ -17,6 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Is the function behind an IOMMU that translates? */
+bool device_is_translated(const char *address);
+
 struct device {
   char address[13]; /* 0000:01:00.0 */
   uintptr_t registers;
@@ -36,9 +39,6 @@ void device_open_vfio(struct device *device, const char *address, bool bind);
 void device_open_pci(struct device *device, const char *address, bool bind);
 /* The drive does nothing any more, and no memory is mapped for it. False: it did not go back to the kernel's driver. */
 bool device_close(struct device *device);
-
-/* Is the function behind an IOMMU that translates? */
-bool device_is_translated(const char *address);
 
 /* spate_nvme_config.reattach: the registers read all ones. `opaque` is the device. */
 enum spate_error device_reattach(void *opaque);

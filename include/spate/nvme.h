@@ -59,12 +59,6 @@ struct spate_nvme_health {
   uint64_t power_cycles, power_on_hours, unsafe_shutdowns, media_errors;
 };
 
-/* From the same log: how often it slowed down because of heat. Counters do not wrap in a drive's life. */
-struct spate_nvme_throttling {
-  uint64_t transitions, seconds; /* by host or drive controlled thermal management, light and heavy together */
-  uint64_t hot_minutes;          /* above the warning or the critical limit */
-};
-
 /* Identify Controller and CAP, decoded. Strings are trimmed and NUL terminated, non-printable bytes replaced by '?'. */
 struct spate_nvme_identity {
   char serial[21], model[41], firmware[9];
@@ -89,6 +83,12 @@ struct spate_nvme_namespace {
   uint8_t format;       /* the one in use */
   uint16_t format_block_bytes[16];
   bool metadata; /* bytes beside each block, or protection information: not for us */
+};
+
+/* From the SMART / Health log: how often it slowed down because of heat. Counters do not wrap in a drive's life. */
+struct spate_nvme_throttling {
+  uint64_t transitions, seconds; /* by host or drive controlled thermal management, light and heavy together */
+  uint64_t hot_minutes;          /* above the warning or the critical limit */
 };
 
 /* What went wrong and was mended: every recovery is counted. */

@@ -31,7 +31,7 @@ struct spate_pcie_window {
   uint64_t bytes;
 };
 
-/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32, 6 = 64. Width in lanes. 0: not
+/* Speed as in the Link Status register: 1 = 2.5 GT/s, 2 = 5, 3 = 8, 4 = 16, 5 = 32, 6 = 64. width in lanes. 0: not
  * known. */
 struct spate_pcie_link {
   uint8_t speed, width;         /* as negotiated */
