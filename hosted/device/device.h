@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Is the function behind an IOMMU that translates? */
+bool device_is_translated(const char *address);
+
 struct device {
   char address[13]; /* 0000:01:00.0 */
   uintptr_t registers;
@@ -37,9 +40,6 @@ void device_open_vfio(struct device *device, const char *address, bool bind);
 void device_open_pci(struct device *device, const char *address, bool bind);
 /* The drive does nothing any more, and no memory is mapped for it. False: it did not go back to the kernel's driver. */
 bool device_close(struct device *device);
-
-/* Is the function behind an IOMMU that translates? */
-bool device_is_translated(const char *address);
 
 /* A host with this one function, as the kernel has set it up. It is good as long as the device is open, and for
  * spate_pcie_find() and spate_pcie_link_check(): nothing is ever written to configuration space. */

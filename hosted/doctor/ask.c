@@ -87,7 +87,7 @@ static void node_of(const struct checkup *checkup, char *node, size_t node_bytes
 static bool read_pages(const char *node, struct checkup_pages *pages, char *why) {
   static uint64_t log[512 / sizeof(uint64_t)];
 
-  pages->known = admin_node_health_log(node, log, why);
+  pages->known = admin_node_health(node, log, why);
   if (!pages->known) return false;
   spate_nvme_health_decode(&pages->health, log);
   spate_nvme_throttling_decode(&pages->throttling, log);
@@ -99,7 +99,7 @@ void checkup_ask(struct checkup *checkup, struct checkup_pages *pages) {
   char node[64], why[ADMIN_WHY_BYTES];
 
   node_of(checkup, node, sizeof node);
-  checkup->identified = admin_node_identify(node, ADMIN_IDENTIFY_CONTROLLER, 0, page, why);
+  checkup->identified = admin_node_controller(node, page, why);
   if (checkup->identified) spate_nvme_identity_decode(&checkup->identity, page);
   if (!checkup->identified || !read_pages(node, pages, why))
     checkup_found(checkup, SPATE_DOCTOR_UNDONE_DRIVE, why, 0, 0);
@@ -120,9 +120,9 @@ void checkup_namespaces(struct checkup *checkup) {
   unsigned count = 0;
 
   node_of(checkup, node, sizeof node);
-  bool asked = admin_node_identify(node, ADMIN_IDENTIFY_ACTIVE, 0, list, why);
+  bool asked = admin_node_namespaces(node, list, why);
   for (unsigned i = 0; asked && i < NAMESPACES_MAX && nsids[i] != 0; i++) {
-    asked = admin_node_identify(node, ADMIN_IDENTIFY_NAMESPACE, nsids[i], page, why);
+    asked = admin_node_namespace(node, nsids[i], page, why);
     if (asked && spate_nvme_namespace_decode(&namespaces[count], nsids[i], page)) count++;
   }
   if (asked)

@@ -21,8 +21,13 @@
 #define LOG_BYTES         512u
 #define FORMAT_TIMEOUT_MS 3600000u
 
+<<<<<<< ours
 enum { OPCODE_GET_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80, OPCODE_SANITIZE = 0x84 };
 enum { LOG_HEALTH = 0x02, LOG_SANITIZE = 0x81 };
+=======
+enum { OPCODE_GET_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80 };
+enum { LOG_HEALTH = 0x02, IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 };
+>>>>>>> theirs
 
 __attribute__((format(printf, 2, 3))) static bool explain(char *why, const char *format, ...) {
   va_list arguments;
@@ -62,8 +67,8 @@ static bool is_kernel_drive(const struct target *target, char *why) {
 }
 
 /* 0; otherwise the drive's status, or −1 with errno. */
-static int kernel_call(const char *node, struct nvme_admin_cmd *command) {
-  const int fd = open(node, O_RDONLY | O_CLOEXEC);
+static int kernel_call(const struct target *target, struct nvme_admin_cmd *command) {
+  const int fd = open(target->name, O_RDONLY | O_CLOEXEC);
 
   if (fd < 0) return -1;
   const int result = ioctl(fd, NVME_IOCTL_ADMIN_CMD, command);
@@ -73,19 +78,22 @@ static int kernel_call(const char *node, struct nvme_admin_cmd *command) {
   return result;
 }
 
-static bool explain_call(const char *name, int result, char *why) {
-  if (result < 0 && (errno == EACCES || errno == EPERM)) return explain(why, "%s: only root may ask the drive", name);
-  return explain(why, "%s: %s", name,
+static bool explain_call(const struct target *target, int result, char *why) {
+  if (result < 0 && (errno == EACCES || errno == EPERM))
+    return explain(why, "%s: only root may ask the drive", target->name);
+  return explain(why, "%s: %s", target->name,
                  result < 0 ? strerror(errno) : spate_nvme_status_name((uint16_t)(result & 0x7fff)));
 }
 
+/* A page from a drive that the kernel has, by a node of its own. */
 static bool node_page(const char *node, uint8_t opcode, uint32_t nsid, uint32_t dword10, void *page, uint32_t bytes,
                       char *why) {
+  const struct target target = {.name = node};
   struct nvme_admin_cmd command = {
       .opcode = opcode, .nsid = nsid, .addr = (uintptr_t)page, .data_len = bytes, .cdw10 = dword10};
-  const int result = kernel_call(node, &command);
 
-  return result == 0 || explain_call(node, result, why);
+  const int result = kernel_call(&target, &command);
+  return result == 0 || explain_call(&target, result, why);
 }
 
 static bool kernel_page(struct target *target, uint8_t opcode, uint32_t nsid, uint32_t dword10, void *page,
@@ -93,13 +101,21 @@ static bool kernel_page(struct target *target, uint8_t opcode, uint32_t nsid, ui
   return is_kernel_drive(target, why) && node_page(target->name, opcode, nsid, dword10, page, bytes, why);
 }
 
-bool admin_node_identify(const char *node, uint32_t what, uint32_t nsid, void *page, char *why) {
-  return node_page(node, OPCODE_IDENTIFY, nsid, what, page, PAGE_BYTES, why);
+bool admin_node_controller(const char *node, void *page, char *why) {
+  return node_page(node, OPCODE_IDENTIFY, 0, IDENTIFY_CONTROLLER, page, PAGE_BYTES, why);
+}
+
+bool admin_node_namespaces(const char *node, void *page, char *why) {
+  return node_page(node, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why);
+}
+
+bool admin_node_namespace(const char *node, uint32_t nsid, void *page, char *why) {
+  return node_page(node, OPCODE_IDENTIFY, nsid, IDENTIFY_NAMESPACE, page, PAGE_BYTES, why);
 }
 
 #define HEALTH_LOG ((LOG_BYTES / 4u - 1u) << 16 | LOG_HEALTH)
 
-bool admin_node_health_log(const char *node, void *log, char *why) {
+bool admin_node_health(const char *node, void *log, char *why) {
   return node_page(node, OPCODE_GET_LOG, UINT32_MAX, HEALTH_LOG, log, LOG_BYTES, why);
 }
 
@@ -113,7 +129,7 @@ bool admin_identity(struct target *target, struct spate_nvme_identity *identity,
     return true;
   }
   *identity = (struct spate_nvme_identity){.version = 0};
-  if (!kernel_page(target, OPCODE_IDENTIFY, 0, ADMIN_IDENTIFY_CONTROLLER, page, PAGE_BYTES, why)) return false;
+  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_CONTROLLER, page, PAGE_BYTES, why)) return false;
   spate_nvme_identity_decode(identity, page);
   return true;
 }
@@ -230,7 +246,7 @@ static bool kernel_namespaces(struct target *target, unsigned *count, char *why)
   const uint32_t *list = (const uint32_t *)(const void *)page;
 
   *count = 0;
-  if (!kernel_page(target, OPCODE_IDENTIFY, 0, ADMIN_IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
+  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
   while (*count < PAGE_BYTES / sizeof *list && list[*count] != 0)
     ++*count;
   return true;
@@ -249,17 +265,23 @@ static bool kernel_format(struct target *target, enum spate_nvme_erase erase, ch
   unsigned namespaces = 0;
 
   if (fd >= 0) (void)close(fd);
+<<<<<<< ours
   if (nsid <= 0) return explain_call(target->name, -1, why);
   if (!kernel_namespaces(target, &namespaces, why)) return false;
+=======
+  if (nsid <= 0) return explain_call(target, -1, why);
+  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
+  while (namespaces < PAGE_BYTES / sizeof *list && list[namespaces] != 0)
+    namespaces++;
+>>>>>>> theirs
   if (!others_stay(target, namespaces, why)) return false;
-  if (!kernel_page(target, OPCODE_IDENTIFY, (uint32_t)nsid, ADMIN_IDENTIFY_NAMESPACE, page, PAGE_BYTES, why))
-    return false;
+  if (!kernel_page(target, OPCODE_IDENTIFY, (uint32_t)nsid, IDENTIFY_NAMESPACE, page, PAGE_BYTES, why)) return false;
   struct nvme_admin_cmd command = {.opcode = OPCODE_FORMAT,
                                    .nsid = (uint32_t)nsid,
                                    .cdw10 = same_format((const uint8_t *)page) | (uint32_t)erase << 9,
                                    .timeout_ms = FORMAT_TIMEOUT_MS};
-  const int result = kernel_call(target->name, &command);
-  return result == 0 || explain_call(target->name, result, why);
+  const int result = kernel_call(target, &command);
+  return result == 0 || explain_call(target, result, why);
 }
 
 bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why) {

@@ -12,12 +12,14 @@ bool admin_identity(struct target *target, struct spate_nvme_identity *identity,
 bool admin_health(struct target *target, struct spate_nvme_health *health, char *why);
 
 /*
- * Of a drive that the kernel's driver has, by the node of its controller (/dev/nvme0), also without a namespace: a page
- * of Identify (4096 bytes) and the SMART / Health log (512), at a multiple of 8.
+ * Of a drive that the kernel's driver has, by the node of its controller (/dev/nvme0), also when it has no namespace:
+ * pages of Identify (the controller, the list of active namespaces, a namespace; 4096 bytes each) and the SMART /
+ * Health log (512 bytes), at a multiple of 8.
  */
-enum admin_identify { ADMIN_IDENTIFY_NAMESPACE = 0, ADMIN_IDENTIFY_CONTROLLER = 1, ADMIN_IDENTIFY_ACTIVE = 2 };
-bool admin_node_identify(const char *node, uint32_t what, uint32_t nsid, void *page, char *why);
-bool admin_node_health_log(const char *node, void *log, char *why);
+bool admin_node_controller(const char *node, void *page, char *why);
+bool admin_node_namespaces(const char *node, void *page, char *why);
+bool admin_node_namespace(const char *node, uint32_t nsid, void *page, char *why);
+bool admin_node_health(const char *node, void *log, char *why);
 
 /* Is it a whole NVMe drive, to which Format NVM can be given? Otherwise why not: a partition, a disk of another kind.
  */

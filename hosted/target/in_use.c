@@ -184,14 +184,14 @@ static bool is_locked_now(const char *path, bool device) {
 }
 
 /* Others ask likewise, and a killed recorder's file is released a little later than the process. */
-#define TRIES      5u
-#define TRY_NAP_NS 20000000L
+#define LOCK_TRIES  5u
+#define LOCK_NAP_NS 20000000L
 
 static bool is_locked(const char *path, bool device) {
-  const struct timespec nap = {.tv_nsec = TRY_NAP_NS};
+  const struct timespec nap = {.tv_nsec = LOCK_NAP_NS};
 
   for (unsigned tries = 1; is_locked_now(path, device); tries++) {
-    if (tries == TRIES) return true;
+    if (tries == LOCK_TRIES) return true;
     (void)nanosleep(&nap, NULL);
   }
   return false;

@@ -149,7 +149,7 @@ struct spate_doctor_function {
 
   /* the header */
   bool header_known;
-  bool silent; /* its vendor id reads all ones */
+  bool silent; /* its vendor and device id read all ones, or zeros */
   bool bridge;
   uint16_t command;
   uint32_t class_code;                    /* 24 bits */

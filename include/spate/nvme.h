@@ -91,12 +91,6 @@ enum spate_nvme_sanitize_capability {
   SPATE_NVME_CAN_SANITIZE_OVERWRITE = 4,
 };
 
-/* From the same log: how often it slowed down because of heat. Counters do not wrap in a drive's life. */
-struct spate_nvme_throttling {
-  uint64_t transitions, seconds; /* by host or drive controlled thermal management, light and heavy together */
-  uint64_t hot_minutes;          /* above the warning or the critical limit */
-};
-
 /* Identify Controller and CAP, decoded. Strings are trimmed and NUL terminated, non-printable bytes replaced by '?'. */
 struct spate_nvme_identity {
   char serial[21], model[41], firmware[9];
@@ -124,6 +118,12 @@ struct spate_nvme_namespace {
   uint8_t format;       /* the one in use */
   uint16_t format_block_bytes[16];
   bool metadata; /* bytes beside each block, or protection information: not for us */
+};
+
+/* From the SMART / Health log: how often it slowed down because of heat. Counters do not wrap in a drive's life. */
+struct spate_nvme_throttling {
+  uint64_t transitions, seconds; /* by host or drive controlled thermal management, light and heavy together */
+  uint64_t hot_minutes;          /* above the warning or the critical limit */
 };
 
 /* What went wrong and was mended: every recovery is counted. */

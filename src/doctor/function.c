@@ -44,7 +44,8 @@ static void read_windows(struct spate_doctor_function *function, const struct sp
 
 static void read_header(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
   function->header_known = true;
-  function->silent = get(space, PCI_ID) == PCI_ID_ABSENT;
+  /* All ones on most bridges, zeros where a time-out of configuration reads so (PG194). */
+  function->silent = get(space, PCI_ID) == PCI_ID_ABSENT || get(space, PCI_ID) == 0;
   if (function->silent) return;
   function->bridge = (get(space, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
   function->command = (uint16_t)get(space, PCI_COMMAND);

@@ -49,7 +49,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(ASPM_ON, NOTE, "The link may sleep in {0a} (ASPM), and waking costs microseconds.",
          "Turn ASPM off if latency matters (Linux: boot with pcie_aspm=off, or pcie_aspm.policy=performance)."),
 
-    TEXT(FUNCTION_SILENT, ERROR, "The function does not answer: its configuration space reads all ones.",
+    TEXT(FUNCTION_SILENT, ERROR, "The function does not answer: its configuration space reads all ones or zeros.",
          "Check the drive's power and its link; then scan the bus again or power-cycle the drive."),
     TEXT(WRONG_CLASS, ERROR, "The device is not an NVMe drive: its class is {0x}, and NVMe's is 0x10802.",
          "Check that the right slot is looked at, and that the drive is not an M.2 SATA drive or another card."),
