@@ -55,7 +55,8 @@ struct spate_nvme_bus {
   /* Called when CC.EN does not help any more, also in spate_nvme_open(), once in a millisecond while it gives BUSY. OK:
    * it was reset, and restore() follows. Any other error: there is no such reset, the next one is tried. */
   enum spate_error (*reset)(void *context, enum spate_nvme_reset how);
-  /* Take bus mastering away from a controller that is given up and does not stop. OK: it writes no more. */
+  /* Take bus mastering away from a controller that is given up and does not stop. OK: it writes no more. Before it is
+   * opened again it has to be restored or enumerated. */
   enum spate_error (*isolate)(void *context);
   void *context;
 };

@@ -101,6 +101,8 @@ unsigned pcie_path(const struct spate_pcie_host *host, const struct spate_pcie_d
                    uint8_t path[SPATE_PCIE_BRIDGES_MAX]);
 /* upstream.c: is the link below this bridge up? One that cannot tell: it may be. */
 bool pcie_link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
+/* upstream.c: as spate_pcie_link_is_up(), but for the host bridge's own forwarding. */
+bool pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate_pcie_device *device);
 /* upstream.c: from now on a change of this bridge's link is a new one. */
 void pcie_forget_change(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
 /* Nobody answered: all ones on most bridges, zeros where a configuration completion time-out reads as OKAY (PG194). */

@@ -124,6 +124,8 @@ enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_p
   if (!link.up) return link_is_down(device, 0);
   error = restore_path(host, device);
   if (error == SPATE_E_BUSY) return error;
+  /* Who seemed to be another device was perhaps nobody: a link that has just gone again. */
+  if (error == SPATE_E_NO_DEVICE && !pcie_links_stayed_up(host, device)) return link_is_down(device, 0);
   (void)link_is_down(device, 0); /* as far as the next time is concerned */
   if (error == SPATE_OK && host->ops->forward != NULL) host->ops->forward(host);
   return error;

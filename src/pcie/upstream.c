@@ -33,11 +33,10 @@ static bool stayed_up(const struct pcie_function *function, const struct spate_p
   return !bridge->tells_changes || !(slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED);
 }
 
-bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
+bool pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
   struct spate_pcie_link link = {.up = true};
   const enum spate_error error = host->ops->link(host, &link);
   if ((error && error != SPATE_E_UNSUPPORTED) || !link.up) return false;
-  if (host->ops->forwards != NULL && !host->ops->forwards(host)) return false;
 
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
   for (unsigned bridges = pcie_path(host, device, path); bridges-- > 0;) { /* what is below a dead link is not asked */
@@ -46,4 +45,8 @@ bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie
     if (bridge->link_below && !stayed_up(&function, bridge)) return false;
   }
   return true;
+}
+
+bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
+  return (host->ops->forwards == NULL || host->ops->forwards(host)) && pcie_links_stayed_up(host, device);
 }

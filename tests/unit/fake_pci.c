@@ -100,7 +100,9 @@ static unsigned bus_of(const struct fake_function *function) {
   return function->parent ? function->parent->config[0x18 / 4] >> 8 & 0xff : 0;
 }
 
-static bool link_is_up(const struct fake_function *port) { return fake.now_ticks >= port->link_ticks; }
+static bool link_is_up(const struct fake_function *port) {
+  return fake.now_ticks >= port->link_ticks && (port->drop_ticks == 0 || fake.now_ticks < port->drop_ticks);
+}
 
 /* Is a request for the bus below this function's parent handed down to it by every bridge above? The one whose own
  * secondary bus it is ends its way. */

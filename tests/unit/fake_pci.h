@@ -32,6 +32,7 @@ struct fake_function {
   uint64_t ready_ticks;  /* until then it answers "configuration request retry" */
   uint64_t silent_ticks; /* until then nothing answers, as where a bridge turns "retry" into all ones */
   uint64_t link_ticks;   /* a port: when its link comes up */
+  uint64_t drop_ticks;   /* and when it goes down for good; 0: never */
   bool removed;          /* nothing answers any more */
   bool answers_all;      /* a port that answers for every device number with device 0 */
   unsigned writes;       /* to its configuration space */

@@ -91,6 +91,29 @@ static void who_comes_back_is_asked(void **state) {
   assert_int_equal(drive->writes, writes);
 }
 
+/* The link goes again just after the port said that it is up, and the bridge answers with arbitrary data: that is not
+ * another device. */
+static void arbitrary_data_is_nobody(void **state) {
+  (void)state;
+  unsigned busy = 0, restored = 0;
+  for (unsigned after = 0; after < 60; after++) {
+    fake_reset();
+    struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+    drive_below(port);
+    assert_int_equal(enumerate(), SPATE_OK);
+    fake_link_drop(port, fake.now_ticks);
+    assert_int_equal(restore(&host.devices[0], 99), SPATE_E_BUSY);
+    fake.now_ticks += 2 * FAKE_MS;
+    fake.background = 0x5eed1234u;
+    port->drop_ticks = fake.now_ticks + after * ACCESS_TICKS;
+    const enum spate_error error = spate_pcie_restore(&host, &host.devices[0]);
+    busy += error == SPATE_E_BUSY;
+    restored += error == SPATE_OK;
+  }
+  assert_int_equal(busy + restored, 60);
+  assert_true(busy > 5 && restored > 5);
+}
+
 static void what_was_never_enumerated_is_not_restored(void **state) {
   (void)state;
   fake_reset();
@@ -133,6 +156,7 @@ int main(void) {
       cmocka_unit_test(a_switch_is_restored_with_its_drives),
       cmocka_unit_test(a_link_that_goes_down_again_is_waited_for_again),
       cmocka_unit_test(who_comes_back_is_asked),
+      cmocka_unit_test(arbitrary_data_is_nobody),
       cmocka_unit_test(what_was_never_enumerated_is_not_restored),
       cmocka_unit_test(random_trees_are_restored),
   };
