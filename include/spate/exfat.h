@@ -163,6 +163,7 @@ struct spate_exfat {
 
   struct spate_exfat_clip *clips; /* open ones */
   uint32_t block_count, used_now;
+  uint64_t next_lba; /* behind what was read last into the blocks */
   struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
 };
 

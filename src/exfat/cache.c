@@ -7,7 +7,8 @@
  */
 #include "internal.h"
 
-#define NO_LBA UINT64_MAX
+#define NO_LBA           UINT64_MAX
+#define AHEAD_BLOCKS_MAX 16u
 
 void exfat_cache_open(struct spate_exfat *volume) {
   uint32_t count = 0;
@@ -43,6 +44,59 @@ struct spate_exfat_block *exfat_block_scratch(struct spate_exfat *volume) {
   return block;
 }
 
+static bool is_cached(const struct spate_exfat *volume, uint64_t lba) {
+  for (uint32_t i = 0; i < volume->block_count; i++)
+    if (volume->blocks[i].lba == lba) return true;
+  return false;
+}
+
+/* How many blocks from `lba` on may be read at once: none that is here already, whose image may be newer, and none of
+ * another cluster, which may be data that a stream writes without the cache's knowledge. */
+static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
+  uint64_t cluster_blocks = exfat_cluster_blocks(volume, 1);
+  uint64_t left_blocks = lba < volume->heap_lba ? volume->heap_lba - lba
+                                                : cluster_blocks - ((lba - volume->heap_lba) & (cluster_blocks - 1u));
+  uint32_t most = volume->block_count / 2u < AHEAD_BLOCKS_MAX ? volume->block_count / 2u : AHEAD_BLOCKS_MAX;
+  uint32_t blocks = 1;
+
+  if (left_blocks < most) most = (uint32_t)left_blocks;
+  while (blocks < most && !is_cached(volume, lba + blocks))
+    blocks++;
+  return blocks;
+}
+
+/* Blocks side by side in memory that can be given up; NULL: there are none. */
+static struct spate_exfat_block *choose_victims(struct spate_exfat *volume, uint32_t blocks) {
+  uint32_t run = 0;
+
+  for (uint32_t i = 0; i < volume->block_count; i++) {
+    run = volume->blocks[i].pins > 0 || volume->blocks[i].writing ? 0 : run + 1u;
+    if (run == blocks) return &volume->blocks[i + 1u - blocks];
+  }
+  return NULL;
+}
+
+static enum spate_error read_blocks(struct spate_exfat *volume, uint64_t lba, uint32_t blocks,
+                                    struct spate_exfat_block **found) {
+  struct spate_exfat_block *first = blocks > 1 ? choose_victims(volume, blocks) : NULL;
+
+  if (first == NULL) {
+    first = exfat_block_scratch(volume);
+    blocks = 1;
+  }
+  for (uint32_t i = 0; i < blocks; i++)
+    first[i].lba = NO_LBA;
+  enum spate_error error = spate_block_read(volume->config.block, lba, blocks, first->data);
+  if (error != SPATE_OK) return error;
+  for (uint32_t i = 0; i < blocks; i++) {
+    first[i].lba = lba + i;
+    first[i].used = ++volume->used_now;
+  }
+  volume->next_lba = lba + blocks;
+  *found = first;
+  return SPATE_OK;
+}
+
 enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found) {
   for (uint32_t i = 0; i < volume->block_count; i++) {
     if (volume->blocks[i].lba != lba) continue;
@@ -50,12 +104,10 @@ enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struc
     *found = &volume->blocks[i];
     return SPATE_OK;
   }
-  struct spate_exfat_block *block = exfat_block_scratch(volume);
-  enum spate_error error = spate_block_read(volume->config.block, lba, 1, block->data);
-  if (error != SPATE_OK) return error;
-  block->lba = lba;
-  *found = block;
-  return SPATE_OK;
+  /* Whoever goes through a directory comes for the next block, too. One that cannot be read costs no other. */
+  uint32_t blocks = lba == volume->next_lba ? blocks_ahead(volume, lba) : 1;
+  enum spate_error error = read_blocks(volume, lba, blocks, found);
+  return error != SPATE_OK && blocks > 1 ? read_blocks(volume, lba, 1, found) : error;
 }
 
 void exfat_block_settle(struct spate_exfat_block *block) {

@@ -331,6 +331,48 @@ static void test_paths(void **state) {
   image_close(&image);
 }
 
+/* A large directory is read in pieces of several blocks. A block that cannot be read costs what is in it, no more. */
+static void test_large_directory(void **state) {
+  (void)state;
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  struct spate_exfat_clip clip;
+  bool more = true;
+  unsigned seen = 0;
+  image_open(&image, 64 * MIB, 512, 0);
+  image_format(&image);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+  for (unsigned i = 0; i < 500; i++) {
+    char path[32];
+    (void)snprintf(path, sizeof path, "d/file %u", i);
+    put_file(path, NULL, 0);
+  }
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "d/clip", MIB), SPATE_OK); /* its block is pinned */
+  publish(&clip, 1000);
+  ram_block_clear_log(&image.ram);
+  assert_int_equal(spate_exfat_list(&image.volume, "d", &directory), SPATE_OK);
+  while (more) {
+    assert_int_equal(spate_exfat_list_next(&directory, &entry, &more), SPATE_OK);
+    seen += more;
+    if (more && strcmp(entry.name, "clip") == 0) assert_int_equal(entry.bytes, 1000);
+  }
+  assert_int_equal(seen, 501);
+  assert_in_range(image.ram.count[SPATE_READ], 5, 30); /* of 95 blocks */
+  assert_int_equal(spate_exfat_close(&clip, 1000), SPATE_OK);
+  assert_whole(false);
+
+  uint64_t bad_lba = (oracle_find(&oracle, "d/file 100")->set_offset >> 9) + 1;
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                 .first_lba = bad_lba,
+                                                 .last_lba = bad_lba,
+                                                 .times = RAM_ALWAYS,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_stat(&image.volume, "d/file 99", &entry), SPATE_OK);
+  assert_int_equal(spate_exfat_stat(&image.volume, "d/file 400", &entry), SPATE_E_MEDIA);
+  image_close(&image);
+}
+
 static void test_in_use(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -454,14 +496,23 @@ static void test_small_window(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_format),       cmocka_unit_test(test_format_refuses),
-      cmocka_unit_test(test_format_sizes), cmocka_unit_test(test_format_over_garbage),
-      cmocka_unit_test(test_upcase_table), cmocka_unit_test(test_clip),
-      cmocka_unit_test(test_many_clips),   cmocka_unit_test(test_cache_room),
-      cmocka_unit_test(test_space),        cmocka_unit_test(test_names),
-      cmocka_unit_test(test_case),         cmocka_unit_test(test_paths),
-      cmocka_unit_test(test_in_use),       cmocka_unit_test(test_directories),
-      cmocka_unit_test(test_time),         cmocka_unit_test(test_small_window),
+      cmocka_unit_test(test_format),
+      cmocka_unit_test(test_format_refuses),
+      cmocka_unit_test(test_format_sizes),
+      cmocka_unit_test(test_format_over_garbage),
+      cmocka_unit_test(test_upcase_table),
+      cmocka_unit_test(test_clip),
+      cmocka_unit_test(test_many_clips),
+      cmocka_unit_test(test_cache_room),
+      cmocka_unit_test(test_space),
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_case),
+      cmocka_unit_test(test_paths),
+      cmocka_unit_test(test_large_directory),
+      cmocka_unit_test(test_in_use),
+      cmocka_unit_test(test_directories),
+      cmocka_unit_test(test_time),
+      cmocka_unit_test(test_small_window),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
