@@ -22,15 +22,19 @@ LEAD = (
 )
 
 
+QUICK = ("This is the report of a quick run: the same kinds of experiments on fewer bytes, drives, sizes and depths, without the "
+         "long ones. Figures that are quoted elsewhere come from the full one, `make lab`.")
+
+
 def chapters(quick: bool):
     """What is shown, in order. The quick selection has the chapters whose experiments it runs."""
     depths = runs.DEPTHS_QUICK if quick else runs.DEPTHS
     always = [chapters_files.aim, chapters_files.peer, chapters_files.warnings]
     if quick:
-        return [*always, chapters_drive.block_size, functools.partial(chapters_drive.depth, depths=depths),
+        return [chapters_overview.systems, *always, chapters_drive.block_size, functools.partial(chapters_drive.depth, depths=depths),
                 chapters_drive.sustained, chapters_drive.turns, chapters_kernel.predicted,
-                chapters_drive.stripes]
-    return [chapters_overview.figures, *always, chapters_files.whole, chapters_drive.block_size,
+                chapters_drive.stripes, chapters_files.plan]
+    return [chapters_overview.systems, chapters_overview.figures, *always, chapters_files.whole, chapters_drive.block_size,
             functools.partial(chapters_drive.depth, depths=depths), chapters_drive.sustained, chapters_drive.trimmed,
             chapters_drive.kilo, chapters_drive.turns, chapters_drive.generations, chapters_kernel.predicted,
             chapters_drive.stripes,
@@ -42,7 +46,7 @@ def report(lab: runner.Lab, folder: pathlib.Path, quick: bool) -> pathlib.Path:
     made = [chapter(lab, folder) for chapter in chapters(quick)]
     foot = f"{len(lab.results)} experiments. Made by `make lab{' QUICK=1' if quick else ''}`; each one's options and " \
            "results are in build/lab."
-    page.write(folder / "index.html", TITLE, list(LEAD), made, foot)
+    page.write(folder / "index.html", TITLE, [QUICK, *LEAD] if quick else list(LEAD), made, foot)
     return folder / "index.html"
 
 
@@ -52,9 +56,10 @@ def main() -> None:
     parser.add_argument("--only", metavar="REGEX", help="run these experiments, take the others from build/lab")
     parser.add_argument("--report-only", action="store_true", help="run none, draw again what is in build/lab")
     parser.add_argument("--programs", type=pathlib.Path, default=runner.BUILD / "host-release/lab")
+    parser.add_argument("--out", type=pathlib.Path, default=runner.OUT, help="where results are kept, build/lab if not said")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    lab = runner.Lab(options.programs, runner.OUT / "quick" if options.quick else runner.OUT)
+    lab = runner.Lab(options.programs, options.out / "quick" if options.quick else options.out)
     chosen = runs.quick() if options.quick else runs.full()
     try:
         program.need_space(runner.BUILD, SPACE_BYTES, "the lab")
@@ -65,6 +70,9 @@ def main() -> None:
         figures.die("looking for room on the disk", str(full))
     except runner.Failed as failure:
         figures.die("an experiment", str(failure))
+    except KeyboardInterrupt:
+        print(f"\nlab    stopped; what is done is in {lab.out}", flush=True)
+        raise SystemExit(130) from None
     bench = figures.Bench("lab-quick" if options.quick else "lab", "make lab" + (" QUICK=1" if options.quick else ""))
     gates.collect(lab, bench)
     bench.show()

@@ -196,7 +196,7 @@ def turns(lab: Lab, out: pathlib.Path) -> Chapter:
         ["128 MiB written, then the same 128 MiB read, then the next; a turn begins when the one before is complete. System 5 "
          "found the mean of both rates, and concluded that turning round costs nothing. Each page that comes back is compared "
          "with what was written."],
-        [("turns.png", "Predicted, both of them: no profile has a number that only this test shows.")],
+        [("turns.png", "Predicted: no profile has a number that only this test shows.")],
         [Table(["drive", "read only", "write only", "their mean", "in turns", "measured", "deviation", "wrong pages"], rows)])
 
 

@@ -58,13 +58,13 @@ def aim(lab: Lab, out: pathlib.Path) -> Chapter:
             for at, value in enumerate(values):
                 axis.text(min(value, 100.05) + 0.03, at, f"{value:.2f}", va="center", fontsize=8)
         axes[0].invert_yaxis()
-    total = lab.results["aim-980pro-files"]["result"]["bytes"]
+    result = lab.result("aim-980pro-files")
     return Chapter(
         "aim", "What files cost: nothing that can be seen",
         [f"The aim: a stream into exFAT files reaches 99 % of what the drive takes raw, on every profile, with half-second "
-         f"checkpoints; reading the files reaches 99 % of reading raw. {text.size(total)} in four files each, on the drive's "
-         "fastest link, against the same bytes raw in the same sizes and depth. Both sides end durable: raw with a flush, "
-         "files with their closing. What was recorded is read back and, page by page, looked up in what the drive holds."],
+         f"checkpoints; reading the files reaches 99 % of reading raw. {text.size(result['bytes'])} in "
+         f"{text.number(result['files'])} files on each drive's fastest link, against the same bytes raw in the same sizes "
+         "and depth. Both sides end durable: raw with a flush, files with their closing. What was recorded is read back and, page by page, looked up in what the drive holds."],
         [("aim.png", "Dashed: the aim.")],
         [Table(["drive", "raw write", "files written", "share", "raw read", "files read", "share", "wrong pages", "aim"], rows)])
 
@@ -127,7 +127,7 @@ def peer(lab: Lab, out: pathlib.Path) -> Chapter:
         [("peer-rate.png", "As fast as the drive takes it."), ("peer-gap.png", f"With a camera of {runs.PACE / GB:.1f} GB/s: the longest time between two data commands, the memory that had "
           "to hold meanwhile, and what no checkpoint or f_sync covered at the worst moment.")],
         [Table(["970 EVO Plus", *columns, "what a cut takes"], rows),
-         Table(["drive", "", *columns], others, "The same on every profile")])
+         Table(["drive", "", *columns], others, f"The same on {text.number(len(others) // 2)} of the drives")])
 
 
 def whole(lab: Lab, out: pathlib.Path) -> Chapter:

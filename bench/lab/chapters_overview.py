@@ -8,6 +8,13 @@ from lab.page import Chapter, Table
 from lab.runner import Lab
 
 
+def systems(lab: Lab, out: pathlib.Path) -> Chapter:
+    del lab, out
+    rows = [[f"system {system.number}", system.name, system.host, system.year] for system in seeds.SYSTEMS.values()]
+    return Chapter("systems", "Systems 1 to 5", ["Five recorders or stacks were published with measurements on real drives. This page calls "
+                                                "them by their numbers."], [], [Table(["", "what", "host", "year"], rows)])
+
+
 def _bound(answer: compare.Answer) -> str:
     return {"value": "", "about": "about ", "at least": "more than "}[answer.figure.bound]
 
@@ -37,16 +44,13 @@ def figures(lab: Lab, out: pathlib.Path) -> Chapter:
              text.value(answer.ours, answer.figure.unit), _deviation(answer),
              "fitted" if answer.fitted else "predicted", compare.REMARKS.get(answer.figure.key, "")] for answer in answers]
     left_out = [[str(system), what, why] for system, what, why in seeds.NOT_SIMULATED]
-    systems = [[str(system.number), system.name, system.host, system.year] for system in seeds.SYSTEMS.values()]
     return Chapter(
         "figures", "All published figures beside the simulated ones",
-        ["Five systems were published with measurements on real drives. Each of their figures that a simulation can answer "
-         "is here. Fitted: a number of the drive's profile or of the host was chosen so that this point is met; it says "
+        ["Each published figure of systems 1 to 5 that a simulation can answer is here. Fitted: a number of the drive's profile or of the host was chosen so that this point is met; it says "
          "nothing. Predicted: no number was chosen for it; it says how good the model is. A \"more than\" is met by "
          "being larger."],
         [("deviations.png", "Hollow: fitted. Filled: predicted.")],
         [Table(["system", "drive", "what", "measured", "simulated", "deviation", "", "why"], rows),
-         Table(["system", "", "host", "year"], systems, "The systems"),
          Table(["system", "published", "why not"], left_out, "Published, and not simulated")])
 
 

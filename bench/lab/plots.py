@@ -14,7 +14,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
 GB = 1e9
 WRITE, READ = "#c2410c", "#1d4ed8"
 OURS, PEER, RAW = "#047857", "#b45309", "#a8a29e"
-SEQUENCE = ("#1d4ed8", "#c2410c", "#047857", "#7e22ce", "#b45309", "#0e7490", "#57534e")
+# One for each drive, and each easily told from all others.
+SEQUENCE = ("#1d4ed8", "#c2410c", "#047857", "#7e22ce", "#eab308", "#06b6d4", "#1c1917")
 
 plt.rcParams.update({
     "figure.dpi": 110, "savefig.dpi": 110, "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold",

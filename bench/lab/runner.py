@@ -2,10 +2,12 @@
 """Runs of the lab's programs: a name, a program, its options. Each prints one JSON document, kept in build/lab."""
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
+import subprocess
 import tempfile
 import threading
 import time
@@ -16,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 OUT = BUILD / "lab"
 SECONDS = "seconds.json"
+TELL_S = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,18 +49,48 @@ class Failed(Exception):
     pass
 
 
+def commands(run: Run) -> int:
+    """About how many, which is about how long it takes."""
+    if run.experiment in ("plan", "profiles"):  # nothing is simulated
+        return 0
+    options = dict(run.options)
+    return int(options["bytes"]) // min(int(options.get("block", 1 << 20)), 1 << 20)
+
+
+def in_order(runs: list[Run]) -> list[Run]:
+    """Short ones first, so that something is seen; but the longest begins at once beside them, or everything else would
+    be done long before it."""
+    short_first = sorted(runs, key=commands)
+    return short_first[:1] + short_first[-1:] + short_first[1:-1] if len(runs) > 1 else short_first
+
+
 class Lab:
     def __init__(self, programs: pathlib.Path, out: pathlib.Path = OUT):
         self.programs, self.out = programs, out
         self.results: dict[str, dict] = {}
         self.seconds: dict[str, float] = {}  # of processor time: no part of a result, which is the same in every run
         self.lock = threading.Lock()
+        self.processes: dict[str, subprocess.Popen] = {}  # those that run now, by the name of the run
+        self.stopped = False
+
+    @contextlib.contextmanager
+    def _running(self, run: Run, process: subprocess.Popen):
+        with self.lock:
+            self.processes[run.name] = process
+            stopped = self.stopped
+        if stopped:
+            process.terminate()
+        try:
+            yield
+        finally:
+            with self.lock:
+                del self.processes[run.name]
 
     def one(self, run: Run) -> tuple[str, float]:
         """The text that the program printed, and the seconds of processor time that it took."""
         words = [self.programs / run.program, *run.words()]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-            with program.process(words, stdout=out, stderr=errors) as process:
+            with program.process(words, stdout=out, stderr=errors) as process, self._running(run, process):
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             says_no = run.experiment == "plan" and process.returncode == 1  # an answer, not a failure
@@ -80,18 +113,37 @@ class Lab:
             return
         names = [run.name for run in runs]
         assert len(names) == len(set(names)), "two runs of one name"
-        begin = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            futures = [pool.submit(self._kept, run) for run in runs]
-            for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
-                try:
-                    future.result()
-                except Failed:
-                    pool.shutdown(cancel_futures=True)
-                    raise
-                if done * 10 // len(runs) > (done - 1) * 10 // len(runs):
-                    print(f"lab    {done} of {len(runs)} experiments, {time.monotonic() - begin:.0f} s", flush=True)
+            waiting = {pool.submit(self._kept, run) for run in in_order(runs)}
+            try:
+                self._wait(waiting, len(runs))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.stop()
+                raise
         (self.out / SECONDS).write_text(json.dumps(self._all_seconds(), indent=1) + "\n")
+
+    def _wait(self, waiting: set, total: int) -> None:
+        """Until all are done. A line every few seconds: how many are, and which run."""
+        begin = told = time.monotonic()
+        while waiting:
+            done, waiting = concurrent.futures.wait(waiting, timeout=TELL_S, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            now = time.monotonic()
+            if not waiting or now - told >= TELL_S:
+                told = now
+                with self.lock:
+                    running = ", ".join(self.processes)
+                print(f"lab    {now - begin:4.0f} s  {total - len(waiting)} of {total} experiments"
+                      f"{'  now ' + running if running else ''}", flush=True)
+
+    def stop(self) -> None:
+        """Ends the programs that run, and begins no other."""
+        with self.lock:
+            self.stopped = True
+            for process in self.processes.values():
+                process.terminate()
 
     def _all_seconds(self) -> dict[str, float]:
         path = self.out / SECONDS

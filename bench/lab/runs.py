@@ -183,14 +183,13 @@ PLANS = (  # profile, rate of the stream, bytes, share of the drive that was wri
 
 def plans() -> list[Run]:
     return [run(f"plan-{profile}-{rate // MB}", "plan", profile=profile, rate=f"{rate // MB}MB/s", bytes=f"{total // GB}GB",
-                filled=filled, ring="2GiB", piece="1MiB", generation=3, json=True)
+                filled=filled, ring="2GiB", piece="1MiB", generation=3, output_format="json")
             for profile, rate, total, filled in PLANS]
 
 
 def full() -> list[Run]:
     runs = [run("profiles", "profiles")]
-    # The long ones first: two at a time, the short ones fill the gaps.
-    runs.append(run("whole-980pro", "files", profile="980pro", bytes="2T", file=16 * GIB, cluster=MIB, samples=1000,
+    runs.append(run("whole-980pro", "files", profile="980pro", bytes=2000 * GB, file=16 * GIB, cluster=MIB, samples=1000,
                     filled=1, verify=True, **STREAM, **BRIDGE))
     for profile in ("960pro", "980pro", "starblaze", "exascend"):
         runs += kilo(profile, 1000 * GB)
@@ -235,4 +234,5 @@ def quick() -> list[Run]:
     runs += peer("970evoplus", 8 * GIB, 4 * GIB, PACE, labels=("exfat-best",), **BRIDGE)
     runs += striped("980pro", 4 * GIB, **FREE3)
     runs += warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+    runs += plans()
     return runs

@@ -27,8 +27,8 @@ void fail(enum exit_status status, const char *format, ...) {
   abort();
 }
 
-void expect(enum spate_error error, const char *what) {
-  (void)what;
+void expect(enum spate_error error, const char *tried) {
+  (void)tried;
   if (error != SPATE_OK) abort();
 }
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lab's quick selection: its aims, its curves, and that the same seed gives the same text."""
 
+import itertools
 import os
 import pathlib
 import re
+import signal
+import subprocess
 import sys
 
 import program
@@ -12,7 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from lab import chapters_files, compare, page, runner, runs, seeds, sources  # noqa: E402 - the path comes first
+from lab import chapters_files, chapters_overview, compare, page, plots, runner, runs, seeds, sources  # noqa: E402 - the path comes first
 
 PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-release/lab"))
 
@@ -108,6 +111,55 @@ def test_the_report_shows_every_chapter(lab, tmp_path):
     assert len(pictures) >= len(chapters)
     for picture in pictures:
         assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_quick_report_says_so_and_speaks_of_its_own_data(lab, tmp_path):
+    script = {"__name__": "not main"}
+    exec(compile((ROOT / "bench/lab.py").read_text(), "bench/lab.py", "exec"), script)
+    written = script["report"](lab, tmp_path, True).read_text()
+    assert "This is the report of a quick run" in written
+    assert "quick run" not in " ".join(script["LEAD"])
+    assert "16 GiB in two files" in written and "in four files" not in written
+    assert "The same on one of the drives" in written
+    for number in seeds.SYSTEMS:
+        assert f"<td>system {number}</td>" in written
+    assert chapters_overview.systems in script["chapters"](False)
+
+
+def test_every_drive_has_a_colour_that_no_other_is_like():
+    assert len(runs.ALL) <= len(plots.SEQUENCE)
+    for one, other in itertools.combinations(plots.SEQUENCE, 2):
+        (r1, g1, b1), (r2, g2, b2) = ([int(color[at:at + 2], 16) for at in (1, 3, 5)] for color in (one, other))
+        red = (r1 + r2) / 2
+        distance = ((2 + red / 256) * (r1 - r2)**2 + 4 * (g1 - g2)**2 + (2 + (255 - red) / 256) * (b1 - b2)**2)**0.5
+        assert distance > 150, f"{one} and {other} look alike"  # of 765, black to white
+
+
+# ---- how it is run ----
+
+
+def test_short_runs_come_first_and_the_longest_beside_them():
+    order = runner.in_order(runs.full())
+    assert sorted(run.name for run in order) == sorted(run.name for run in runs.full())
+    assert order[1].name == "whole-980pro"
+    rest = [runner.commands(run) for run in (order[0], *order[2:])]
+    assert rest == sorted(rest) and rest[0] == 0
+
+
+def test_ctrl_c_ends_all_of_it_at_once(tmp_path):
+    """The signal goes to the lab alone: what it started, it has to end."""
+    words = [sys.executable, ROOT / "bench/lab.py", "--only", "^(whole|kilo)", "--programs", PROGRAMS, "--out", tmp_path]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "tools"), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          start_new_session=True) as process:
+        said = process.stdout.readline()  # after some seconds, of runs that take a minute
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()  # to its end: nobody has the pipe any more
+    assert re.match(r"lab +\d+ s +\d+ of \d+ experiments  now \w", said), said
+    assert process.returncode == 130 and "stopped" in rest and "Traceback" not in rest, rest
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    assert not list(tmp_path.glob("*.json")), "what ran went on to its end"
 
 
 # ---- the same seed, the same text ----
