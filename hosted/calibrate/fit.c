@@ -227,6 +227,11 @@ static double pause_of(const struct fit_point *points, size_t count, const struc
   return gap_count == 0 ? 0 : sum / (double)gap_count;
 }
 
+/* Two lines meet where the edge is, more exactly than any point says; unless they hardly differ, and meet elsewhere. */
+static double meet_of(const struct curve *curve, size_t begin, size_t cut, size_t end, double meet) {
+  return meet >= curve->x[begin] && meet <= curve->x[end - 1u] ? meet : curve->x[cut];
+}
+
 static void describe(const struct curve *curve, size_t first, unsigned count, const size_t *cuts,
                      struct fit_segments *out) {
   double slope_before = 0, offset_before = 0;
@@ -234,8 +239,9 @@ static void describe(const struct curve *curve, size_t first, unsigned count, co
   for (unsigned i = 0; i < count; i++) {
     double slope = 0, offset = 0;
     (void)line_between(curve, i == 0 ? first : cuts[i - 1u], cuts[i], &slope, &offset);
-    /* Two lines meet where the edge is, more exactly than any point says. */
-    const double meet = i == 0 ? 0 : (offset_before - offset) / (slope - slope_before);
+    const double meet = i == 0 ? 0
+                               : meet_of(curve, i < 2 ? first : cuts[i - 2u], cuts[i - 1u], cuts[i],
+                                         (offset_before - offset) / (slope - slope_before));
     out->segment[i] = (struct fit_segment){.first_bytes = meet, .rate = slope > 0 ? 1 / slope : 0, .offset_s = offset};
     slope_before = slope;
     offset_before = offset;
