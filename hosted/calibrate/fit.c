@@ -101,6 +101,7 @@ void fit_known_pauses(struct fit_gap *gaps, size_t *count, double pause_s) {
 
 #define DIFFERENCE 0.05 /* of rates, from which on they are two */
 #define POINTS_MIN 6u   /* in a segment */
+#define LEFT_MOST  0.6  /* of the error of one line, by which two are better: jitter gives them less */
 #define EDGE_SHARE 0.02 /* of a segment, at both ends, that the line is not fitted to: the edge is not sharp */
 
 /* The curve without the pauses' time: x bytes, y seconds. */
@@ -130,8 +131,9 @@ static bool line_between(const struct curve *curve, size_t first, size_t end, do
   return *slope > 0;
 }
 
-/* Where two lines describe the points best; `end`: nowhere. Sums from the left and from the right make it one pass. */
-static size_t best_split(const struct curve *curve, size_t first, size_t end) {
+/* Where two lines describe the points best; `end`: nowhere. Sums from the left and from the right make it one pass.
+ * `left_share`: of the error that one line has. */
+static size_t best_split(const struct curve *curve, size_t first, size_t end, double *left_share) {
   const size_t count = end - first;
   double *left = calloc(count + 1u, sizeof *left), best = HUGE_VAL;
   struct sums sums = {.n = 0};
@@ -152,6 +154,7 @@ static size_t best_split(const struct curve *curve, size_t first, size_t end) {
       at = first + i;
     }
   }
+  *left_share = left[count] > 0 ? best / left[count] : 1;
   free(left);
   return at;
 }
@@ -173,8 +176,9 @@ static unsigned divide(const struct curve *curve, size_t first, unsigned most, s
     size_t at = 0, begin = first, gained = 0;
     for (unsigned i = 0; i < count; begin = cuts[i++]) {
       if (cuts[i] - begin < 2u * POINTS_MIN) continue;
-      const size_t split = best_split(curve, begin, cuts[i]);
-      if (split >= cuts[i] || !differs(curve, begin, split, cuts[i])) continue;
+      double left_share;
+      const size_t split = best_split(curve, begin, cuts[i], &left_share);
+      if (split >= cuts[i] || left_share > LEFT_MOST || !differs(curve, begin, split, cuts[i])) continue;
       if (cuts[i] - begin <= gained) continue;
       gained = cuts[i] - begin;
       widest = i;
@@ -191,9 +195,26 @@ static unsigned divide(const struct curve *curve, size_t first, unsigned most, s
 
 /* With three segments, each edge was found while the other one disturbed: again, between its neighbours only. */
 static void refine(const struct curve *curve, size_t first, unsigned count, size_t *cuts) {
+  double unused;
+
   for (unsigned turn = 0; turn < 4; turn++)
     for (unsigned i = 0; i + 1 < count; i++)
-      cuts[i] = best_split(curve, i == 0 ? first : cuts[i - 1u], cuts[i + 1u]);
+      cuts[i] = best_split(curve, i == 0 ? first : cuts[i - 1u], cuts[i + 1u], &unused);
+}
+
+/* What differed only because an edge was not yet in its place is one again. */
+static unsigned merge(const struct curve *curve, size_t first, unsigned count, size_t *cuts) {
+  for (unsigned i = 0; i + 1 < count;) {
+    if (differs(curve, i == 0 ? first : cuts[i - 1u], cuts[i], cuts[i + 1u])) {
+      i++;
+      continue;
+    }
+    for (unsigned k = i; k + 1 < count; k++)
+      cuts[k] = cuts[k + 1u];
+    refine(curve, first, --count, cuts);
+    i = 0;
+  }
+  return count;
 }
 
 /* How much later the curve goes on behind each gap than it would have: the median over all gaps. */
@@ -266,8 +287,9 @@ bool fit_segments(const struct fit_point *points, size_t count, const struct fit
   }
   const bool enough = curve.count >= 2u * POINTS_MIN;
   if (enough) {
-    const unsigned parts = divide(&curve, 0, most, cuts);
+    unsigned parts = divide(&curve, 0, most, cuts);
     refine(&curve, 0, parts, cuts);
+    parts = merge(&curve, 0, parts, cuts);
     describe(&curve, 0, parts, cuts, out);
   }
   free(curve.x);
