@@ -312,7 +312,9 @@ unsigned fit_medium(const struct fit_segments *segments, double buffer_bytes) {
 
 #define HEAT_POINTS_MIN 4u
 #define CONSTANT_MIN_S  2.0
-#define CONSTANT_MAX_S  5000.0
+#define CONSTANT_STEP   1.002
+#define CONSTANTS       3900u
+#define CONSTANT_MAX_S  4800.0 /* what is found at the end of the range is not found */
 
 size_t fit_crossings(struct fit_heat_point *points, size_t count) {
   size_t found = 0; /* always below i: what is still to be read is whole */
@@ -343,8 +345,10 @@ bool fit_heat(const struct fit_heat_point *warming, size_t warming_count, const 
   double best = HUGE_VAL;
 
   if (warming_count < HEAT_POINTS_MIN || cooling_count < HEAT_POINTS_MIN) return false;
-  for (double constant = CONSTANT_MIN_S; constant < CONSTANT_MAX_S; constant *= 1.002) {
-    double load, idle;
+  *constant_s = *load_c = *idle_c = 0;
+  for (unsigned i = 0; i < CONSTANTS; i++) {
+    const double constant = CONSTANT_MIN_S * pow(CONSTANT_STEP, i);
+    double load = 0, idle = 0;
     const double error =
         approach(warming, warming_count, constant, &load) + approach(cooling, cooling_count, constant, &idle);
     if (!(error < best)) continue;
@@ -353,5 +357,5 @@ bool fit_heat(const struct fit_heat_point *warming, size_t warming_count, const 
     *load_c = load;
     *idle_c = idle;
   }
-  return isfinite(best) && *load_c > *idle_c && *constant_s < CONSTANT_MAX_S / 1.01;
+  return isfinite(best) && *load_c > *idle_c && *constant_s < CONSTANT_MAX_S;
 }

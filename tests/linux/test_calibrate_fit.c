@@ -46,7 +46,8 @@ static void draw(const struct medium *medium, double bytes) {
     points[i] = (struct fit_point){.bytes = at, .seconds = seconds + (i % 2 == 0 ? 1 : -1) * medium->jitter_s};
   }
   if (medium->every == 0) return;
-  for (double at = medium->every + medium->buffer; at < bytes; at += medium->every) {
+  for (unsigned number = 1; number * medium->every + medium->buffer < bytes; number++) {
+    const double at = number * medium->every + medium->buffer;
     gaps[gap_count++] = (struct fit_gap){.at_bytes = at, .seconds = medium->pause_s * 1.1};
     for (unsigned i = 0; i < POINTS; i++)
       if (points[i].bytes > at) points[i].seconds += medium->pause_s;
@@ -65,7 +66,7 @@ static const struct medium with_cache = {.rate = {5e9, 1.4e9, 2.8e9},
 static void test_three_stretches_and_their_pauses(void **state) {
   (void)state;
   struct fit_segments found;
-  double every;
+  double every = 0;
 
   draw(&with_cache, 40e9);
   gaps[gap_count++] = (struct fit_gap){.at_bytes = 39.5e9, .seconds = 0.0025}; /* jitter is no pause */
@@ -132,7 +133,7 @@ static void test_one_rate_is_one_stretch(void **state) {
 static void test_gaps_at_random_are_no_pauses(void **state) {
   (void)state;
   static const double at[] = {1, 1.1, 5, 5.2, 9, 17, 17.5, 30};
-  double every;
+  double every = 0;
 
   for (gap_count = 0; gap_count < 8; gap_count++)
     gaps[gap_count] = (struct fit_gap){.at_bytes = at[gap_count] * 1e9, .seconds = 0.01};
@@ -148,7 +149,7 @@ static void test_medians_and_lines(void **state) {
   (void)state;
   double odd[] = {3, 100, 1}, even[] = {4, 1, 3, 2};
   const double x[] = {1, 2, 4}, y[] = {5, 7, 11}, same[] = {2, 2, 2};
-  double slope, offset;
+  double slope = 0, offset = 0;
 
   assert_true(fit_median(odd, 3) == 3 && fit_median(even, 4) == 2.5 && fit_median(odd, 0) == 0);
   assert_true(fit_line(x, y, 3, &slope, &offset));
@@ -175,7 +176,7 @@ static size_t sense(struct fit_heat_point *out, double from_c, double to_c, doub
 static void test_whole_degrees_tell_fractions(void **state) {
   (void)state;
   static struct fit_heat_point warming[SENSED], cooling[SENSED];
-  double constant_s, load_c, idle_c;
+  double constant_s = 0, load_c = 0, idle_c = 0;
   const size_t warm = sense(warming, 32.2, 72.6, 78), cool = sense(cooling, 70, 32.2, 78);
 
   assert_in_range(warm, 38, 40);
@@ -189,7 +190,7 @@ static void test_whole_degrees_tell_fractions(void **state) {
 static void test_a_drive_that_stays_cold_tells_nothing(void **state) {
   (void)state;
   static struct fit_heat_point warming[SENSED], cooling[SENSED];
-  double constant_s, load_c, idle_c;
+  double constant_s = 0, load_c = 0, idle_c = 0;
   const size_t warm = sense(warming, 30, 31, 50), cool = sense(cooling, 31, 30, 50);
 
   assert_true(warm < 4);
