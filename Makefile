@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-rtl formal test-rtl fuzz check-linux-boards clean
+  format-check generate lint lint-rtl formal test-rtl fuzz check-linux-boards check-calibrate clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
@@ -232,6 +232,9 @@ test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: c
 	@echo '== test-rtl'
 	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n 2 --dist worksteal tests/rtl)
 	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)
+
+check-calibrate: build-linux ## Does spate calibrate find the profiles of all virtual drives again, within 5 %? (4 minutes)
+	$(PYTHON) tools/check_calibrate.py
 
 check-linux-boards: ## linux/ against the kernel's Kconfig and bindings, and Yocto's linter (2 minutes; 155 MB the first time)
 	@setup/install boards

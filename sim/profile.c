@@ -9,36 +9,32 @@
 
 struct kept {
   struct kept *next;
-  const char *path; /* NULL: compiled in */
+  const char *path;
   struct sim_profile profile;
 };
 
 static struct kept *files;
 
 static struct kept *keep(const char *path) {
-  const size_t bytes = path == NULL ? 0 : strlen(path) + 1u;
+  const size_t bytes = strlen(path) + 1u;
   struct kept *kept = calloc(1, sizeof *kept + bytes);
 
   if (kept == NULL) abort();
-  if (path != NULL) kept->path = memcpy(kept + 1, path, bytes);
+  kept->path = memcpy(kept + 1, path, bytes);
   return kept;
 }
 
 /* A text that is compiled in is parsed when it is first asked for. Tests look at each, so none is wrong. */
 static const struct sim_profile *builtin(unsigned index) {
-  static struct kept **parsed;
+  static struct sim_profile *parsed; /* without a name: not yet */
   char why[SIM_PROFILE_WHY_BYTES];
 
   if (parsed == NULL && (parsed = calloc(sim_profile_builtin_count, sizeof *parsed)) == NULL) abort();
-  if (parsed[index] != NULL) return &parsed[index]->profile;
+  if (parsed[index].name[0] != '\0') return &parsed[index];
   const struct sim_profile_builtin *from = &sim_profile_builtin[index];
-  struct kept *kept = keep(NULL);
-  if (!sim_profile_parse(&kept->profile, from->file, from->text, from->bytes, why)) {
-    (void)fprintf(stderr, "sim: %s\n", why);
-    abort();
-  }
-  parsed[index] = kept;
-  return &kept->profile;
+  if (sim_profile_parse(&parsed[index], from->file, from->text, from->bytes, why)) return &parsed[index];
+  (void)fprintf(stderr, "sim: %s\n", why);
+  abort();
 }
 
 const struct sim_profile *sim_profile_at(unsigned index) {

@@ -28,7 +28,7 @@ static struct bench_curve curve;
 static double known(double value) { return isfinite(value) ? value : 0; }
 
 /* One rate: there is no SLC cache. Two: one edge. Three: behind the edge the cache is folded first. */
-static void take_stretches(const struct fit_segments *found, struct calibrate_results *results) {
+static void take_stretches(const struct fit_segments *found, double bytes, struct calibrate_results *results) {
   const double buffer = known(results->buffer_bytes);
   const struct fit_segment *first = &found->segment[fit_medium(found, buffer)], *next = first + 1;
   const struct fit_segment *last = &found->segment[found->count - 1u];
@@ -37,10 +37,10 @@ static void take_stretches(const struct fit_segments *found, struct calibrate_re
   results->direct_rate = results->fold_rate = last->rate;
   results->slc_bytes = results->fold_bytes = 0;
   if (first == last || next->rate > first->rate) return;
-  results->slc_bytes = fmax(0, fit_edge(next, first->rate, buffer));
+  results->slc_bytes = fmin(fmax(0, fit_edge(next, first->rate, buffer)), bytes);
   if (next == last) return;
   results->fold_rate = next->rate;
-  results->fold_bytes = last->first_bytes - next->first_bytes;
+  results->fold_bytes = fmax(0, last->first_bytes - next->first_bytes);
 }
 
 /* ---- the volatile cache ---- */
@@ -71,13 +71,14 @@ static double buffer_bytes(struct bench *bench, const struct calibrate_results *
 struct refill {
   struct bench *bench;
   const struct calibrate_results *results;
-  uint64_t at, room; /* where to write: behind the stream's beginning, over what it wrote */
+  uint64_t room; /* where to write: over what the stream wrote */
 };
 
-static struct bench_stream refill_write(const struct refill *refill, uint64_t bytes) {
-  struct bench_stream stream = calibrate_write(refill->at, refill->room);
+/* Never more than there is room, whatever came out of the fit. */
+static struct bench_stream refill_write(const struct refill *refill, double bytes) {
+  struct bench_stream stream = calibrate_write(0, refill->room);
 
-  stream.total_bytes = bytes / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
+  if (bytes < (double)refill->room) stream.total_bytes = (uint64_t)bytes / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
   return stream;
 }
 
@@ -90,7 +91,7 @@ static double regained(const struct refill *refill, double seconds) {
   const struct calibrate_results *results = refill->results;
   const double buffer = known(results->buffer_bytes), folded = results->fold_bytes / results->slc_bytes;
   const double most = fmin(1.3 * results->direct_rate * seconds, 1.2 * results->slc_bytes);
-  const struct bench_stream stream = refill_write(refill, (uint64_t)(2 * most + results->fold_bytes) + BURST_BYTES);
+  const struct bench_stream stream = refill_write(refill, 2 * most + results->fold_bytes + (double)BURST_BYTES);
   struct fit_segments segments;
 
   bench_flush(refill->bench);
@@ -108,7 +109,7 @@ static double regained(const struct refill *refill, double seconds) {
 /* Did anything come back at all? */
 static bool came_back(const struct refill *refill, double seconds) {
   const double between = (refill->results->slc_rate + refill->results->direct_rate) / 2;
-  const struct bench_stream stream = refill_write(refill, PROBE_BYTES);
+  const struct bench_stream stream = refill_write(refill, (double)PROBE_BYTES);
 
   bench_flush(refill->bench);
   bench_idle(refill->bench, seconds);
@@ -120,7 +121,7 @@ static bool came_back(const struct refill *refill, double seconds) {
 
 /* What comes back is a line over the idle time; where it begins is how long the drive rests before. */
 static void refill(struct refill *refill, struct calibrate_results *results) {
-  const struct bench_stream exhaust = refill_write(refill, (uint64_t)(1.2 * results->slc_bytes) + BURST_BYTES);
+  const struct bench_stream exhaust = refill_write(refill, 1.2 * results->slc_bytes + (double)BURST_BYTES);
   double idle_s = IDLE_FIRST_S, x[REFILLS], y[REFILLS], slope, offset;
   unsigned count = 0;
 
@@ -156,7 +157,7 @@ void calibrate_cache(struct bench *bench, struct calibrate_results *results) {
   results->pause_bytes = every;
   results->pause_ms = found.pause_s * MS_PER_S;
   results->buffer_bytes = buffer_bytes(bench, results);
-  take_stretches(&found, results);
+  take_stretches(&found, (double)bytes, results);
   if (results->slc_bytes > 0)
     refill(&(struct refill){.bench = bench, .results = results, .room = bytes}, results);
   else

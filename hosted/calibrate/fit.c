@@ -101,6 +101,7 @@ void fit_known_pauses(struct fit_gap *gaps, size_t *count, double pause_s) {
 
 #define DIFFERENCE 0.05 /* of rates, from which on they are two */
 #define POINTS_MIN 6u   /* in a segment */
+#define LEFT_MOST  0.6  /* of the error of one line, by which two are better: jitter gives them less */
 #define EDGE_SHARE 0.02 /* of a segment, at both ends, that the line is not fitted to: the edge is not sharp */
 
 /* The curve without the pauses' time: x bytes, y seconds. */
@@ -130,8 +131,9 @@ static bool line_between(const struct curve *curve, size_t first, size_t end, do
   return *slope > 0;
 }
 
-/* Where two lines describe the points best; `end`: nowhere. Sums from the left and from the right make it one pass. */
-static size_t best_split(const struct curve *curve, size_t first, size_t end) {
+/* Where two lines describe the points best; `end`: nowhere. Sums from the left and from the right make it one pass.
+ * `left_share`: of the error that one line has. */
+static size_t best_split(const struct curve *curve, size_t first, size_t end, double *left_share) {
   const size_t count = end - first;
   double *left = calloc(count + 1u, sizeof *left), best = HUGE_VAL;
   struct sums sums = {.n = 0};
@@ -152,6 +154,7 @@ static size_t best_split(const struct curve *curve, size_t first, size_t end) {
       at = first + i;
     }
   }
+  *left_share = left[count] > 0 ? best / left[count] : 1;
   free(left);
   return at;
 }
@@ -173,8 +176,9 @@ static unsigned divide(const struct curve *curve, size_t first, unsigned most, s
     size_t at = 0, begin = first, gained = 0;
     for (unsigned i = 0; i < count; begin = cuts[i++]) {
       if (cuts[i] - begin < 2u * POINTS_MIN) continue;
-      const size_t split = best_split(curve, begin, cuts[i]);
-      if (split >= cuts[i] || !differs(curve, begin, split, cuts[i])) continue;
+      double left_share;
+      const size_t split = best_split(curve, begin, cuts[i], &left_share);
+      if (split >= cuts[i] || left_share > LEFT_MOST || !differs(curve, begin, split, cuts[i])) continue;
       if (cuts[i] - begin <= gained) continue;
       gained = cuts[i] - begin;
       widest = i;
@@ -191,9 +195,26 @@ static unsigned divide(const struct curve *curve, size_t first, unsigned most, s
 
 /* With three segments, each edge was found while the other one disturbed: again, between its neighbours only. */
 static void refine(const struct curve *curve, size_t first, unsigned count, size_t *cuts) {
+  double unused;
+
   for (unsigned turn = 0; turn < 4; turn++)
     for (unsigned i = 0; i + 1 < count; i++)
-      cuts[i] = best_split(curve, i == 0 ? first : cuts[i - 1u], cuts[i + 1u]);
+      cuts[i] = best_split(curve, i == 0 ? first : cuts[i - 1u], cuts[i + 1u], &unused);
+}
+
+/* What differed only because an edge was not yet in its place is one again. */
+static unsigned merge(const struct curve *curve, size_t first, unsigned count, size_t *cuts) {
+  for (unsigned i = 0; i + 1 < count;) {
+    if (differs(curve, i == 0 ? first : cuts[i - 1u], cuts[i], cuts[i + 1u])) {
+      i++;
+      continue;
+    }
+    for (unsigned k = i; k + 1 < count; k++)
+      cuts[k] = cuts[k + 1u];
+    refine(curve, first, --count, cuts);
+    i = 0;
+  }
+  return count;
 }
 
 /* How much later the curve goes on behind each gap than it would have: the median over all gaps. */
@@ -227,6 +248,11 @@ static double pause_of(const struct fit_point *points, size_t count, const struc
   return gap_count == 0 ? 0 : sum / (double)gap_count;
 }
 
+/* Two lines meet where the edge is, more exactly than any point says; unless they hardly differ, and meet elsewhere. */
+static double meet_of(const struct curve *curve, size_t begin, size_t cut, size_t end, double meet) {
+  return meet >= curve->x[begin] && meet <= curve->x[end - 1u] ? meet : curve->x[cut];
+}
+
 static void describe(const struct curve *curve, size_t first, unsigned count, const size_t *cuts,
                      struct fit_segments *out) {
   double slope_before = 0, offset_before = 0;
@@ -234,8 +260,9 @@ static void describe(const struct curve *curve, size_t first, unsigned count, co
   for (unsigned i = 0; i < count; i++) {
     double slope = 0, offset = 0;
     (void)line_between(curve, i == 0 ? first : cuts[i - 1u], cuts[i], &slope, &offset);
-    /* Two lines meet where the edge is, more exactly than any point says. */
-    const double meet = i == 0 ? 0 : (offset_before - offset) / (slope - slope_before);
+    const double meet = i == 0 ? 0
+                               : meet_of(curve, i < 2 ? first : cuts[i - 2u], cuts[i - 1u], cuts[i],
+                                         (offset_before - offset) / (slope - slope_before));
     out->segment[i] = (struct fit_segment){.first_bytes = meet, .rate = slope > 0 ? 1 / slope : 0, .offset_s = offset};
     slope_before = slope;
     offset_before = offset;
@@ -260,8 +287,9 @@ bool fit_segments(const struct fit_point *points, size_t count, const struct fit
   }
   const bool enough = curve.count >= 2u * POINTS_MIN;
   if (enough) {
-    const unsigned parts = divide(&curve, 0, most, cuts);
+    unsigned parts = divide(&curve, 0, most, cuts);
     refine(&curve, 0, parts, cuts);
+    parts = merge(&curve, 0, parts, cuts);
     describe(&curve, 0, parts, cuts, out);
   }
   free(curve.x);
@@ -284,7 +312,9 @@ unsigned fit_medium(const struct fit_segments *segments, double buffer_bytes) {
 
 #define HEAT_POINTS_MIN 4u
 #define CONSTANT_MIN_S  2.0
-#define CONSTANT_MAX_S  5000.0
+#define CONSTANT_STEP   1.002
+#define CONSTANTS       3900u
+#define CONSTANT_MAX_S  4800.0 /* what is found at the end of the range is not found */
 
 size_t fit_crossings(struct fit_heat_point *points, size_t count) {
   size_t found = 0; /* always below i: what is still to be read is whole */
@@ -315,8 +345,10 @@ bool fit_heat(const struct fit_heat_point *warming, size_t warming_count, const 
   double best = HUGE_VAL;
 
   if (warming_count < HEAT_POINTS_MIN || cooling_count < HEAT_POINTS_MIN) return false;
-  for (double constant = CONSTANT_MIN_S; constant < CONSTANT_MAX_S; constant *= 1.002) {
-    double load, idle;
+  *constant_s = *load_c = *idle_c = 0;
+  for (unsigned i = 0; i < CONSTANTS; i++) {
+    const double constant = CONSTANT_MIN_S * pow(CONSTANT_STEP, i);
+    double load = 0, idle = 0;
     const double error =
         approach(warming, warming_count, constant, &load) + approach(cooling, cooling_count, constant, &idle);
     if (!(error < best)) continue;
@@ -325,5 +357,5 @@ bool fit_heat(const struct fit_heat_point *warming, size_t warming_count, const 
     *load_c = load;
     *idle_c = idle;
   }
-  return isfinite(best) && *load_c > *idle_c && *constant_s < CONSTANT_MAX_S / 1.01;
+  return isfinite(best) && *load_c > *idle_c && *constant_s < CONSTANT_MAX_S;
 }

@@ -37,8 +37,8 @@ static double slc_full_bytes(struct bench *bench, const struct calibrate_results
 
   bench_trim(bench, kept, bench->bytes - kept);
   bench_idle(bench, empty_s(results));
-  stream.total_bytes = (uint64_t)(1.3 * from_free + 0.5 * results->slc_bytes) / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
-  if (stream.total_bytes == 0) return CALIBRATE_NONE;
+  const double wanted = fmin((double)kept, 1.3 * from_free + 0.5 * results->slc_bytes);
+  stream.total_bytes = (uint64_t)wanted / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
   bench_run(bench, &stream, &curve);
   if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &found)) return CALIBRATE_NONE;
   const double between = (results->slc_rate + fmax(results->direct_rate, results->fold_rate)) / 2;

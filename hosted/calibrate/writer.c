@@ -241,6 +241,7 @@ static void write_value(FILE *to, const struct sim_profile *profile, const struc
     (void)snprintf(text, sizeof text, "%" PRIu64 " %s", *(const uint64_t *)(const void *)at, unit);
     break;
   case SIM_PROFILE_REAL: {
+    if (field->units == NULL) abort(); /* a number has units, if only that of none */
     const struct sim_profile_unit *with = strcmp(unit, "kB/s") == 0 ? &field->units[1] : &field->units[0];
     memcpy(&real, at, sizeof real);
     (void)snprintf(text, sizeof text, "%.6g %s", real / with->worth, with->name);
