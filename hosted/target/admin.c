@@ -21,13 +21,8 @@
 #define LOG_BYTES         512u
 #define FORMAT_TIMEOUT_MS 3600000u
 
-<<<<<<< ours
 enum { OPCODE_GET_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80, OPCODE_SANITIZE = 0x84 };
-enum { LOG_HEALTH = 0x02, LOG_SANITIZE = 0x81 };
-=======
-enum { OPCODE_GET_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80 };
-enum { LOG_HEALTH = 0x02, IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 };
->>>>>>> theirs
+enum { LOG_HEALTH = 0x02, LOG_SANITIZE = 0x81, IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 };
 
 __attribute__((format(printf, 2, 3))) static bool explain(char *why, const char *format, ...) {
   va_list arguments;
@@ -265,15 +260,8 @@ static bool kernel_format(struct target *target, enum spate_nvme_erase erase, ch
   unsigned namespaces = 0;
 
   if (fd >= 0) (void)close(fd);
-<<<<<<< ours
-  if (nsid <= 0) return explain_call(target->name, -1, why);
-  if (!kernel_namespaces(target, &namespaces, why)) return false;
-=======
   if (nsid <= 0) return explain_call(target, -1, why);
-  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
-  while (namespaces < PAGE_BYTES / sizeof *list && list[namespaces] != 0)
-    namespaces++;
->>>>>>> theirs
+  if (!kernel_namespaces(target, &namespaces, why)) return false;
   if (!others_stay(target, namespaces, why)) return false;
   if (!kernel_page(target, OPCODE_IDENTIFY, (uint32_t)nsid, IDENTIFY_NAMESPACE, page, PAGE_BYTES, why)) return false;
   struct nvme_admin_cmd command = {.opcode = OPCODE_FORMAT,
@@ -325,8 +313,8 @@ bool admin_sanitize(struct target *target, enum spate_nvme_sanitize_action actio
     return error == SPATE_OK || explain_library(target, error, why);
   }
   struct nvme_admin_cmd command = {.opcode = OPCODE_SANITIZE, .cdw10 = spate_nvme_sanitize_dword10(action)};
-  const int result = kernel_call(target->name, &command);
-  return result == 0 || explain_call(target->name, result, why);
+  const int result = kernel_call(target, &command);
+  return result == 0 || explain_call(target, result, why);
 }
 
 bool admin_sanitize_status(struct target *target, struct spate_nvme_sanitize_status *status, char *why) {

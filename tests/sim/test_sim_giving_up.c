@@ -146,6 +146,24 @@ static void test_one_that_cannot_be_stopped_is_told(void **state) {
   end(run);
 }
 
+/* Its registers are silent, but its link is up and it works on: somebody has turned its memory decoding off. */
+static void test_one_that_is_silent_is_isolated(void **state) {
+  (void)state;
+  for (enum sim_rig_bus bus = SIM_RIG_ISOLATES; bus <= SIM_RIG_ALONE; bus++) {
+    struct run *run = prepared(bus);
+    assert_int_equal(sim_rig_open(run->rig), SPATE_OK);
+    go_wrong(run);
+    spate_block_kick(run->rig->block);
+    sim_spend(run->rig->sim, 10 * SIM_PS_PER_MS);
+    spate_port_write32(SIM_ECAM + (UINT64_C(1) << 20) + 4, 0x0004); /* bus 1, device 0: bus mastering alone */
+    wait_for_all(run, 20000);
+    for (unsigned i = 0; i < REQUESTS; i++)
+      assert_int_equal(run->ios[i].error, SPATE_E_GONE);
+    assert_int_equal(run->stores_after != 0, bus == SIM_RIG_ALONE); /* where nobody can be asked to help */
+    end(run);
+  }
+}
+
 /* Each admin command of opening fails in its turn, or comes when nobody waits for it any more. */
 static void test_an_open_that_fails_leaves_nothing_behind(void **state) {
   (void)state;
@@ -187,6 +205,7 @@ int main(void) {
       cmocka_unit_test(test_one_that_stops),
       cmocka_unit_test(test_one_that_does_not_stop_is_isolated),
       cmocka_unit_test(test_one_that_cannot_be_stopped_is_told),
+      cmocka_unit_test(test_one_that_is_silent_is_isolated),
       cmocka_unit_test(test_an_open_that_fails_leaves_nothing_behind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

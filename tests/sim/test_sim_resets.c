@@ -19,7 +19,14 @@
 struct slot {
   struct sim_drive *drive;
   uint64_t since_ticks;
+  struct sim *bounces; /* the link once more, so long after it was released; NULL: it does not */
+  uint64_t after_ms;
 };
+
+static void bounce(void *context, uint64_t number) {
+  (void)number;
+  sim_drive_link_drop(context, 10);
+}
 
 static enum spate_error perst(void *context) {
   struct slot *slot = context;
@@ -31,6 +38,8 @@ static enum spate_error perst(void *context) {
   if (host_ticks() - slot->since_ticks < host_ticks_per_second() / 500) return SPATE_E_BUSY;
   slot->since_ticks = 0;
   sim_drive_perst(slot->drive, false);
+  if (slot->bounces != NULL)
+    sim_at(slot->bounces, sim_now_ps(slot->bounces) + slot->after_ms * SIM_PS_PER_MS, bounce, slot->drive, 0);
   return SPATE_OK;
 }
 
@@ -125,6 +134,21 @@ static void test_opening_tries_them_too(void **state) {
   }
 }
 
+/* A link that drops once more after the reset is no reason to give up, wherever on the way to ready that is. */
+static void test_a_link_that_bounces_after_the_reset(void **state) {
+  (void)state;
+  for (uint64_t after_ms = 5; after_ms < 400; after_ms += 4) {
+    struct slot slot = {0};
+    struct sim_rig *rig = prepared(&slot, false, true);
+    slot.bounces = rig->sim;
+    slot.after_ms = after_ms;
+    sim_drive_break(slot.drive, SIM_RESET_SLOT);
+    const enum spate_error error = sim_rig_open(rig);
+    if (error != SPATE_OK) fail_msg("a link that bounces after %u ms: %s", (unsigned)after_ms, spate_error_name(error));
+    sim_rig_free(rig);
+  }
+}
+
 /* A board without PERST# in its hands; then nothing helps, and the reason is what was wrong at first. */
 static void test_where_none_helps_it_is_given_up(void **state) {
   (void)state;
@@ -158,6 +182,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_is_tried_until_one_helps),
       cmocka_unit_test(test_opening_tries_them_too),
+      cmocka_unit_test(test_a_link_that_bounces_after_the_reset),
       cmocka_unit_test(test_where_none_helps_it_is_given_up),
       cmocka_unit_test(test_the_next_time_begins_anew),
   };
