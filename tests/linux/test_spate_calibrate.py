@@ -27,9 +27,9 @@ def drive(folder, name, scale, old=None, new=None):
     return f"sim:{path}", text
 
 
-def fast(*words, status=0):
+def fast(*words, status=0, **options):
     """The build without sanitizers."""
-    return check.program.run(FAST, *words, statuses=(status,), timeout_s=300)
+    return check.program.run(FAST, *words, statuses=(status,), timeout_s=300, **options)
 
 
 def assert_same(one, other, relative):
