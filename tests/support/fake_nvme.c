@@ -491,6 +491,7 @@ void fake_nvme_write32(struct fake_nvme *drive, uint64_t address, uint32_t value
 
   fake_nvme_advance(drive, 1);
   if (offset + 4 > drive->registers_bytes) violate(drive, "write beyond BAR 0");
+  drive->writes_gone += drive->gone;
   if (drive->gone) return;
   if ((drive->cc & 1) != 0 && offset >= 0x24 && offset < 0x38) violate(drive, "admin queue moved while enabled");
   switch (offset) {

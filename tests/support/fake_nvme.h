@@ -117,7 +117,7 @@ struct fake_nvme {
   uint64_t not_before_ticks; /* a host may disable what did not get ready from then on */
   bool gone;
   bool arbitrary; /* what is read of a drive that is gone: anything */
-  unsigned reads_gone;
+  unsigned reads_gone, writes_gone;
   bool power_was_cut; /* and the host cannot know yet */
   struct fake_ring sq[FAKE_QUEUES_MAX + 1], cq[FAKE_QUEUES_MAX + 1];
   struct fake_pending pending[FAKE_PENDING_MAX];

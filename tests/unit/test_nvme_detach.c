@@ -339,6 +339,28 @@ static void test_link_that_goes_between_question_and_read(void **state) {
   (void)state;
 }
 
+/* Outside the data path nothing is written either, where the bus says that nobody is there: a write may hang as a read.
+ */
+static void test_nothing_is_written_to_a_link_that_is_down(void **state) {
+  struct watched watched = {.helper = {.delay_ticks = 1000}};
+  struct fixture *f = prepared(&watched.helper);
+  f->config.bus.link_is_up = is_up;
+  f->config.bus.context = &watched;
+  fixture_open(f, 8);
+  f->drive.gone = true;
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  fixture_poll_ms(f, 300);
+  assert_int_equal(f->drive.writes_gone, 0);
+  assert_int_equal(f->drive.reads_gone, 0);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->reattachments, 1);
+  f->drive.gone = true;
+  watched.helper.error = SPATE_E_NO_DEVICE;
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_E_GONE);
+  assert_int_equal(f->drive.writes_gone, 0);
+  fixture_free(f);
+  (void)state;
+}
+
 /* A shutdown that the drive did not report is none. */
 static void test_link_that_goes_while_it_is_shut_down(void **state) {
   unsigned lost = 0;
@@ -479,6 +501,7 @@ int main(void) {
       cmocka_unit_test(test_request_outlives_absences),
       cmocka_unit_test(test_gone_while_it_gets_ready),
       cmocka_unit_test(test_link_that_goes_between_question_and_read),
+      cmocka_unit_test(test_nothing_is_written_to_a_link_that_is_down),
       cmocka_unit_test(test_link_that_goes_while_it_is_shut_down),
       cmocka_unit_test(test_another_drive_is_not_written),
       cmocka_unit_test(test_open_does_not_wait_for_it),

@@ -148,6 +148,8 @@ static void zeros_are_no_device(void **state) {
   assert_in_range(fake.now_ticks - start, 700 * FAKE_MS, 710 * FAKE_MS);
   drive->removed = true;
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_E_LINK_DOWN);
+  host.devices[0].link.speed_max = 0; /* nor where nothing is known of its link */
+  assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_E_LINK_DOWN);
   assert_int_equal(enumerate(), SPATE_E_NO_DEVICE);
 }
 
