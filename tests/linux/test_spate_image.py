@@ -132,10 +132,14 @@ def test_what_trickles_in_is_on_the_drive_soon(image):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_closes_the_file_properly(image, tmp_path, number):
-    with subprocess.Popen([SPATE, "record", image, "run", "--from", "synthetic", "--rate", "20MB/s"]) as recorder:
-        time.sleep(1.5)
+    words = [SPATE, "record", image, "run", "--from", "synthetic", "--rate", "20MB/s", "--progress", "json"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as recorder:
+        for line in recorder.stderr:  # one each second
+            if line.startswith("{") and json.loads(line)["bytes"] > 8 * MIB:
+                break
         recorder.send_signal(number)
-        assert recorder.wait(60) == DONE
+        recorder.communicate(timeout=60)
+        assert recorder.returncode == DONE
     assert not answer("info", image)["volume"]["dirty"]
     assert answer("verify", image, "run")["whole"]
     assert judged(image, tmp_path)["run"][0] > 4 * MIB
