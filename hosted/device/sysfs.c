@@ -105,3 +105,33 @@ bool sysfs_nvme_disk(const char *entry, char *disk, size_t disk_bytes) {
   (void)snprintf(disk, disk_bytes, "nvme%un%u", subsystem, namespace);
   return true;
 }
+
+/* ---- the link ---- */
+
+#define SPEED_CODE_LAST 6u
+
+/* "8.0 GT/s PCIe" as the code of the Link Status register; 0: it is none. */
+static uint8_t speed_code(const char *address, const char *name) {
+  char path[SYSFS_PATH_BYTES], text[32];
+
+  sysfs_path(path, address, name);
+  if (!sysfs_read(path, text, sizeof text)) return 0;
+  const double mts = strtod(text, NULL) * 1000.0;
+  for (uint8_t code = 1; code <= SPEED_CODE_LAST; code++)
+    if (mts > spate_pcie_speed_mts(code) - 1.0 && mts < spate_pcie_speed_mts(code) + 1.0) return code;
+  return 0;
+}
+
+static uint8_t lanes(const char *address, const char *name) {
+  uint64_t number;
+
+  return sysfs_number(address, name, &number) && number <= 32 ? (uint8_t)number : 0;
+}
+
+struct spate_pcie_link sysfs_pcie_link(const char *address) {
+  return (struct spate_pcie_link){.speed = speed_code(address, "current_link_speed"),
+                                  .speed_max = speed_code(address, "max_link_speed"),
+                                  .width = lanes(address, "current_link_width"),
+                                  .width_max = lanes(address, "max_link_width"),
+                                  .up = true};
+}

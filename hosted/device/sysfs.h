@@ -3,6 +3,7 @@
 #ifndef SPATE_HOSTED_SYSFS_H
 #define SPATE_HOSTED_SYSFS_H
 
+#include <spate/pcie.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +34,8 @@ bool sysfs_find(const char *folder, bool (*accept)(const char *folder, const cha
 /* The disk that an entry of an NVMe controller's folder is: nvme0n1 of nvme0n1, and of nvme0c1n1, its path to the disk
  * where the kernel has several. False: the entry is something else. */
 bool sysfs_nvme_disk(const char *entry, char *disk, size_t disk_bytes);
+
+/* The link above the function, as the kernel found it; anybody may read that. What it does not tell is 0. */
+struct spate_pcie_link sysfs_pcie_link(const char *address);
 
 #endif

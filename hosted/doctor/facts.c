@@ -13,7 +13,6 @@
 
 #define CONFIG_BYTES    4096u
 #define RESOURCE_UNSET  UINT64_C(0x20000000) /* the kernel's IORESOURCE_UNSET */
-#define SPEED_CODE_LAST 6u
 
 /* ---- configuration space ---- */
 
@@ -52,32 +51,10 @@ static struct spate_pcie_address address_of(const char *text) {
 
 /* ---- files beside it ---- */
 
-/* "8.0 GT/s PCIe" as the code of the Link Status register; 0: it is none. */
-static uint8_t speed_code(const char *address, const char *name) {
-  char path[SYSFS_PATH_BYTES], text[32];
-
-  sysfs_path(path, address, name);
-  if (!sysfs_read(path, text, sizeof text)) return 0;
-  const double mts = strtod(text, NULL) * 1000.0;
-  for (uint8_t code = 1; code <= SPEED_CODE_LAST; code++)
-    if (mts > spate_pcie_speed_mts(code) - 1.0 && mts < spate_pcie_speed_mts(code) + 1.0) return code;
-  return 0;
-}
-
-static uint8_t lanes(const char *address, const char *name) {
-  uint64_t number;
-
-  return sysfs_number(address, name, &number) && number <= 32 ? (uint8_t)number : 0;
-}
-
 /* Where configuration space was not readable that far: anybody may read these. */
 static void read_link(struct spate_doctor_function *function, const char *address) {
   if (function->kind != SPATE_DOCTOR_KIND_UNKNOWN) return;
-  function->link = (struct spate_pcie_link){.speed = speed_code(address, "current_link_speed"),
-                                            .speed_max = speed_code(address, "max_link_speed"),
-                                            .width = lanes(address, "current_link_width"),
-                                            .width_max = lanes(address, "max_link_width"),
-                                            .up = true};
+  function->link = sysfs_pcie_link(address);
 }
 
 /* BAR 0's line: first address, last address, flags. Its size is nowhere else to be had without writing. */

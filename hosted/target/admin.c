@@ -173,44 +173,15 @@ bool admin_pci_address(const struct target *target, char *address) {
   return false;
 }
 
-/* "16.0 GT/s PCIe" as the Link Status register has it. 0: another text. */
-static uint8_t speed_of(const char *text) {
-  static const char *const rates[] = {"2.5", "5", "8", "16", "32"};
-  char rate[16];
-
-  for (unsigned i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-    (void)snprintf(rate, sizeof rate, "%s GT/s", rates[i]);
-    if (strncmp(text, rate, strlen(rate)) == 0) return (uint8_t)(i + 1u);
-    (void)snprintf(rate, sizeof rate, "%s.0 GT/s", rates[i]);
-    if (strncmp(text, rate, strlen(rate)) == 0) return (uint8_t)(i + 1u);
-  }
-  return 0;
-}
-
-static bool read_link(const char *address, const char *name, char *text, size_t text_bytes) {
-  char path[SYSFS_PATH_BYTES];
-
-  sysfs_path(path, address, name);
-  return sysfs_read(path, text, text_bytes);
-}
-
 bool admin_link(const struct target *target, struct spate_pcie_link *link) {
-  char address[13], speed[32], speed_max[32], width[8], width_max[8];
+  char address[13];
 
   if (target->link != NULL) {
     *link = *target->link;
     return link->speed != 0 && link->width != 0;
   }
-  if (!admin_pci_address(target, address) || !read_link(address, "current_link_speed", speed, sizeof speed) ||
-      !read_link(address, "max_link_speed", speed_max, sizeof speed_max) ||
-      !read_link(address, "current_link_width", width, sizeof width) ||
-      !read_link(address, "max_link_width", width_max, sizeof width_max))
-    return false;
-  *link = (struct spate_pcie_link){.speed = speed_of(speed),
-                                   .speed_max = speed_of(speed_max),
-                                   .width = (uint8_t)strtoul(width, NULL, 10),
-                                   .width_max = (uint8_t)strtoul(width_max, NULL, 10),
-                                   .up = true};
+  if (!admin_pci_address(target, address)) return false;
+  *link = sysfs_pcie_link(address);
   return link->speed != 0 && link->width != 0 && link->speed_max != 0 && link->width_max != 0;
 }
 
