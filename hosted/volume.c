@@ -42,19 +42,41 @@ static void free_memory(struct volume *volume) {
   memory_give(volume->config.bitmap);
 }
 
+/* A partition holds its volume straight, and its boot sector says so. Where the boot sector is damaged, the volume's
+ * backup of it may not be. */
+static enum spate_error find(struct volume *volume) {
+  const struct target *target = &volume->target;
+  const enum spate_error error = spate_partition_find(target->block, volume->scratch, &volume->partition);
+
+  if (error != SPATE_E_NO_TABLE || target->partition.number == 0) return error;
+  volume->partition = (struct spate_partition){.blocks = target->block->blocks, .table = SPATE_TABLE_WHOLE_DISK};
+  return SPATE_OK;
+}
+
+/* What somebody else changes meanwhile may look like a volume that is damaged, or like none. */
+static void check_unused(const char *name, enum target_access access) {
+  char why[TARGET_WHY_BYTES];
+
+  if (access == TARGET_READ && target_in_use(name, why, sizeof why))
+    fail(EXIT_REFUSED, "%s %s just now, and what it holds cannot be read meanwhile. Try again, or wait for the end",
+         name, why);
+}
+
 void volume_open(struct volume *volume, const char *name, enum target_access access) {
   target_open(&volume->target, name, access, 0);
   volume_memory(volume);
   volume->config.read_only = access == TARGET_READ;
 
-  enum spate_error error = spate_partition_find(volume->target.block, volume->scratch, &volume->partition);
-  if (error == SPATE_E_NO_TABLE || error == SPATE_E_NOT_FOUND)
+  enum spate_error error = find(volume);
+  volume->config.first_lba = volume->partition.first_lba;
+  volume->config.blocks = volume->partition.blocks;
+  if (error == SPATE_OK) error = spate_exfat_mount(&volume->exfat, &volume->config, &volume->found);
+  if (error != SPATE_OK) check_unused(name, access);
+  if (error == SPATE_E_NO_TABLE || error == SPATE_E_NOT_FOUND ||
+      (error == SPATE_E_NOT_EXFAT && volume->target.partition.number > 0))
     fail(EXIT_FAILED, "%s holds no volume that Spate can use. spate format %s makes one; what is on it is lost then",
          name, name);
   expect(error, name);
-  volume->config.first_lba = volume->partition.first_lba;
-  volume->config.blocks = volume->partition.blocks;
-  expect(spate_exfat_mount(&volume->exfat, &volume->config, &volume->found), name);
 }
 
 enum spate_error volume_unmount(struct volume *volume) {

@@ -107,6 +107,7 @@ static uint16_t format(struct sim_drive *drive, struct drive_command *command) {
   const uint32_t format_dword = spate_get32(drive->identify_namespace + 128 + (size_t)4 * index);
   const uint8_t shift = (uint8_t)(format_dword >> 16);
 
+  if (drive_sanitize_status(drive) != STATUS_OK) return drive_sanitize_status(drive);
   if (nsid != drive->namespaces[0] && nsid != BROADCAST)
     return refuse(drive, command, STATUS_NAMESPACE, "there is no such namespace");
   if ((command->dwords[10] & 0xfffff000u) != 0) return refuse(drive, command, STATUS_FIELD, "reserved bits");
@@ -145,6 +146,7 @@ uint16_t drive_admin(struct sim_drive *drive, struct drive_command *command) {
   case ADMIN_GET_FEATURES: return drive_get_feature(drive, command);
   case ADMIN_EVENT: return drive_event_request(drive, command);
   case ADMIN_FORMAT: return format(drive, command);
+  case ADMIN_SANITIZE: return drive_sanitize(drive, command);
   default: return refuse(drive, command, STATUS_OPCODE, "the drive does not have it");
   }
 }

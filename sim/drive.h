@@ -66,6 +66,7 @@ void sim_drive_power_cut(struct sim_drive *drive); /* what was not durable is de
 void sim_drive_link_drop(struct sim_drive *drive, uint32_t ms); /* UINT32_MAX: for good */
 void sim_drive_reset(struct sim_drive *drive);                /* behind the host's back; nothing in the cache is lost */
 void sim_drive_heat(struct sim_drive *drive, double celsius); /* as if it had become this hot */
+void sim_drive_fail_sanitize(struct sim_drive *drive);        /* the next one */
 /* An asynchronous event, if the host asked to be told. */
 bool sim_drive_event(struct sim_drive *drive, uint8_t type, uint8_t info, uint8_t log_page);
 

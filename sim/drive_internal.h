@@ -33,6 +33,8 @@ enum {
   STATUS_OPCODE = 0x4001,
   STATUS_FIELD = 0x4002,
   STATUS_TRANSFER = 0x0004,
+  STATUS_SANITIZE_FAILED = 0x001c,
+  STATUS_SANITIZING = 0x001d,
   STATUS_ABORTED = 0x0007,
   STATUS_SEQUENCE = 0x400c,
   STATUS_NAMESPACE = 0x400b,
@@ -52,7 +54,14 @@ enum {
 };
 
 enum { ADMIN_DELETE_SQ, ADMIN_CREATE_SQ, ADMIN_GET_LOG, ADMIN_DELETE_CQ = 4, ADMIN_CREATE_CQ, ADMIN_IDENTIFY };
-enum { ADMIN_ABORT = 8, ADMIN_SET_FEATURES, ADMIN_GET_FEATURES, ADMIN_EVENT = 0x0c, ADMIN_FORMAT = 0x80 };
+enum {
+  ADMIN_ABORT = 8,
+  ADMIN_SET_FEATURES,
+  ADMIN_GET_FEATURES,
+  ADMIN_EVENT = 0x0c,
+  ADMIN_FORMAT = 0x80,
+  ADMIN_SANITIZE = 0x84
+};
 enum { IO_FLUSH, IO_WRITE, IO_READ, IO_WRITE_ZEROES = 8, IO_DATASET };
 
 struct drive_sq {
@@ -172,6 +181,15 @@ struct drive_events {
   bool hot;       /* above a threshold, and reported */
 };
 
+/* Of the last Sanitize. It is of the medium: no reset and no power cut changes it. */
+struct drive_sanitize {
+  uint64_t begin_ps, end_ps; /* of one that runs */
+  uint32_t dword10;
+  uint8_t state; /* SSTAT: 0 never, 1 done, 2 running, 3 failed */
+  bool left;     /* a failed one, by Exit Failure Mode */
+  bool fails;    /* the next one will */
+};
+
 struct sim_drive {
   struct sim *sim;
   unsigned index;
@@ -215,6 +233,7 @@ struct sim_drive {
   uint64_t drained_ps; /* what the cache held when it was turned off is on the medium */
   struct drive_features features;
   struct drive_events events;
+  struct drive_sanitize sanitize;
   struct drive_cache cache;
   struct sim_fault faults[DRIVE_FAULTS_MAX];
   unsigned fault_count;
@@ -302,6 +321,12 @@ void drive_check_heat(struct sim_drive *drive);
 void drive_identify_init(struct sim_drive *drive);
 void drive_geometry(struct sim_drive *drive, uint8_t block_shift);
 uint16_t drive_identify(struct sim_drive *drive, struct drive_command *command);
+
+/* ---- sanitize.c ---- */
+uint16_t drive_sanitize(struct sim_drive *drive, struct drive_command *command);
+/* What a command is refused with that a sanitize keeps out, while it runs or after it failed; STATUS_OK: nothing. */
+uint16_t drive_sanitize_status(struct sim_drive *drive);
+void drive_sanitize_log(struct sim_drive *drive, uint8_t *page);
 
 /* ---- io.c ---- */
 uint16_t drive_io(struct sim_drive *drive, struct drive_command *command);

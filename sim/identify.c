@@ -11,6 +11,7 @@
 #define ONCS_DATASET      4u
 #define ONCS_WRITE_ZEROES 8u
 #define OACS_FORMAT       2u
+#define SANICAP_ALL       7u /* crypto erase, block erase, overwrite */
 #define FORMAT_512        0u /* numbers of the LBA formats */
 #define FORMAT_4096       1u
 
@@ -58,6 +59,7 @@ static void make_controller(struct sim_drive *drive) {
   page[264] = 1;                     /* AVSCC */
   spate_put16(page + 266, (uint16_t)(profile->warning_c + KELVIN));
   spate_put16(page + 268, (uint16_t)(profile->critical_c + KELVIN));
+  spate_put32(page + 328, SANICAP_ALL);
   page[512] = 0x66; /* SQES, CQES */
   page[513] = 0x44;
   spate_put32(page + 516, 1); /* NN */

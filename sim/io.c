@@ -214,6 +214,7 @@ uint16_t drive_io(struct sim_drive *drive, struct drive_command *command) {
   if (opcode == IO_FLUSH || opcode == IO_WRITE || opcode == IO_READ || opcode == IO_WRITE_ZEROES ||
       opcode == IO_DATASET)
     check_reserved(drive, command);
+  if (drive_sanitize_status(drive) != STATUS_OK) return drive_sanitize_status(drive);
   switch (opcode) {
   case IO_FLUSH: return flush(drive, command);
   case IO_WRITE: return transfer(drive, command, true);

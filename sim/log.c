@@ -7,9 +7,11 @@
 #define PAGE_ERRORS    1u
 #define PAGE_HEALTH    2u
 #define PAGE_FIRMWARE  3u
+#define PAGE_SANITIZE  0x81u
 #define HEALTH_BYTES   512u
 #define FIRMWARE_BYTES 512u
 #define ERROR_BYTES    64u
+#define SANITIZE_BYTES 512u
 #define RETAIN_EVENT   (UINT32_C(1) << 15)
 #define WARN_HEAT      2u /* critical warning: temperature */
 #define EVENT_HEALTH   1u /* type */
@@ -139,6 +141,7 @@ static size_t make_page(struct sim_drive *drive, uint8_t number, uint8_t *page) 
     page[0] = 1; /* slot 1 is active */
     memcpy(page + 8, drive->identify_controller + 64, 8);
     return FIRMWARE_BYTES;
+  case PAGE_SANITIZE: drive_sanitize_log(drive, page); return SANITIZE_BYTES;
   default: return 0;
   }
 }

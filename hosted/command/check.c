@@ -142,7 +142,22 @@ static void conclude(struct check *check, const char *name, const struct spate_e
   json_bool(check->json, "dirty", dirty);
   json_integer(check->json, "reservations", reservations);
   json_integer(check->json, "bad", check->bad);
+  json_bool(check->json, "in_use", false);
   json_close(check->json, '}');
+}
+
+/* The structure of a volume that is being written to changes while it is read. What would be found says nothing. */
+static void say_in_use(const char *name, const char *why) {
+  struct json json = {.to = stdout};
+
+  if (!command_json) {
+    (void)printf("%s: in use just now: it %s. It can be checked when that has ended\n", name, why);
+    return;
+  }
+  json_open(&json, NULL, '{');
+  json_bool(&json, "in_use", true);
+  json_string(&json, "in_use_because", why);
+  json_close(&json, '}');
 }
 
 static enum exit_status run(int count, char **words) {
@@ -150,11 +165,16 @@ static enum exit_status run(int count, char **words) {
   struct spate_exfat_info info;
   struct json json = {.to = stdout};
   struct check check = {.volume = &volume};
+  char why[TARGET_WHY_BYTES];
 
   while (command_option(&command_check, count, words, options) != -1) {
   }
-  check.json = command_json ? &json : NULL;
   const char *name = *command_words(&command_check, count, words, 1, "check takes one TARGET");
+  if (target_in_use(name, why, sizeof why)) {
+    say_in_use(name, why);
+    return EXIT_DONE;
+  }
+  check.json = command_json ? &json : NULL;
   volume_open(&volume, name, TARGET_READ);
   expect(spate_exfat_info(&volume.exfat, &info), name);
   check.cluster_blocks = info.cluster_bytes >> volume.target.block->block_shift;
@@ -170,18 +190,26 @@ static enum exit_status run(int count, char **words) {
   free(check.paths);
   free(check.pieces);
   volume_close(&volume);
-  return check.bad > 0 ? EXIT_FAILED : EXIT_DONE;
+  if (check.bad == 0 || !target_in_use(name, why, sizeof why)) return check.bad > 0 ? EXIT_FAILED : EXIT_DONE;
+  (void)fprintf(stderr, "%s: in use since the check began: it %s. What was found may come from that\n", name, why);
+  return EXIT_DONE;
 }
 
-const struct command command_check = {"check", "read the whole structure of a volume, and tell what is not in order",
-                                      "Usage: spate check TARGET [options]\n"
-                                      "\n"
-                                      "Reads every directory and follows the clusters of every file: none may be in "
-                                      "two files. Those of\n"
-                                      "directories are not compared. Writes nothing and mends nothing: fsck.exfat "
-                                      "mends.\n"
-                                      "The data of recordings are for spate verify.\n"
-                                      "\n"
-                                      "Exit status: 0 in order (or to be put right by spate recover), 1 findings.\n"
-                                      "\n" HELP_COMMON,
-                                      run};
+const struct command command_check = {
+    "check", "read the whole structure of a volume, and tell what is not in order",
+    "Usage: spate check TARGET [options]\n"
+    "\n"
+    "Reads every directory and follows the clusters of every file: none may be in "
+    "two files. Those of\n"
+    "directories are not compared. Writes nothing and mends nothing: fsck.exfat "
+    "mends.\n"
+    "The data of recordings are for spate verify.\n"
+    "\n"
+    "A volume that somebody may be writing to just now, the kernel or another spate, is not "
+    "checked:\n"
+    "it would look damaged.\n"
+    "\n"
+    "Exit status: 0 in order, to be put right by spate recover, or in use; 1 "
+    "findings.\n"
+    "\n" HELP_COMMON,
+    run};

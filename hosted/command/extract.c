@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copy a file of a volume to this machine. Writes nothing to the target. */
+#include "../device/interrupt.h"
 #include "../text/units.h"
 #include "command.h"
 #include "reading.h"
@@ -31,6 +32,18 @@ static void write_all(void *context, const uint8_t *data, uint32_t bytes, uint64
     if (written < 0) fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
     data += written;
     bytes -= (uint32_t)written;
+  }
+}
+
+/* What follows the valid length reads as zeros (exFAT 7.6.5). A pipe gets them; a file gets a hole. */
+static void write_zeros(struct copy *copy, uint64_t bytes) {
+  static const uint8_t zeros[65536];
+
+  for (uint64_t left = bytes; left > 0;) {
+    const uint32_t now = left < sizeof zeros ? (uint32_t)left : (uint32_t)sizeof zeros;
+    interrupt_check();
+    write_all(copy, zeros, now, 0);
+    left -= now;
   }
 }
 
@@ -98,6 +111,7 @@ static enum exit_status run(int count, char **words) {
   if (entry.directory) expect(SPATE_E_IS_DIRECTORY, words[1]);
   if (strcmp(copy.name, "-") != 0) copy.fd = open_copy(copy.name, &volume.target, force);
   reading_file(&volume, words[1], write_all, &copy, &size_bytes);
+  if (copy.fd == STDOUT_FILENO) write_zeros(&copy, size_bytes - entry.valid_bytes);
   if (copy.fd != STDOUT_FILENO &&
       (ftruncate(copy.fd, (off_t)size_bytes) != 0 || fsync(copy.fd) != 0 || close(copy.fd) != 0))
     fail(EXIT_FAILED, "%s: %s", copy.name, strerror(errno));
@@ -112,6 +126,8 @@ const struct command command_extract = {"extract", "copy a file of a volume to t
                                         "\n"
                                         "Copies PATH of the volume to FILE; - is standard output. Writes nothing to "
                                         "TARGET.\n"
+                                        "What a file has reserved and was never written to reads as zeros, in a file "
+                                        "as in a pipe.\n"
                                         "\n"
                                         "  --force                write over FILE if it is there\n" HELP_COMMON "\n"
                                         "  spate extract /dev/nvme0n1 run1.raw - | ffmpeg -f rawvideo -i - ...\n",

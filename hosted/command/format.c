@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Make a volume on a target: GPT with one partition, exFAT. */
+/* Make a volume on a target: exFAT, in the one partition of a GPT, or straight in a target that is a partition. */
 #include "../text/units.h"
 #include "../volume.h"
 #include "command.h"
@@ -181,20 +181,41 @@ static void random_bytes(void *to, size_t bytes) {
   if (getrandom(to, bytes, 0) != (ssize_t)bytes) fail(EXIT_FAILED, "getrandom: %s", strerror(errno));
 }
 
-static void write_volume(struct request *request, struct volume *volume) {
+/* The place of the volume: a table inside a partition is one that nobody looks for. */
+static void make_place(const struct request *request, struct volume *volume) {
   const uint32_t align_bytes =
       request->format.cluster_bytes > CLUSTER_MIN ? request->format.cluster_bytes : CLUSTER_MIN;
+  struct spate_block *block = volume->target.block;
   struct spate_partition_ids ids;
 
   random_bytes(&ids, sizeof ids);
-  random_bytes(&request->format.serial, sizeof request->format.serial);
-  expect(spate_partition_write(volume->target.block, volume->scratch, &ids, align_bytes, request->erase,
-                               &volume->partition),
+  expect(volume->target.partition.number > 0
+             ? spate_partition_whole_disk(block, volume->scratch, request->erase, &volume->partition)
+             : spate_partition_write(block, volume->scratch, &ids, align_bytes, request->erase, &volume->partition),
          request->name);
+}
+
+static void write_volume(struct request *request, struct volume *volume) {
+  random_bytes(&request->format.serial, sizeof request->format.serial);
+  make_place(request, volume);
+  request->format.medium_lba = volume->target.partition.offset_bytes >> volume->target.block->block_shift;
   volume->config.first_lba = volume->partition.first_lba;
   volume->config.blocks = volume->partition.blocks;
   expect(spate_exfat_format(&volume->config, &request->format), request->name);
   expect(spate_block_flush(volume->target.block), request->name);
+}
+
+/* Linux mounts the volume whatever the table says; Windows looks at the type first. */
+static void say_type(const struct target *target) {
+  const struct target_partition *partition = &target->partition;
+
+  if (partition->number == 0 || partition->basic_data || partition->type[0] == '\0') return;
+  (void)fprintf(stderr,
+                "%s: its type in the partition table is %s and not Microsoft basic data: Windows will not show the "
+                "volume. %s changes the type\n",
+                target->name, partition->type,
+                strlen(partition->type) > 4 ? "sfdisk --part-type DISK NUMBER EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
+                                            : "sfdisk --part-type DISK NUMBER 7");
 }
 
 /* Otherwise there is no node for the partition before the device is plugged in again. EINVAL: it is one that the kernel
@@ -226,10 +247,11 @@ static enum exit_status run(int count, char **words) {
   write_volume(&request, &volume);
   expect(spate_exfat_mount(&volume.exfat, &volume.config, NULL), request.name);
   expect(spate_exfat_info(&volume.exfat, &info), request.name);
-  const bool device = volume.target.kind == TARGET_DEVICE;
+  const bool has_table = volume.target.kind == TARGET_DEVICE && volume.target.partition.number == 0;
+  say_type(&volume.target);
   volume_close(&volume);
   unfinished = NULL;
-  if (device) reread_partitions(request.name);
+  if (has_table) reread_partitions(request.name);
   (void)fprintf(stderr, "%s: exFAT volume %s, %s free in clusters of %s\n", request.name, info.label,
                 units_text(info.free_bytes, size), units_text(info.cluster_bytes, cluster));
   return EXIT_DONE;
@@ -240,6 +262,8 @@ const struct command command_format = {
     "Usage: spate format TARGET [options]\n"
     "\n"
     "Makes a GPT with one partition and an exFAT volume in it, which Linux, Windows and macOS mount by themselves.\n"
+    "A TARGET that is itself a partition (/dev/sda1, vfio:0000:01:00.0/n1p3) becomes the volume, without a table in\n"
+    "it; the rest of the drive stays as it is.\n"
     "What is on TARGET is lost. A target that holds anything is refused unless --erase insists.\n"
     "\n"
     "  --size SIZE            make an image file of this size: --size 8GiB. It is sparse: it takes room as it fills\n"

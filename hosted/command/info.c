@@ -9,14 +9,33 @@
 
 static const struct option options[] = {OPTIONS_COMMON};
 
-static void print_text(const struct volume *volume, const struct spate_exfat_info *info) {
-  static const char *const tables[] = {"no table", "MBR", "GPT", "none: the volume is the whole device"};
+/* `use`: who may be writing just now, NULL: nobody. What such a volume's marks say is of the moment. */
+static void print_state(const struct volume *volume, const char *use) {
+  if (use != NULL) {
+    (void)printf("state         in use just now: it %s\n", use);
+    if (volume->found.reservations > 0)
+      (void)printf("recordings    %u that are not closed yet\n", volume->found.reservations);
+  } else if (volume->found.reservations > 0) {
+    (void)printf(
+        "recordings    %u that a power cut or a kill ended; spate recover puts them right, and so does the next "
+        "spate record\n",
+        volume->found.reservations);
+  } else {
+    (void)printf("state         %s\n", volume->found.dirty ? "not closed properly: check it with fsck.exfat" : "clean");
+  }
+}
+
+static void print_text(const struct volume *volume, const struct spate_exfat_info *info, const char *use) {
+  static const char *const tables[] = {"no table", "MBR", "GPT", "none: the volume is all of the target"};
   const struct spate_block *block = volume->target.block;
   char text[UNITS_TEXT_BYTES];
 
   (void)printf("target        %s, %s\n", volume->target.name, target_kind_name(&volume->target));
   (void)printf("size          %s in %u-byte blocks\n", units_text(block->blocks << block->block_shift, text),
                spate_block_bytes(block));
+  if (volume->target.partition.number > 0)
+    (void)printf("place         partition %u, at %s of the drive\n", volume->target.partition.number,
+                 units_text(volume->target.partition.offset_bytes, text));
   (void)printf("partitions    %s%s\n", tables[volume->partition.table],
                volume->partition.from_backup ? ", read from its backup" : "");
   (void)printf("volume        exFAT, label %s, serial %04X-%04X\n", info->label[0] != '\0' ? info->label : "none",
@@ -25,16 +44,10 @@ static void print_text(const struct volume *volume, const struct spate_exfat_inf
   (void)printf(" in clusters of %s\n", units_text(info->cluster_bytes, text));
   (void)printf("free          %s", units_text(info->free_bytes, text));
   (void)printf(", largest piece %s\n", units_text(info->longest_free_bytes, text));
-  if (volume->found.reservations > 0)
-    (void)printf(
-        "recordings    %u that a power cut or a kill ended; spate recover puts them right, and so does the next "
-        "spate record\n",
-        volume->found.reservations);
-  else
-    (void)printf("state         %s\n", volume->found.dirty ? "not closed properly: check it with fsck.exfat" : "clean");
+  print_state(volume, use);
 }
 
-static void print_json(const struct volume *volume, const struct spate_exfat_info *info) {
+static void print_json(const struct volume *volume, const struct spate_exfat_info *info, const char *use) {
   const struct spate_block *block = volume->target.block;
   struct json json = {.to = stdout};
 
@@ -42,6 +55,8 @@ static void print_json(const struct volume *volume, const struct spate_exfat_inf
   json_string(&json, "target", volume->target.name);
   json_integer(&json, "bytes", block->blocks << block->block_shift);
   json_integer(&json, "block_bytes", spate_block_bytes(block));
+  json_bool(&json, "in_use", use != NULL);
+  if (use != NULL) json_string(&json, "in_use_because", use);
   json_open(&json, "volume", '{');
   json_string(&json, "label", info->label);
   json_integer(&json, "serial", info->serial);
@@ -58,15 +73,17 @@ static void print_json(const struct volume *volume, const struct spate_exfat_inf
 static enum exit_status run(int count, char **words) {
   static struct volume volume;
   struct spate_exfat_info info;
+  char why[TARGET_WHY_BYTES];
 
   while (command_option(&command_info, count, words, options) != -1) {
   }
   volume_open(&volume, *command_words(&command_info, count, words, 1, "info takes one TARGET"), TARGET_READ);
   expect(spate_exfat_info(&volume.exfat, &info), volume.target.name);
+  const char *use = target_in_use(volume.target.name, why, sizeof why) ? why : NULL;
   if (command_json)
-    print_json(&volume, &info);
+    print_json(&volume, &info, use);
   else
-    print_text(&volume, &info);
+    print_text(&volume, &info, use);
   volume_close(&volume);
   return EXIT_DONE;
 }

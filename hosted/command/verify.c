@@ -6,12 +6,12 @@
  */
 #include "../text/json.h"
 #include "../text/units.h"
+#include "chunk_check.h"
 #include "command.h"
 #include "reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <spate/chunk.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,14 +25,10 @@ struct check {
   uint64_t first_difference; /* UINT64_MAX: none */
   uint32_t crc;              /* CRC-32C of all */
   uint64_t bytes;
-  bool chunks; /* it begins with a chunk's header */
-  struct spate_chunk_header header;
-  uint64_t left;                 /* bytes of the present chunk that are still to come */
-  uint32_t chunk_crc;            /* of its data so far */
-  uint64_t good, wrong, strange; /* chunks; strange: no header, or not of this stream, or not the next number */
+  struct chunk_check chunks;
 };
 
-static void compare(struct check *check, const uint8_t *data, uint32_t bytes) {
+static void compare(struct check *check, uint64_t offset_bytes, const uint8_t *data, uint32_t bytes) {
   uint8_t other[65536];
 
   for (uint32_t at = 0; at < bytes && check->first_difference == UINT64_MAX;) {
@@ -42,75 +38,57 @@ static void compare(struct check *check, const uint8_t *data, uint32_t bytes) {
     size_t same = 0;
     while (same < got && other[same] == data[at + same])
       same++;
-    if (same < wanted) check->first_difference = check->bytes + at + same;
+    if (same < wanted) check->first_difference = offset_bytes + at + same;
     at += (uint32_t)wanted;
-  }
-}
-
-static void end_chunk(struct check *check) {
-  if (check->chunk_crc == check->header.data_crc)
-    check->good++;
-  else
-    check->wrong++;
-}
-
-/* Returns how many bytes at `data` are a header; 0: none is there, and the rest cannot be told apart. */
-static uint32_t begin_chunk(struct check *check, const uint8_t *data, uint32_t bytes) {
-  struct spate_chunk_header header;
-
-  if (bytes < SPATE_CHUNK_HEADER_BYTES || !spate_chunk_header_get(data, &header)) return 0;
-  if (header.bytes <= SPATE_CHUNK_HEADER_BYTES) return 0;
-  if (check->chunks && (memcmp(header.stream, check->header.stream, sizeof header.stream) != 0 ||
-                        header.number != check->header.number + 1u))
-    check->strange++;
-  check->chunks = true;
-  check->header = header;
-  check->left = header.bytes - SPATE_CHUNK_HEADER_BYTES;
-  check->chunk_crc = 0;
-  return SPATE_CHUNK_HEADER_BYTES;
-}
-
-static void check_chunks(struct check *check, const uint8_t *data, uint32_t bytes) {
-  while (bytes > 0) {
-    uint32_t now = 0;
-    if (check->left > 0) {
-      now = check->left < bytes ? (uint32_t)check->left : bytes;
-      check->chunk_crc = spate_crc32c(check->chunk_crc, data, now);
-      check->left -= now;
-      if (check->left == 0) end_chunk(check);
-    } else if ((now = begin_chunk(check, data, bytes)) == 0) {
-      check->strange++;
-      check->left = UINT64_MAX; /* what follows belongs to no chunk */
-      return;
-    }
-    data += now;
-    bytes -= now;
   }
 }
 
 static void take(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes) {
   struct check *check = context;
 
-  if (check->against != NULL) compare(check, data, bytes);
+  if (check->against != NULL) compare(check, offset_bytes, data, bytes);
   check->crc = spate_crc32c(check->crc, data, bytes);
   check->bytes += bytes;
-  if (offset_bytes == 0 && begin_chunk(check, data, bytes) > 0) {
-    data += SPATE_CHUNK_HEADER_BYTES;
-    bytes -= SPATE_CHUNK_HEADER_BYTES;
-  }
-  if (check->chunks && check->left != UINT64_MAX) check_chunks(check, data, bytes);
+  chunk_check_feed(&check->chunks, data, bytes);
+}
+
+/* What the recording has reserved and never written reads as zeros, as spate extract gives it. */
+static void compare_rest(struct check *check, uint64_t bytes) {
+  static const uint8_t zeros[65536];
+
+  if (check->against == NULL) return;
+  for (uint64_t at = 0; at < bytes && check->first_difference == UINT64_MAX; at += sizeof zeros)
+    compare(check, check->bytes + at, zeros, bytes - at < sizeof zeros ? (uint32_t)(bytes - at) : sizeof zeros);
 }
 
 /* A file that is longer than the recording differs at the recording's end. */
-static void end_compare(struct check *check) {
+static void end_compare(struct check *check, uint64_t size_bytes) {
   if (check->against == NULL) return;
-  if (check->first_difference == UINT64_MAX && fgetc(check->against) != EOF) check->first_difference = check->bytes;
+  if (check->first_difference == UINT64_MAX && fgetc(check->against) != EOF) check->first_difference = size_bytes;
   (void)fclose(check->against);
 }
 
 static bool is_whole(const struct check *check) {
-  return check->first_difference == UINT64_MAX && check->wrong == 0 && check->strange == 0 &&
-         (!check->chunks || check->left == 0);
+  return check->first_difference == UINT64_MAX && chunk_check_is_whole(&check->chunks);
+}
+
+/* A line for each way in which data can be missing, none for those that did not happen. */
+static void print_chunks(const struct chunk_check *chunks, const char *path) {
+  const struct {
+    uint64_t count;
+    const char *what;
+  } losses[] = {
+      {chunks->wrong, "chunks have damaged data: their CRC is wrong"},
+      {chunks->damaged_headers, "chunks have a damaged header, so nothing proves their data"},
+      {chunks->missing, "sequence numbers are missing: these chunks are not in the file"},
+      {chunks->lost, "pieces were lost before they were recorded, by the source's own count"},
+      {chunks->strange, "chunks are out of order, or of another recording"},
+      {chunks->cut ? 1 : 0, "chunk is cut off at the end of the file"},
+  };
+
+  (void)printf("%s: %" PRIu64 " chunks are as recorded\n", path, chunks->good);
+  for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
+    if (losses[i].count > 0) (void)printf("%s: %" PRIu64 " %s\n", path, losses[i].count, losses[i].what);
 }
 
 static void print_text(const struct check *check, const char *path) {
@@ -118,10 +96,8 @@ static void print_text(const struct check *check, const char *path) {
 
   (void)printf("%s: %" PRIu64 " bytes (%s), CRC-32C %08" PRIx32 "\n", path, check->bytes,
                units_text(check->bytes, text), check->crc);
-  if (check->chunks)
-    (void)printf("%s: %" PRIu64 " chunks are as recorded, %" PRIu64 " are not, %" PRIu64
-                 " do not follow the one before%s\n",
-                 path, check->good, check->wrong, check->strange, check->left > 0 ? "; the last one is cut off" : "");
+  if (check->chunks.found)
+    print_chunks(&check->chunks, path);
   else if (check->against == NULL)
     (void)printf(
         "%s: every block can be read. It is not made of chunks, so nothing in it proves its contents; --against "
@@ -142,10 +118,13 @@ static void print_json(const struct check *check, const char *path) {
   json_integer(&json, "bytes", check->bytes);
   json_integer(&json, "crc32c", check->crc);
   json_bool(&json, "whole", is_whole(check));
-  if (check->chunks) {
-    json_integer(&json, "chunks_good", check->good);
-    json_integer(&json, "chunks_wrong", check->wrong);
-    json_integer(&json, "chunks_strange", check->strange);
+  if (check->chunks.found) {
+    json_integer(&json, "chunks_good", check->chunks.good);
+    json_integer(&json, "chunks_wrong", check->chunks.wrong);
+    json_integer(&json, "chunks_damaged_headers", check->chunks.damaged_headers);
+    json_integer(&json, "chunks_missing", check->chunks.missing);
+    json_integer(&json, "chunks_lost_by_source", check->chunks.lost);
+    json_integer(&json, "chunks_strange", check->chunks.strange);
   }
   if (check->first_difference != UINT64_MAX) json_integer(&json, "first_difference", check->first_difference);
   json_close(&json, '}');
@@ -163,7 +142,9 @@ static enum exit_status run(int count, char **words) {
     fail(EXIT_FAILED, "%s: %s", check.against_name, strerror(errno));
   volume_open(&volume, words[0], TARGET_READ);
   reading_file(&volume, words[1], take, &check, &size_bytes);
-  end_compare(&check);
+  chunk_check_end(&check.chunks);
+  compare_rest(&check, size_bytes - check.bytes);
+  end_compare(&check, size_bytes);
   volume_close(&volume);
   if (command_json)
     print_json(&check, words[1]);
@@ -175,9 +156,13 @@ static enum exit_status run(int count, char **words) {
 const struct command command_verify = {"verify", "prove that a recording is what was recorded",
                                        "Usage: spate verify TARGET PATH [options]\n"
                                        "\n"
-                                       "Reads a recording from the drive. If it is made of chunks, each must have its "
-                                       "number and the\n"
-                                       "right CRC. Writes nothing. Exit status 4 if something is missing or wrong.\n"
+                                       "Reads a recording from the drive. If it is made of chunks, each must have a "
+                                       "whole header, the\n"
+                                       "next sequence number and the right CRC. The headers also say how many pieces "
+                                       "the source lost\n"
+                                       "before they were recorded. Writes nothing. Exit status 4 if something is "
+                                       "missing or wrong;\n"
+                                       "each kind of loss is counted by itself.\n"
                                        "\n"
                                        "  --against FILE         compare the recording with FILE\n" HELP_COMMON,
                                        run};

@@ -3,6 +3,7 @@
 
 #include "../memory.h"
 #include "../text/fail.h"
+#include "bus_memory.h"
 #include "sysfs.h"
 
 #include <errno.h>
@@ -35,6 +36,12 @@ static struct {
     struct io_uring pin;
   } mappings[MAPPINGS];
   unsigned mapping_count;
+  struct given { /* memory that a driver has, in one piece each */
+    uint8_t *start;
+    size_t bytes;
+    uint64_t address;
+  } given[MAPPINGS];
+  unsigned given_count;
 } physical = {.file = -1, .pagemap = -1};
 
 static uint64_t address_of(const void *memory) {
@@ -85,11 +92,30 @@ static void *map(size_t bytes) {
 
 static void *take(size_t bytes) { return spate_arena_take(&physical.metadata, bytes, SPATE_PAGE_BYTES); }
 
+/* Its driver keeps it where it is, as long as the mapping is there. The guardian need not hold it: the drive only reads
+ * it. */
+static void *map_given(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
+  struct given *given = &physical.given[physical.given_count];
+
+  *why = "there are too many such rings";
+  if (physical.given_count == MAPPINGS) return NULL;
+  if (!bus_memory_find(fd, offset_bytes, bytes, &given->address, why)) return NULL;
+  given->start = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)offset_bytes);
+  *why = strerror(errno);
+  if (given->start == MAP_FAILED) return NULL;
+  given->bytes = bytes;
+  physical.given_count++;
+  return given->start;
+}
+
 static uint64_t page_address(void *ring, uint64_t page) {
+  for (unsigned i = 0; i < physical.given_count; i++)
+    if (physical.given[i].start == ring) return physical.given[i].address + page * SPATE_PAGE_BYTES;
   return address_of((const uint8_t *)ring + page * SPATE_PAGE_BYTES);
 }
 
-static const struct memory_supply supply = {.take = take, .take_ring = map, .page_address = page_address};
+static const struct memory_supply supply = {
+    .take = take, .take_ring = map, .page_address = page_address, .map = map_given};
 
 int physical_join(void) {
   if (physical.drives++ > 0) return physical.file;
@@ -115,6 +141,10 @@ void physical_leave(const char *address) {
     physical.mapping_count--;
     io_uring_queue_exit(&physical.mappings[physical.mapping_count].pin);
     (void)munmap(physical.mappings[physical.mapping_count].start, physical.mappings[physical.mapping_count].bytes);
+  }
+  while (physical.given_count > 0) {
+    physical.given_count--;
+    (void)munmap(physical.given[physical.given_count].start, physical.given[physical.given_count].bytes);
   }
   (void)close(physical.pagemap);
   (void)close(physical.file);

@@ -2,7 +2,7 @@
 /*
  * Memory without an IOMMU: huge pages, whose physical addresses the kernel tells. Each is contiguous in itself and lies
  * anywhere. What the library reaches by one offset (queues, tables, metadata) is inside one of them; rings have an
- * address for each page.
+ * address for each page. A ring may also be memory that a driver has in one piece (bus_memory.h).
  */
 #ifndef SPATE_HOSTED_PHYSICAL_H
 #define SPATE_HOSTED_PHYSICAL_H

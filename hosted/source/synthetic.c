@@ -37,8 +37,10 @@ static uint64_t time_ns(void) {
 }
 
 static void make(struct source *source, uint8_t *slot, uint64_t count, uint32_t bytes) {
+  const uint64_t number = atomic_load(&source->filled);
+
   memcpy(slot + SPATE_CHUNK_HEADER_BYTES, &count, sizeof count);
-  spate_chunk_seal(slot, source->config.stream, atomic_load(&source->filled), bytes);
+  spate_chunk_seal_counted(slot, source->config.stream, number, bytes, count - number);
   spate_chunk_stamp(slot, time_ns());
   source_publish(source, bytes);
 }

@@ -21,8 +21,8 @@
 #define LOG_BYTES         512u
 #define FORMAT_TIMEOUT_MS 3600000u
 
-enum { OPCODE_GET_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80 };
-enum { LOG_HEALTH = 0x02, IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 };
+enum { OPCODE_GET_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80, OPCODE_SANITIZE = 0x84 };
+enum { LOG_HEALTH = 0x02, LOG_SANITIZE = 0x81, IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 };
 
 __attribute__((format(printf, 2, 3))) static bool explain(char *why, const char *format, ...) {
   va_list arguments;
@@ -122,14 +122,25 @@ bool admin_health(struct target *target, struct spate_nvme_health *health, char 
 }
 
 bool admin_is_drive(const struct target *target, char *why) {
+  if (target->kind == TARGET_DRIVE && target->partition.number > 0)
+    return explain(why, "%s is a partition, and this is for whole drives: leave its p%u out", target->name,
+                   target->partition.number);
   return target->kind == TARGET_DRIVE || is_kernel_drive(target, why);
+}
+
+/* The address in front of a place (place.h). */
+static bool named_address(const char *words, char *address) {
+  char text[32];
+
+  (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(words, "/"), words);
+  return sysfs_address(text, address);
 }
 
 bool admin_pci_address(const struct target *target, char *address) {
   char whole[PATH_MAX];
 
-  if (strncmp(target->name, "vfio:", 5) == 0) return sysfs_address(target->name + 5, address);
-  if (strncmp(target->name, "pci:", 4) == 0) return sysfs_address(target->name + 4, address);
+  if (strncmp(target->name, "vfio:", 5) == 0) return named_address(target->name + 5, address);
+  if (strncmp(target->name, "pci:", 4) == 0) return named_address(target->name + 4, address);
   if (target->kind != TARGET_DEVICE || !kernel_name(target, whole)) return false;
   /* The last part of the path that is an address: behind it are nvme/nvme0/nvme0n1. */
   for (char *slash = strrchr(whole, '/'); slash != NULL; slash = strrchr(whole, '/')) {
@@ -160,18 +171,33 @@ static bool others_stay(struct target *target, unsigned namespaces, char *why) {
                  target->name, namespaces);
 }
 
-static bool kernel_format(struct target *target, enum spate_nvme_erase erase, char *why) {
+/* The drive's active namespaces, counted. */
+static bool kernel_namespaces(struct target *target, unsigned *count, char *why) {
   static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
   const uint32_t *list = (const uint32_t *)(const void *)page;
+
+  *count = 0;
+  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
+  while (*count < PAGE_BYTES / sizeof *list && list[*count] != 0)
+    ++*count;
+  return true;
+}
+
+static bool explain_library(struct target *target, enum spate_error error, char *why) {
+  return explain(why, "%s: %s", target->name,
+                 error == SPATE_E_COMMAND ? spate_nvme_status_name(spate_nvme_last_status(target->nvme))
+                                          : spate_error_help(error));
+}
+
+static bool kernel_format(struct target *target, enum spate_nvme_erase erase, char *why) {
+  static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
   const int fd = open(target->name, O_RDONLY | O_CLOEXEC);
   const int nsid = fd < 0 ? -1 : ioctl(fd, NVME_IOCTL_ID);
   unsigned namespaces = 0;
 
   if (fd >= 0) (void)close(fd);
   if (nsid <= 0) return explain_call(target, -1, why);
-  if (!kernel_page(target, OPCODE_IDENTIFY, 0, IDENTIFY_ACTIVE, page, PAGE_BYTES, why)) return false;
-  while (namespaces < PAGE_BYTES / sizeof *list && list[namespaces] != 0)
-    namespaces++;
+  if (!kernel_namespaces(target, &namespaces, why)) return false;
   if (!others_stay(target, namespaces, why)) return false;
   if (!kernel_page(target, OPCODE_IDENTIFY, (uint32_t)nsid, IDENTIFY_NAMESPACE, page, PAGE_BYTES, why)) return false;
   struct nvme_admin_cmd command = {.opcode = OPCODE_FORMAT,
@@ -189,14 +215,53 @@ bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why)
 
   if (target->nvme == NULL) return is_kernel_drive(target, why) && kernel_format(target, erase, why);
   enum spate_error error = spate_nvme_namespaces(target->nvme, &nsid, 1, &count);
+  if (target->nsid != 0) nsid = target->nsid;
   if (error == SPATE_OK && !others_stay(target, count, why)) return false;
   if (error == SPATE_OK) error = spate_nvme_namespace(target->nvme, nsid, &namespace);
   if (error == SPATE_OK) {
     const uint32_t block_bytes = namespace.block_bytes == 4096 ? 4096 : 512;
     error = spate_nvme_format(target->nvme, nsid, block_bytes, erase, FORMAT_TIMEOUT_MS);
   }
-  if (error == SPATE_OK) return true;
-  return explain(why, "%s: %s", target->name,
-                 error == SPATE_E_COMMAND ? spate_nvme_status_name(spate_nvme_last_status(target->nvme))
-                                          : spate_error_help(error));
+  return error == SPATE_OK || explain_library(target, error, why);
+}
+
+/* ---- Sanitize ---- */
+
+static bool is_only_namespace(struct target *target, char *why) {
+  enum spate_error error = SPATE_OK;
+  unsigned count = 0;
+  uint32_t nsid;
+
+  if (target->nvme != NULL)
+    error = spate_nvme_namespaces(target->nvme, &nsid, 1, &count);
+  else if (!kernel_namespaces(target, &count, why))
+    return false;
+  if (error != SPATE_OK && error != SPATE_E_NO_NAMESPACE) return explain_library(target, error, why);
+  if (count <= 1) return true;
+  return explain(why, "%s: Sanitize takes all of the drive's %u namespaces, and only this one was meant", target->name,
+                 count);
+}
+
+bool admin_sanitize(struct target *target, enum spate_nvme_sanitize_action action, char *why) {
+  if (!is_only_namespace(target, why)) return false;
+  if (target->nvme != NULL) {
+    const enum spate_error error = spate_nvme_sanitize(target->nvme, action);
+    return error == SPATE_OK || explain_library(target, error, why);
+  }
+  struct nvme_admin_cmd command = {.opcode = OPCODE_SANITIZE, .cdw10 = spate_nvme_sanitize_dword10(action)};
+  const int result = kernel_call(target, &command);
+  return result == 0 || explain_call(target, result, why);
+}
+
+bool admin_sanitize_status(struct target *target, struct spate_nvme_sanitize_status *status, char *why) {
+  static uint64_t log[LOG_BYTES / sizeof(uint64_t)];
+
+  if (target->nvme != NULL) {
+    const enum spate_error error = spate_nvme_sanitize_status(target->nvme, status);
+    return error == SPATE_OK || explain_library(target, error, why);
+  }
+  if (!kernel_page(target, OPCODE_GET_LOG, UINT32_MAX, (LOG_BYTES / 4u - 1u) << 16 | LOG_SANITIZE, log, LOG_BYTES, why))
+    return false;
+  spate_nvme_sanitize_decode(status, log);
+  return true;
 }

@@ -19,9 +19,14 @@ bool admin_is_drive(const struct target *target, char *why);
 bool admin_pci_address(const struct target *target, char *address);
 
 /*
- * Format NVM of the first namespace with this erasure; the block size stays. Waits, minutes perhaps. False: the drive
- * did not do it, and `why` says why. All that was on it is lost.
+ * Format NVM of the target's namespace with this erasure; the block size stays. Waits, minutes perhaps. False: the
+ * drive did not do it, and `why` says why. All that was on it is lost.
  */
 bool admin_format(struct target *target, enum spate_nvme_erase erase, char *why);
+
+/* Start a sanitize, which takes all that is on the drive. False, with `why`: it did not start. A drive with several
+ * namespaces is refused. */
+bool admin_sanitize(struct target *target, enum spate_nvme_sanitize_action action, char *why);
+bool admin_sanitize_status(struct target *target, struct spate_nvme_sanitize_status *status, char *why);
 
 #endif

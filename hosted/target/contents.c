@@ -8,10 +8,12 @@
 #include "../memory.h"
 #include "../text/fail.h"
 #include "../text/units.h"
+#include "partition.h"
 
 #include <blkid.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <spate/bytes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,7 +22,8 @@
 #define PIECE_BYTES    (UINT32_C(64) << 10)
 #define TAIL_BYTES     (UINT32_C(1) << 20) /* and arrays and backup tables in these */
 #define PARTITIONS_MAX 128
-#define SECTOR_BYTES   512u /* libblkid's unit, whatever the device's blocks are */
+#define SECTOR_BYTES   512u                 /* libblkid's unit, whatever the device's blocks are */
+#define ROOT_BYTES     (UINT32_C(64) << 10) /* of an exFAT root directory: formatters put the label first */
 
 struct looking {
   const struct target *target;
@@ -56,6 +59,45 @@ static void copy(struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
     at_bytes += now;
   }
 }
+
+/* ---- exFAT ---- */
+
+/* In the boot sector (exFAT 3.1). */
+enum { BOOT_NAME = 3, BOOT_FAT = 80, BOOT_HEAP = 88, BOOT_ROOT = 96, BOOT_BLOCK_SHIFT = 108, BOOT_CLUSTER_SHIFT = 109 };
+#define BOOT_BYTES      512u
+#define FIRST_CLUSTER   2u
+#define SHIFT_MAX       25u
+#define FAT_ENTRY_BYTES 4u
+
+/* What lies at `offset_bytes` of a stretch of the target, if it is within it. */
+static void copy_within(struct looking *looking, uint64_t at_bytes, uint64_t bytes, uint64_t offset_bytes,
+                        uint64_t wanted_bytes) {
+  const uint64_t first = offset_bytes & ~(uint64_t)(PIECE_BYTES - 1u);
+  const uint64_t end = offset_bytes + wanted_bytes;
+
+  if (offset_bytes >= bytes || end < offset_bytes) return;
+  copy(looking, at_bytes + first, (end < bytes ? end : bytes) - first);
+}
+
+/* The label of an exFAT volume is an entry of its root directory, which lies anywhere. libblkid follows the directory
+ * by the FAT. */
+static void copy_exfat_root(struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
+  uint8_t boot[BOOT_BYTES];
+
+  if (pread(looking->copy, boot, sizeof boot, (off_t)at_bytes) != (ssize_t)sizeof boot ||
+      memcmp(boot + BOOT_NAME, "EXFAT   ", 8) != 0)
+    return;
+  const unsigned block_shift = boot[BOOT_BLOCK_SHIFT];
+  const unsigned shift = block_shift + boot[BOOT_CLUSTER_SHIFT];
+  const uint32_t root = spate_get32(boot + BOOT_ROOT);
+  if (block_shift > SHIFT_MAX || shift > SHIFT_MAX || root < FIRST_CLUSTER) return;
+  const uint64_t fat_bytes = ((uint64_t)spate_get32(boot + BOOT_FAT) << block_shift) + (uint64_t)root * FAT_ENTRY_BYTES;
+  const uint64_t heap_bytes = (uint64_t)spate_get32(boot + BOOT_HEAP) << block_shift;
+  copy_within(looking, at_bytes, bytes, fat_bytes, FAT_ENTRY_BYTES);
+  copy_within(looking, at_bytes, bytes, heap_bytes + ((uint64_t)(root - FIRST_CLUSTER) << shift), ROOT_BYTES);
+}
+
+/* ---- libblkid ---- */
 
 /* NULL, with a sentence: libblkid cannot look. On 32-bit machines that is so after January 2038, as its time there has
  * 32 bits. */
@@ -94,6 +136,7 @@ static void look_at_partition(struct looking *looking, blkid_partition partition
 
   if (at_bytes >= looking->bytes || bytes == 0 || bytes > looking->bytes - at_bytes) return;
   copy(looking, at_bytes, bytes < HEAD_BYTES ? bytes : HEAD_BYTES);
+  copy_exfat_root(looking, at_bytes, bytes);
   blkid_probe probe = probe_of(looking, at_bytes, bytes);
   if (probe == NULL) return;
   const char *what = superblock(probe, text, sizeof text);
@@ -131,7 +174,9 @@ static void look_at_all(struct looking *looking) {
   blkid_free_probe(probe);
 }
 
-bool contents_write(const struct target *target, FILE *to) {
+/* ---- for everybody ---- */
+
+static struct looking begin(const struct target *target, FILE *to) {
   struct looking looking = {.target = target,
                             .copy = memfd_create("contents", MFD_CLOEXEC),
                             .data = memory_take(PIECE_BYTES),
@@ -142,8 +187,34 @@ bool contents_write(const struct target *target, FILE *to) {
     fail(EXIT_FAILED, "memory for a look at %s: %s", target->name, strerror(errno));
   copy(&looking, 0, looking.bytes < HEAD_BYTES ? looking.bytes : HEAD_BYTES);
   if (looking.bytes > HEAD_BYTES + TAIL_BYTES) copy(&looking, looking.bytes - TAIL_BYTES, TAIL_BYTES);
+  return looking;
+}
+
+static void end(struct looking *looking) {
+  memory_give(looking->data);
+  (void)close(looking->copy);
+}
+
+bool contents_write(const struct target *target, FILE *to) {
+  struct looking looking = begin(target, to);
+
+  copy_exfat_root(&looking, 0, looking.bytes);
   look_at_all(&looking);
-  memory_give(looking.data);
-  (void)close(looking.copy);
+  end(&looking);
   return looking.found;
+}
+
+bool contents_partition(const struct target *target, struct target_partition *partition, uint64_t *bytes) {
+  const uint64_t block_mask = spate_block_bytes(target->block) - 1u;
+  struct looking looking = begin(target, stderr);
+  blkid_probe probe = probe_of(&looking, 0, looking.bytes);
+  bool found = false;
+
+  if (probe != NULL) {
+    found = partition_in(probe, partition, bytes);
+    blkid_free_probe(probe);
+  }
+  end(&looking);
+  return found && *bytes > 0 && partition->offset_bytes < looking.bytes &&
+         *bytes <= looking.bytes - partition->offset_bytes && ((partition->offset_bytes | *bytes) & block_mask) == 0;
 }

@@ -14,4 +14,8 @@
  */
 bool contents_write(const struct target *target, FILE *to);
 
+/* The partition of this number (partition->number): where it is and how long. False: there is none that lies within the
+ * target on block boundaries. Logical partitions of an MBR are not looked for. */
+bool contents_partition(const struct target *target, struct target_partition *partition, uint64_t *bytes);
+
 #endif

@@ -5,16 +5,31 @@
 #include "../device/interrupt.h"
 #include "../memory.h"
 #include "../text/fail.h"
+#include "place.h"
 #include "shared.h"
 #include "target_internal.h"
 
 #include <linux_port.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define DEPTH 64u
+#define DEPTH          64u
+#define NAMESPACES_MAX 64u /* that are listed */
 
 /* ---- the controller ---- */
+
+__attribute__((noreturn)) static void refuse_namespace(struct drive *drive, const struct target *target) {
+  uint32_t nsids[NAMESPACES_MAX];
+  char list[NAMESPACES_MAX * 11u + 1u] = "";
+  unsigned count = 0;
+  size_t used = 0;
+
+  expect(spate_nvme_namespaces(&drive->controller, nsids, NAMESPACES_MAX, &count), target->name);
+  for (unsigned i = 0; i < count && i < NAMESPACES_MAX; i++)
+    used += (size_t)snprintf(list + used, sizeof list - used, " %u", nsids[i]);
+  fail(EXIT_FAILED, "%s: the drive has no active namespace %u. It has these:%s", target->name, target->nsid, list);
+}
 
 void drive_open(struct drive *drive, struct target *target, enum target_access access,
                 struct spate_nvme_config config) {
@@ -26,8 +41,11 @@ void drive_open(struct drive *drive, struct target *target, enum target_access a
   target->kind = TARGET_DRIVE;
   target->nvme = &drive->controller;
   if (access == TARGET_CONTROLLER) return;
-  expect(spate_nvme_queue_open(&drive->controller, &drive->queue, 0, DEPTH), target->name);
+  const enum spate_error error = spate_nvme_queue_open(&drive->controller, &drive->queue, target->nsid, DEPTH);
+  if (error == SPATE_E_NO_NAMESPACE && target->nsid != 0) refuse_namespace(drive, target);
+  expect(error, target->name);
   target->block = &drive->queue.block;
+  place_narrow(target);
 }
 
 void drive_close(struct drive *drive, const char *name) {
@@ -48,9 +66,12 @@ struct own_drive {
 
 /* Where the kernel reaches the namespace, too. All that Format NVM may erase is every namespace. */
 static void claim(struct own_drive *own, const struct target *target, enum target_access access) {
+  const bool part = target->partition.number != 0;
   const struct shared_place place = {.address = own->device.address,
                                      .identity = spate_nvme_identity(&own->drive.controller),
-                                     .nsid = access == TARGET_CONTROLLER ? 0 : own->drive.queue.nsid};
+                                     .nsid = access == TARGET_CONTROLLER ? 0 : own->drive.queue.nsid,
+                                     .first_byte = target->partition.offset_bytes,
+                                     .bytes = part ? target->block->blocks << target->block->block_shift : 0};
   char why[SHARED_WHY_BYTES];
 
   if (access != TARGET_READ && !shared_claim(&own->claims, &place, why, sizeof why))
@@ -68,11 +89,14 @@ static void close_own(struct target *target) {
   if (!back) fail(EXIT_FAILED, "%s stays without a driver of the kernel's", target->name);
 }
 
-static void open_own(struct target *target, const char *address, enum target_access access,
+static void open_own(struct target *target, const char *words, enum target_access access,
                      void (*open)(struct device *device, const char *address, bool bind)) {
   struct own_drive *own = calloc(1, sizeof *own);
+  char address[64];
 
   if (own == NULL) fail(EXIT_FAILED, "no memory");
+  const size_t length = place_parse(target, words, strlen(words));
+  (void)snprintf(address, sizeof address, "%.*s", (int)(length < sizeof address ? length : sizeof address - 1u), words);
   open(&own->device, address, target_bind);
   linux_port_wait(interrupt_nap, NULL);
   target->removal_fd = own->device.removal_fd;
@@ -86,10 +110,10 @@ static void open_own(struct target *target, const char *address, enum target_acc
   claim(own, target, access);
 }
 
-void target_open_vfio(struct target *target, const char *address, enum target_access access) {
-  open_own(target, address, access, device_open_vfio);
+void target_open_vfio(struct target *target, const char *words, enum target_access access) {
+  open_own(target, words, access, device_open_vfio);
 }
 
-void target_open_pci(struct target *target, const char *address, enum target_access access) {
-  open_own(target, address, access, device_open_pci);
+void target_open_pci(struct target *target, const char *words, enum target_access access) {
+  open_own(target, words, access, device_open_pci);
 }

@@ -4,6 +4,7 @@
 
 #include "../text/fail.h"
 #include "in_use.h"
+#include "partition.h"
 #include "requests.h"
 
 #include <errno.h>
@@ -174,6 +175,7 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
   if (config.bytes < config.block_bytes) fail(EXIT_FAILED, "%s is empty", name);
   config.fd = file->fd;
   config.name = name;
+  if (config.device) partition_of_device(status.st_rdev, &target->partition);
   target->kind = config.device ? TARGET_DEVICE : TARGET_IMAGE;
   target->backend = file;
   target->close = close_file;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -168,5 +169,27 @@ bool in_use_file(const char *path, char *why, size_t why_bytes) {
 
   if (realpath(path, whole) == NULL || !sysfs_find("/sys/block", loop_has, whole, name, sizeof name)) return false;
   (void)snprintf(why, why_bytes, "is in use by /dev/%s; losetup --detach /dev/%s frees it", name, name);
+  return true;
+}
+
+/* Whoever writes has the file locked, or the device open exclusively. Asking takes the same for a moment; a recorder
+ * that begins just then tries again. */
+static bool is_locked(const char *path, bool device) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | (device ? O_EXCL : 0));
+
+  if (fd < 0) return device && errno == EBUSY;
+  const bool locked = !device && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  (void)close(fd);
+  return locked;
+}
+
+bool in_use_now(const char *path, char *why, size_t why_bytes) {
+  struct stat status;
+
+  if (stat(path, &status) != 0) return false;
+  const bool device = S_ISBLK(status.st_mode);
+  if (device ? in_use_device(status.st_rdev, why, why_bytes) : in_use_file(path, why, why_bytes)) return true;
+  if (!is_locked(path, device)) return false;
+  (void)snprintf(why, why_bytes, device ? "is in use by another program" : "is written to by another spate");
   return true;
 }

@@ -24,4 +24,8 @@ int in_use_claim(const char *path, dev_t number);
 /* As in_use_device(), if a loop device has the file. */
 bool in_use_file(const char *path, char *why, size_t why_bytes);
 
+/* True likewise if somebody may write to what is at this path just now: the kernel, or a spate that records. For those
+ * who only read: what they find may be half of a change. */
+bool in_use_now(const char *path, char *why, size_t why_bytes);
+
 #endif

@@ -6,6 +6,7 @@
 #include "../memory.h"
 #include "../text/fail.h"
 #include "drive.h"
+#include "place.h"
 #include "target_internal.h"
 
 #include "../../ports/common/host_port.h"
@@ -233,9 +234,9 @@ __attribute__((noreturn)) static void refuse_profile(const char *word) {
   fail(EXIT_USAGE, "sim:%s: no virtual drive has this name. There are:%s", word, names);
 }
 
-static const struct sim_profile *profile_of(const char *words, const char *colon) {
+static const struct sim_profile *profile_of(const char *words) {
   char name[64];
-  const size_t length = colon == NULL ? strlen(words) : (size_t)(colon - words);
+  const size_t length = strcspn(words, ":/");
 
   (void)snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1u), words);
   const struct sim_profile *profile = sim_profile_find(name);
@@ -244,7 +245,7 @@ static const struct sim_profile *profile_of(const char *words, const char *colon
 }
 
 void target_announce_sim(const char *words) {
-  const struct sim_profile *profile = profile_of(words, strchr(words, ':'));
+  const struct sim_profile *profile = profile_of(words);
 
   start_machine();
   (void)sim_drive_add(sim, profile, NULL);
@@ -256,6 +257,7 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   struct virtual_drive *own = calloc(1, sizeof *own);
 
   if (own == NULL) fail(EXIT_FAILED, "no memory");
+  (void)place_parse(target, words, strcspn(words, ":"));
   if (found == announced) target_announce_sim(words);
   open_drives++;
   find_device(own, target->name);

@@ -3,9 +3,13 @@
 #include "target_internal.h"
 
 #include "../text/fail.h"
+#include "in_use.h"
+#include "window.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,7 +32,7 @@ bool target_exists(const char *name) { return !target_is_path(name) || access(na
 const char *target_kind_name(const struct target *target) {
   static const char *const names[] = {"image file", "block device", "NVMe drive", "stripe"};
 
-  return names[target->kind];
+  return target->partition.number > 0 ? "partition" : names[target->kind];
 }
 
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
@@ -45,6 +49,29 @@ void target_open(struct target *target, const char *name, enum target_access acc
     target_open_stripe(target, words, access);
   else
     target_open_file(target, access, block_bytes);
+}
+
+static bool one_in_use(const char *name, char *why, size_t why_bytes) {
+  const char *sim = behind(name, "sim:");
+
+  if (sim != NULL) { /* the file that keeps what is on it */
+    const char *colon = strchr(sim, ':');
+    return colon != NULL && in_use_now(colon + 1, why, why_bytes);
+  }
+  return target_is_path(name) && in_use_now(name, why, why_bytes);
+}
+
+bool target_in_use(const char *name, char *why, size_t why_bytes) {
+  const char *words = behind(name, "stripe:");
+  char member[PATH_MAX];
+
+  if (words == NULL) return one_in_use(name, why, why_bytes);
+  for (size_t length; *words != '\0'; words += length + (words[length] == ',')) {
+    length = strcspn(words, ",");
+    (void)snprintf(member, sizeof member, "%.*s", (int)(length < sizeof member ? length : sizeof member - 1u), words);
+    if (one_in_use(member, why, why_bytes)) return true;
+  }
+  return false;
 }
 
 static bool asked(const struct target *target) {
@@ -71,5 +98,7 @@ bool target_is_gone(const struct target *target) {
 
 void target_close(struct target *target) {
   target->close(target);
+  if (target->window != NULL) window_close(target->window);
+  target->window = NULL;
   target->block = NULL;
 }

@@ -7,6 +7,8 @@
  *   vfio:0000:01:00.0    an NVMe drive under the library's own driver, behind an IOMMU
  *   pci:0000:01:00.0     the same on a machine without one
  *   sim:990pro           a virtual drive, new and empty; sim:990pro:FILE keeps what is on it in a file
+ *   vfio:0000:01:00.0/n2, pci:0000:01:00.0/n1p3, sim:990pro/n1p3:FILE
+ *                        another namespace than the first, and a partition of a namespace
  *   stripe:A,B,...       several of these as one
  *
  * A target that is opened for reading is never written to: the file is opened so, and the volume is mounted so. One
@@ -29,14 +31,27 @@ enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 /* Of one request; a power of two. */
 #define TARGET_REQUEST_BYTES (UINT32_C(4) << 20)
 
+struct window;
+
+/* Where a target lies on its medium, if it is a partition. */
+struct target_partition {
+  unsigned number; /* in the table, from 1; 0: the target is no partition */
+  uint64_t offset_bytes;
+  bool basic_data; /* its type in the table is the one that Windows mounts */
+  char type[40];   /* that type: a GUID, or 0x83; "": not known */
+};
+
 struct target {
   struct spate_block *block; /* NULL: see TARGET_MAKE and TARGET_CONTROLLER */
   const char *name;          /* as the user gave it */
   enum target_kind kind;
   struct spate_nvme *nvme; /* DRIVE: its controller; otherwise NULL */
-  int wait_fd;             /* readable when something may have completed; −1: there is no such thing, poll */
-  int removal_fd;          /* readable when the kernel wants the drive back; −1: it cannot ask */
-  struct target *members;  /* STRIPE: in the order of the name */
+  uint32_t nsid;           /* DRIVE: the namespace that is meant; 0: the first */
+  struct target_partition partition;
+  struct window *window;  /* `block` is this window's; NULL: there is none */
+  int wait_fd;            /* readable when something may have completed; −1: there is no such thing, poll */
+  int removal_fd;         /* readable when the kernel wants the drive back; −1: it cannot ask */
+  struct target *members; /* STRIPE: in the order of the name */
   unsigned member_count;
   void *backend; /* the target's own */
   void (*close)(struct target *target);
@@ -45,7 +60,7 @@ struct target {
 /* --bind was given: a drive may be taken from the kernel's driver. */
 extern bool target_bind;
 
-/* "an image file", "a block device", ... */
+/* "image file", "block device", "partition", ... */
 const char *target_kind_name(const struct target *target);
 
 /* Is there something to open, as far as that can be told without opening it? Only a file can be made. */
@@ -57,6 +72,10 @@ bool target_is_path(const char *name);
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes);
 /* Make the members an array, whose block is there then. Errors: those of spate_stripe_create(). */
 SPATE_MUST_CHECK enum spate_error target_make_stripe(struct target *target, bool erase);
+/* May somebody be writing to it just now, be it to one member of several? True, with a sentence without its subject
+ * (in_use.h). A drive under the library's own driver has one user only, who has it or is refused. */
+bool target_in_use(const char *name, char *why, size_t why_bytes);
+#define TARGET_WHY_BYTES 512u
 /* Does the kernel want a drive back? The sooner it is closed, the better: somebody waits. */
 bool target_removal_asked(const struct target *target);
 /* Has the kernel removed the device, or that of a member? Requests fail then with EIO, as on a medium that failed. */

@@ -6,9 +6,9 @@
 #include "target.h"
 
 void target_open_file(struct target *target, enum target_access access, uint32_t block_bytes);
-/* `address`: the name without vfio: or pci:, `words` that without sim: or stripe:. */
-void target_open_vfio(struct target *target, const char *address, enum target_access access);
-void target_open_pci(struct target *target, const char *address, enum target_access access);
+/* `words`: the name without vfio:, pci:, sim: or stripe:. */
+void target_open_vfio(struct target *target, const char *words, enum target_access access);
+void target_open_pci(struct target *target, const char *words, enum target_access access);
 /* Before any of them is opened: one virtual drive more will be. */
 void target_announce_sim(const char *words);
 void target_open_sim(struct target *target, const char *words, enum target_access access);

@@ -17,7 +17,8 @@
  *   24  8  number of the piece
  *   32  4  bytes of the piece, header included
  *   36  4  CRC-32C of the bytes behind the header
- *   40  8  zeros
+ *   40  8  pieces that the source has made and lost so far, of all that it made before this one; 0: none, or it does
+ *          not count. Numbers go on without a gap over what was lost
  *   48  8  time of the piece's first byte: nanoseconds since 1970 on the source's clock; 0: it has none
  *   56  4  zeros
  *   60  4  CRC-32C of the 60 bytes before
@@ -40,11 +41,15 @@ struct spate_chunk_header {
   uint64_t number;
   uint32_t bytes;
   uint32_t data_crc;
+  uint64_t lost_pieces;
   uint64_t time_ns;
 };
 
 /* Write the header of a piece of `bytes` (≥ SPATE_CHUNK_HEADER_BYTES) whose data lie behind it. */
 void spate_chunk_seal(void *piece, const uint8_t stream[16], uint64_t number, uint32_t bytes);
+/* The same for a source that has lost pieces before this one, and counts them. */
+void spate_chunk_seal_counted(void *piece, const uint8_t stream[16], uint64_t number, uint32_t bytes,
+                              uint64_t lost_pieces);
 
 /* Give a sealed piece its time. Recorders whose clocks agree (PTP: TAI) make clips that can be joined by it. */
 void spate_chunk_stamp(void *piece, uint64_t time_ns);

@@ -76,6 +76,8 @@ struct spate_exfat_format {
   const char *label;      /* UTF-8, up to 11 UTF-16 units; NULL: none */
   uint32_t serial;        /* volume serial number: from a clock or a random source */
   uint32_t cluster_bytes; /* power of two, 1 MiB … 32 MiB; 0: by size (1 MiB up to 256 GiB, 4 MiB to 4 TiB, else 32) */
+  uint64_t medium_lba;    /* where block 0 of the device is on its medium: not 0 where the device is itself a partition.
+                             Clusters are aligned on the medium, and the boot sector says where the volume lies on it */
 };
 
 /* What follows up to the functions is the library's own: shown so that the caller can allocate it. */

@@ -59,6 +59,13 @@ struct spate_nvme_health {
   uint64_t power_cycles, power_on_hours, unsafe_shutdowns, media_errors;
 };
 
+/* Bits of SANICAP. */
+enum spate_nvme_sanitize_capability {
+  SPATE_NVME_CAN_SANITIZE_CRYPTO = 1,
+  SPATE_NVME_CAN_SANITIZE_BLOCK = 2,
+  SPATE_NVME_CAN_SANITIZE_OVERWRITE = 4,
+};
+
 /* Identify Controller and CAP, decoded. Strings are trimmed and NUL terminated, non-printable bytes replaced by '?'. */
 struct spate_nvme_identity {
   char serial[21], model[41], firmware[9];
@@ -74,6 +81,7 @@ struct spate_nvme_identity {
   bool several_controllers; /* CMIC: the NVM subsystem may have others, which reach the same namespaces */
   bool formats_all;         /* FNA: Format NVM, or its secure erase, takes all namespaces at once */
   uint8_t power_states;     /* number of them */
+  uint8_t sanitize;         /* enum spate_nvme_sanitize_capability; 0: the drive has no Sanitize */
 };
 
 struct spate_nvme_namespace {
@@ -314,6 +322,44 @@ enum spate_nvme_erase { SPATE_NVME_ERASE_NONE = 0, SPATE_NVME_ERASE_USER = 1, SP
  * the drive rates best. No queue may be open. Waits up to `timeout_ms` (a full erase takes minutes). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid, uint32_t block_bytes,
                                                     enum spate_nvme_erase erase, uint32_t timeout_ms);
+
+/*
+ * Sanitize: what was in any namespace of the drive, in its cache or in its spare blocks is gone afterwards. The drive
+ * answers at once and works by itself for seconds or hours. Meanwhile it refuses reads and writes. A reset or a power
+ * cut does not end it: the drive goes on when the power is back. After one that failed it still refuses reads and
+ * writes, until another sanitize succeeds, or EXIT leaves that state with whatever is left of the data.
+ */
+enum spate_nvme_sanitize_action {
+  SPATE_NVME_SANITIZE_EXIT = 1,
+  SPATE_NVME_SANITIZE_BLOCK = 2,
+  SPATE_NVME_SANITIZE_OVERWRITE = 3, /* once, with zeros */
+  SPATE_NVME_SANITIZE_CRYPTO = 4,
+};
+enum spate_nvme_sanitize_state {
+  SPATE_NVME_SANITIZE_NEVER = 0,
+  SPATE_NVME_SANITIZE_DONE = 1,
+  SPATE_NVME_SANITIZE_RUNNING = 2,
+  SPATE_NVME_SANITIZE_FAILED = 3,
+  SPATE_NVME_SANITIZE_DONE_DEALLOCATED = 4, /* done, although blocks were to stay allocated */
+};
+struct spate_nvme_sanitize_status {
+  uint16_t progress;                       /* RUNNING: of 65536 */
+  uint8_t state, action;                   /* of the last one: the enumerations above */
+  uint8_t passes;                          /* OVERWRITE: completed */
+  bool nothing_written;                    /* since the last one that succeeded, or since the drive was made */
+  uint32_t overwrite_s, block_s, crypto_s; /* estimates; UINT32_MAX: none */
+};
+
+bool spate_nvme_can_sanitize(const struct spate_nvme_identity *identity, enum spate_nvme_sanitize_action action);
+/* Start one. No queue may be open. Errors: BUSY, UNSUPPORTED (SANICAP), COMMAND, those of the controller. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize(struct spate_nvme *controller,
+                                                      enum spate_nvme_sanitize_action action);
+/* The Sanitize Status log page. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize_status(struct spate_nvme *controller,
+                                                             struct spate_nvme_sanitize_status *status);
+/* For whoever sends the command by another driver: its dword 10, and the log (512 bytes, at a multiple of 8). */
+uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action);
+void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log);
 
 /* Normal shutdown (3.1.5, CC.SHN): what was completed is safe, and the drive counts no unsafe shutdown. Requests still
  * in flight are waited for first. */

@@ -8,7 +8,7 @@
 
 #define MAGIC "SPATECHK"
 
-enum { AT_STREAM = 8, AT_NUMBER = 24, AT_BYTES = 32, AT_DATA_CRC = 36, AT_ZEROS = 40, AT_TIME = 48, AT_CRC = 60 };
+enum { AT_STREAM = 8, AT_NUMBER = 24, AT_BYTES = 32, AT_DATA_CRC = 36, AT_LOST = 40, AT_TIME = 48, AT_CRC = 60 };
 
 static uint32_t add_byte(uint32_t crc, uint8_t byte) {
 #ifdef __ARM_FEATURE_CRC32
@@ -67,6 +67,11 @@ uint32_t spate_crc32c(uint32_t crc, const void *data, size_t bytes) {
 }
 
 void spate_chunk_seal(void *piece, const uint8_t stream[16], uint64_t number, uint32_t bytes) {
+  spate_chunk_seal_counted(piece, stream, number, bytes, 0);
+}
+
+void spate_chunk_seal_counted(void *piece, const uint8_t stream[16], uint64_t number, uint32_t bytes,
+                              uint64_t lost_pieces) {
   uint8_t *header = piece;
 
   memset(header, 0, SPATE_CHUNK_HEADER_BYTES);
@@ -76,6 +81,7 @@ void spate_chunk_seal(void *piece, const uint8_t stream[16], uint64_t number, ui
   spate_put32(header + AT_BYTES, bytes);
   spate_put32(header + AT_DATA_CRC,
               spate_crc32c(0, header + SPATE_CHUNK_HEADER_BYTES, bytes - SPATE_CHUNK_HEADER_BYTES));
+  spate_put64(header + AT_LOST, lost_pieces);
   spate_put32(header + AT_CRC, spate_crc32c(0, header, AT_CRC));
 }
 
@@ -95,6 +101,7 @@ bool spate_chunk_header_get(const void *from, struct spate_chunk_header *header)
   header->number = spate_get64(raw + AT_NUMBER);
   header->bytes = spate_get32(raw + AT_BYTES);
   header->data_crc = spate_get32(raw + AT_DATA_CRC);
+  header->lost_pieces = spate_get64(raw + AT_LOST);
   header->time_ns = spate_get64(raw + AT_TIME);
   return header->bytes >= SPATE_CHUNK_HEADER_BYTES;
 }

@@ -20,7 +20,8 @@
 
 struct layout {
   const struct spate_exfat_config *config;
-  uint8_t *scratch; /* one block */
+  uint8_t *scratch;    /* one block */
+  uint64_t volume_lba; /* on the medium */
   uint32_t block_shift, cluster_shift;
   uint32_t fat_offset, fat_length, heap_offset; /* blocks */
   uint32_t cluster_count;
@@ -51,8 +52,8 @@ static enum spate_error plan(struct layout *layout, uint32_t cluster_bytes) {
   layout->fat_offset = FAT_OFFSET_BYTES >> layout->block_shift;
   uint64_t fat_bytes = ((config->blocks >> to_cluster) + EXFAT_FIRST_CLUSTER) * 4u;
   uint64_t fat_blocks = (fat_bytes + spate_block_bytes(config->block) - 1u) >> layout->block_shift;
-  uint64_t heap_lba = config->first_lba + layout->fat_offset + fat_blocks;
-  uint64_t heap_offset = ((heap_lba + cluster_blocks - 1u) & ~(cluster_blocks - 1u)) - config->first_lba;
+  uint64_t heap_lba = layout->volume_lba + layout->fat_offset + fat_blocks;
+  uint64_t heap_offset = ((heap_lba + cluster_blocks - 1u) & ~(cluster_blocks - 1u)) - layout->volume_lba;
   if (heap_offset >= config->blocks) return SPATE_E_TOO_SMALL;
   uint64_t count = (config->blocks - heap_offset) >> to_cluster;
   uint64_t bitmap_bytes = (count + 7u) / 8u;
@@ -169,7 +170,7 @@ static void build_boot_sector(const struct layout *layout, uint32_t serial) {
 
   clear_scratch(layout);
   memcpy(boot, jump_and_name, sizeof jump_and_name);
-  spate_field_put64(boot + BOOT_PARTITION_OFFSET, layout->config->first_lba);
+  spate_field_put64(boot + BOOT_PARTITION_OFFSET, layout->volume_lba);
   spate_field_put64(boot + BOOT_VOLUME_LENGTH, layout->config->blocks);
   spate_field_put32(boot + BOOT_FAT_OFFSET, layout->fat_offset);
   spate_field_put32(boot + BOOT_FAT_LENGTH, layout->fat_length);
@@ -220,7 +221,10 @@ static enum spate_error write_all(struct layout *layout, const struct spate_exfa
 }
 
 enum spate_error spate_exfat_format(const struct spate_exfat_config *config, const struct spate_exfat_format *format) {
-  struct layout layout = {.config = config, .scratch = config->cache, .block_shift = config->block->block_shift};
+  struct layout layout = {.config = config,
+                          .scratch = config->cache,
+                          .volume_lba = format->medium_lba + config->first_lba,
+                          .block_shift = config->block->block_shift};
   uint8_t label[EXFAT_ENTRY_BYTES];
   enum spate_error error = exfat_config_check(config);
 

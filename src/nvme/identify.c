@@ -68,6 +68,7 @@ void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void
   identity->can_zero = (data[520] & 8u) != 0;
   identity->can_format = (data[256] & 2u) != 0;
   identity->several_controllers = (data[76] & 2u) != 0;
+  identity->sanitize = data[328] & 7u;
   identity->formats_all = (data[524] & 3u) != 0;
   identity->power_states = (uint8_t)(data[263] < 32u ? data[263] + 1u : 32u);
 }

@@ -43,6 +43,7 @@ enum nvme_admin_opcode {
   NVME_GET_FEATURES = 0x0a,
   NVME_ASYNC_EVENT = 0x0c,
   NVME_FORMAT = 0x80,
+  NVME_SANITIZE = 0x84,
 };
 
 enum nvme_opcode { NVME_FLUSH = 0, NVME_WRITE = 1, NVME_READ = 2, NVME_WRITE_ZEROES = 8, NVME_DATASET = 9 };

@@ -125,13 +125,18 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
       umount /mnt
       spate extract vfio:{VFIO} run - --bind --progress none > /tmp/run
       check ours sha256sum /tmp/run
+      check kernel-sanitize spate erase /dev/nvme0n1 --yes --sanitize
+      check sanitize spate erase vfio:{VFIO} --bind --yes --sanitize
+      check spared spate verify vfio:{VFIO} run --bind
       check kernel-erase spate erase /dev/nvme0n1 --yes
       check empty spate info vfio:{VFIO} --bind
       spate format vfio:{VFIO} --bind --yes 2>/dev/null
       check erase spate erase vfio:{VFIO} --bind --yes
       check empty-again spate info vfio:{VFIO} --bind
     """, {"rec": drive}, tmp_path, iommu=True, architecture="amd64")
-    good(said, "health", "kernel-health", "format", "record", "verify", "kernel-erase", "erase")
+    good(said, "health", "kernel-health", "format", "record", "verify", "spared", "kernel-erase", "erase")
+    for name in ("kernel-sanitize", "sanitize"):  # QEMU's drive has none
+        assert said[name].status == REFUSED and "has no Sanitize" in said[name].text, said[name]
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
     for name in ("health", "kernel-health"):
         assert "serial rec" in said[name].text and "temperature   50 C" in said[name].text, said[name]

@@ -366,6 +366,55 @@ def test_verify_finds_a_changed_chunk(image):
     assert (told["chunks_good"], told["chunks_wrong"], told["chunks_strange"]) == (7, 1, 0)
 
 
+def test_verify_tells_damaged_headers_from_missing_chunks(image):
+    spate("record", image, "run", "--from", "synthetic", "--size", "8MiB")
+    content = image.read_bytes()
+    at = [at for at in range(0, len(content), MIB) if content[at : at + 8] == b"SPATECHK"]
+    with open(image, "r+b") as file:
+        file.seek(at[2] + 24)
+        file.write(b"\xff")  # the header of number 2
+        file.seek(at[4])
+        file.write(content[at[5] : at[5] + 3 * MIB])  # numbers 5, 6, 7, and the old 7
+    told = answer("verify", image, "run", status=LOST)
+    kinds = ("good", "wrong", "damaged_headers", "missing", "lost_by_source", "strange")
+    assert [told[f"chunks_{kind}"] for kind in kinds] == [7, 0, 1, 1, 0, 1]
+    said = spate("verify", image, "run", status=LOST).stdout
+    assert "1 chunks have a damaged header" in said and "1 sequence numbers are missing" in said and "CRC is wrong" not in said
+
+
+def test_verify_reads_what_the_sensor_lost(tmp_path):
+    """A sensor far too fast for any drive: the recorder and the recording count the same loss."""
+    image = tmp_path / "rec.img"
+    spate("format", image, "--size", "256GiB")  # sparse; the recorder reserves what such a sensor makes
+    told = answer("record", image, "run", "--from", "synthetic", "--rate", "200GB/s", "--for", "500ms", "--ring", "4MiB",
+                  status=LOST)["files"][0]
+    found = answer("verify", image, "run", status=LOST)
+    # What was lost behind the last piece that was recorded stands in no header.
+    assert 0 < found["chunks_lost_by_source"] * MIB <= told["lost_bytes"]
+    assert found["chunks_good"] * MIB == told["bytes"] == found["bytes"] and found["chunks_wrong"] == 0
+    assert "by the source's own count" in spate("verify", image, "run", status=LOST).stdout
+
+
+def test_a_volume_in_use_is_not_called_damaged(image):
+    stripe = f"stripe:{image},{image}"
+    with subprocess.Popen([SPATE, "record", image, "run", "--from", "synthetic", "--rate", "10MB/s", "--progress", "json"],
+                          stderr=subprocess.PIPE) as recorder:
+        try:
+            recorder.stderr.readline()  # a second of it is recorded
+            told = answer("info", image)
+            assert told["in_use"] and told["in_use_because"] == "is written to by another spate"
+            said = spate("info", image).stdout
+            assert "in use just now" in said and "not closed properly" not in said and "power cut" not in said
+            said = spate("check", image).stdout
+            assert "in use just now: it is written to by another spate" in said
+            assert answer("check", image)["in_use"] and "in use just now" in spate("check", stripe).stdout
+        finally:
+            recorder.send_signal(signal.SIGINT)
+    assert not answer("info", image)["in_use"] and "clean" in spate("info", image).stdout
+    checked = answer("check", image)
+    assert (checked["files"], checked["bad"], checked["in_use"]) == (1, 0, False)
+
+
 # ---- reliability ----
 
 

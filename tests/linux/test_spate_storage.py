@@ -326,3 +326,36 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
     assert said["mount-meanwhile"].status != 0
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
     assert said["bind-driver"].text == said["driver"].text == "nvme\n"
+
+
+def test_the_kernel_mounts_one_partition_while_spate_records_to_another(drive, tmp_path):
+    program.run("sfdisk", "--quiet", drive, input="label: gpt\n,256M\n,256M\n")
+    said = storage_guest(f"""
+      {SHARED_DISK}
+      {GIVE_TO_VFIO}
+      mkfs.exfat ${{disk}}p1 > /dev/null; mount -t exfat ${{disk}}p1 /mnt
+      check format spate format vfio:{OURS}/n1p2 --yes
+      begin own spate record vfio:{OURS}/n1p2 run.raw --from synthetic --rate 20MB/s --for 4s --progress json; underway own
+      dd if=/dev/urandom of=/mnt/theirs bs=1M count=50 2> /dev/null; sync
+      check mount-meanwhile mount -t exfat ${{disk}}p2 /drives
+      check running kill -0 $own
+      end own
+      check first spate record vfio:{OURS}/n1p1 run.raw --from synthetic --size 1MB
+      check whole spate format vfio:{OURS}/n1 --erase --yes
+      check theirs sha256sum /mnt/theirs
+      umount /mnt
+      mount -t exfat ${{disk}}p1 /mnt; check theirs-again sha256sum /mnt/theirs; umount /mnt
+      check mount mount -t exfat ${{disk}}p2 /mnt
+      check kernel sha256sum /mnt/run.raw
+      umount /mnt
+      spate extract vfio:{OURS}/n1p2 run.raw - --progress none > /tmp/run
+      check ours sha256sum /tmp/run
+      check verify spate verify vfio:{OURS}/n1p2 run.raw
+    """, {}, tmp_path, iommu=True, options=two_controllers(drive))
+    good(said, "format", "running", "own", "mount", "verify")
+    assert said["mount-meanwhile"].status != 0
+    assert said["first"].status == REFUSED and "p1 of the kernel's" in said["first"].text and "/mnt" in said["first"].text
+    assert said["whole"].status == REFUSED and "mounted on /mnt" in said["whole"].text
+    assert said["theirs"].text.split()[0] == said["theirs-again"].text.split()[0]
+    assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
+    assert bytes_verified(said["verify"]) == 80_000_000

@@ -16,7 +16,7 @@ import program
 import pytest
 import volume as judge
 
-from test_spate_image import FAILED, IO_URING_SETUP, REFUSED, SPATE, USAGE, answer, digest, filter_calls, spate
+from test_spate_image import FAILED, IO_URING_SETUP, LOST, REFUSED, SPATE, USAGE, answer, digest, filter_calls, spate
 
 MIB = 1 << 20
 
@@ -260,12 +260,15 @@ def test_what_is_on_a_target_is_named(pair):
     a, b = pair
     program.run("mkfs.exfat", "-L", "theirs", b)
     said = spate("format", b, status=REFUSED).stderr
-    assert "exfat" in said and "128 MiB" in said
+    assert 'exfat "theirs"' in said and "128 MiB" in said
     program.run("sfdisk", "--quiet", a, input="label: gpt\n,32M\n,64M\n")
     program.run("mkfs.ext4", "-q", "-L", "second", "-E", f"offset={33 * MIB}", a, "64M")
     said = spate("format", a, "--erase", status=REFUSED).stderr
     assert "a partition table (gpt)" in said and "partition 1: 33.6 MB, nothing that is known" in said
     assert 'partition 2: 67.1 MB, ext4 "second"' in said
+    # Its root directory, with the label, lies far behind what is read of other file systems.
+    spate("format", b, "--label", "FLIGHT", "--cluster", "4MiB", "--erase", "--yes")
+    assert 'exfat "FLIGHT"' in spate("format", b, status=REFUSED).stderr
     for command in (("trim", a), ("format", a, "--erase")):
         assert "without a question" in spate(*command, status=REFUSED).stderr
 
@@ -285,6 +288,20 @@ def test_trim_and_erase(tmp_path, pair):
     spate("erase", drive, "--yes")
     assert "holds no volume" in spate("info", drive, status=FAILED).stderr
     assert (tmp_path / "kept").stat().st_blocks == 0
+
+
+def test_sanitize(tmp_path):
+    drive = f"sim:980pro:{tmp_path}/kept"
+    for method in ("", "=crypto", "=overwrite"):
+        spate("format", drive, "--yes")
+        assert "without a question" in spate("erase", drive, f"--sanitize{method}", status=REFUSED).stderr
+        spate("info", drive)
+        said = spate("erase", drive, "--yes", f"--sanitize{method}").stderr
+        assert "neither Ctrl-C nor a power cut" in said and (method[1:] or "block") in said
+        assert (tmp_path / "kept").stat().st_blocks == 0
+    assert "nothing to leave" in spate("erase", drive, "--yes", "--sanitize=exit", status=REFUSED).stderr
+    spate("erase", drive, "--yes", "--sanitize=shred", status=USAGE)
+    spate("erase", drive, "--yes", "--sanitize", "--crypto", status=USAGE)
 
 
 # ---- check, replay, health ----
@@ -394,6 +411,28 @@ def test_extract_over_a_file(tmp_path, data, pair):
         # What the target is made of is never written over.
         assert "the target itself" in spate("extract", target, "clip", own, "--force", status=REFUSED).stderr
         assert spate("extract", target, "clip", "-", text=False).stdout == data.read_bytes()
+
+
+def test_extract_is_the_same_to_a_file_and_to_a_pipe(tmp_path, data):
+    """Of a file that is valid up to the middle of a block only, as after a cut: the rest reads as zeros."""
+    image, out = tmp_path / "rec.img", tmp_path / "out"
+    spate("format", image, "--size", "64MiB")
+    spate("record", image, "clip", "--from", data)
+    content = bytearray(image.read_bytes())
+    stream = stream_entry(content, "clip")
+    valid = 3 * MIB + 1000
+    content[stream + 8 : stream + 16] = valid.to_bytes(8, "little")
+    content[stream - 30 : stream - 28] = entry_checksum(content[stream - 32 : stream + 64])
+    image.write_bytes(content)
+    wanted = data.read_bytes()[:valid].ljust(data.stat().st_size, b"\0")
+    assert spate("extract", image, "clip", "-", text=False).stdout == wanted
+    spate("extract", image, "clip", out)
+    assert out.read_bytes() == wanted
+    assert answer("verify", image, "clip", "--against", out)["whole"]
+    out.write_bytes(wanted + b"\0")
+    assert answer("verify", image, "clip", "--against", out, status=LOST)["first_difference"] == len(wanted)
+    out.write_bytes(wanted[:-1] + b"x")
+    assert answer("verify", image, "clip", "--against", out, status=LOST)["first_difference"] == len(wanted) - 1
 
 
 def test_health_of_what_has_none(tmp_path):

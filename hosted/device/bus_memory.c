@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bus_memory.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096u
+#define BARS       6u
+#define DEVICES_AT "/sys/devices/"
+#ifndef CHARACTER_DEVICES /* a test has a folder of its own */
+#define CHARACTER_DEVICES "/sys/dev/char"
+#endif
+
+/* What one piece of memory is: from where, how long. */
+struct piece {
+  uint64_t address, bytes;
+};
+
+/* ---- u-dma-buf ---- */
+
+/* A number as C writes it: 0x3f000000, 4194304. */
+static bool read_number(const char *folder, const char *name, uint64_t *number) {
+  char path[PATH_MAX + 16];
+
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  const bool good = fscanf(file, "%" SCNi64, (int64_t *)number) == 1;
+  (void)fclose(file);
+  return good;
+}
+
+static bool find_device(dev_t device, struct piece *piece, const char **why) {
+  char folder[PATH_MAX];
+
+  (void)snprintf(folder, sizeof folder, "%s/%u:%u", CHARACTER_DEVICES, major(device), minor(device));
+  *why = "its driver does not tell where its memory is: u-dma-buf does, as phys_addr and size in sysfs";
+  return read_number(folder, "phys_addr", &piece->address) && read_number(folder, "size", &piece->bytes);
+}
+
+/* ---- BARs ---- */
+
+/* The number of the BAR whose file in sysfs has this path, which loses its last part then; BARS: it is none. */
+static unsigned bar_of(char *path) {
+  char *name = strrchr(path, '/');
+  unsigned bar;
+  int end = -1;
+
+  if (strncmp(path, DEVICES_AT, sizeof DEVICES_AT - 1u) != 0 || name == NULL ||
+      sscanf(name, "/resource%1u%n", &bar, &end) != 1 || bar >= BARS ||
+      (name[end] != '\0' && strcmp(name + end, "_wc") != 0))
+    return BARS;
+  *name = '\0';
+  return bar;
+}
+
+/* A line for each BAR: first address, last address, flags. */
+static bool read_bar(const char *folder, unsigned bar, struct piece *piece) {
+  char path[PATH_MAX + 16];
+  uint64_t first = 0, last = 0, flags;
+
+  (void)snprintf(path, sizeof path, "%s/resource", folder);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  bool good = true;
+  for (unsigned line = 0; good && line <= bar; line++)
+    good = fscanf(file, "%" SCNx64 " %" SCNx64 " %" SCNx64, &first, &last, &flags) == 3;
+  (void)fclose(file);
+  *piece = (struct piece){.address = first, .bytes = last - first + 1u};
+  return good && last > first;
+}
+
+static bool find_bar(int fd, struct piece *piece, const char **why) {
+  char link[64], path[PATH_MAX];
+
+  (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  *why = "its pages may lie anywhere, and move: pci: takes memory of u-dma-buf, of a PCI function, or of its own";
+  const ssize_t length = readlink(link, path, sizeof path - 1u);
+  if (length <= 0) return false;
+  path[length] = '\0';
+  const unsigned bar = bar_of(path);
+  return bar < BARS && read_bar(path, bar, piece);
+}
+
+/* ---- for everybody ---- */
+
+bool bus_memory_find(int fd, uint64_t offset_bytes, size_t bytes, uint64_t *address, const char **why) {
+  struct piece piece;
+  struct stat status;
+
+  *why = "what it is cannot be seen";
+  if (fstat(fd, &status) != 0) return false;
+  if (S_ISCHR(status.st_mode) ? !find_device(status.st_rdev, &piece, why) : !find_bar(fd, &piece, why)) return false;
+  *why = "it has less memory than the ring needs, or not on page boundaries";
+  if (offset_bytes > piece.bytes || bytes > piece.bytes - offset_bytes) return false;
+  *address = piece.address + offset_bytes;
+  return *address % PAGE_BYTES == 0;
+}

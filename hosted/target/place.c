@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "place.h"
+
+#include "../text/fail.h"
+#include "contents.h"
+#include "window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX 0xfffffffeul /* of a namespace; all ones are all of them */
+
+/* A number from 1 on behind this letter; false: there is none. */
+static bool take_number(const char **at, char letter, unsigned long *number) {
+  char *end;
+
+  if (**at != letter || (*at)[1] < '1' || (*at)[1] > '9') return false;
+  *number = strtoul(*at + 1, &end, 10);
+  *at = end;
+  return *number <= NUMBER_MAX;
+}
+
+size_t place_parse(struct target *target, const char *words, size_t length) {
+  const char *slash = memchr(words, '/', length);
+  unsigned long nsid, number = 0;
+
+  if (slash == NULL) return length;
+  const char *at = slash + 1;
+  if (!take_number(&at, 'n', &nsid) || (*at == 'p' && !take_number(&at, 'p', &number)) || at != words + length)
+    fail(EXIT_USAGE, "%s: behind the / goes a namespace, as in /n2, or a partition of one, as in /n1p3", target->name);
+  target->nsid = (uint32_t)nsid;
+  target->partition.number = (unsigned)number;
+  return (size_t)(slash - words);
+}
+
+void place_narrow(struct target *target) {
+  const uint8_t shift = target->block->block_shift;
+  uint64_t bytes;
+
+  if (target->partition.number == 0) return;
+  if (!contents_partition(target, &target->partition, &bytes))
+    fail(EXIT_FAILED,
+         "%s: the namespace has no partition %u that could be used. spate info on the namespace shows its "
+         "table",
+         target->name, target->partition.number);
+  target->window = window_open(target->block, target->partition.offset_bytes >> shift, bytes >> shift);
+  target->block = window_block(target->window);
+}

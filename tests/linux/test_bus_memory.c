@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where memory of a driver lies: what u-dma-buf says in sysfs, here in a folder of the test's, and which files are
+ * BARs. */
+static char character_devices[64];
+#define CHARACTER_DEVICES character_devices
+#include "../../hosted/device/bus_memory.c"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define ADDRESS UINT64_C(0x3f000000)
+#define BYTES   UINT64_C(0x400000)
+
+static void put(const char *name, const char *text) {
+  char path[128];
+
+  (void)snprintf(path, sizeof path, "%s/1:3/%s", character_devices, name);
+  FILE *file = fopen(path, "we");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* /dev/null is character device 1:3, and takes u-dma-buf's part. */
+static int setup(void **state) {
+  static int fd;
+  char path[128];
+
+  (void)snprintf(character_devices, sizeof character_devices, "/tmp/bus_memory_XXXXXX");
+  assert_non_null(mkdtemp(character_devices));
+  (void)snprintf(path, sizeof path, "%s/1:3", character_devices);
+  assert_int_equal(mkdir(path, 0700), 0);
+  fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  *state = &fd;
+  return fd < 0;
+}
+
+static int teardown(void **state) {
+  static const char *const names[] = {"1:3/phys_addr", "1:3/size", "1:3", ""};
+  char path[128];
+
+  (void)close(*(int *)*state);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    (void)snprintf(path, sizeof path, "%s/%s", character_devices, names[i]);
+    (void)remove(path);
+  }
+  return 0;
+}
+
+static bool find(void **state, uint64_t offset_bytes, size_t bytes, uint64_t *address) {
+  const char *why = NULL;
+  const bool found = bus_memory_find(*(int *)*state, offset_bytes, bytes, address, &why);
+
+  assert_true(found || why != NULL);
+  return found;
+}
+
+static void test_the_address_of_a_stretch(void **state) {
+  uint64_t address;
+
+  put("phys_addr", "0x000000003f000000\n");
+  put("size", "4194304\n");
+  assert_true(find(state, 0, BYTES, &address));
+  assert_int_equal(address, ADDRESS);
+  assert_true(find(state, 8192, BYTES - 8192, &address));
+  assert_int_equal(address, ADDRESS + 8192);
+}
+
+static void test_nothing_outside_is_given(void **state) {
+  uint64_t address;
+
+  put("phys_addr", "0x3f000000\n");
+  put("size", "4194304\n");
+  assert_false(find(state, 8192, BYTES, &address));
+  assert_false(find(state, BYTES + 4096, 0, &address));
+  assert_false(find(state, UINT64_MAX - 4095, 8192, &address));
+  assert_false(find(state, 512, 4096, &address));
+}
+
+static void test_a_driver_that_does_not_tell(void **state) {
+  uint64_t address;
+
+  assert_false(find(state, 0, 4096, &address));
+  put("phys_addr", "nonsense\n");
+  put("size", "4194304\n");
+  assert_false(find(state, 0, 4096, &address));
+}
+
+static void test_memory_whose_pages_lie_anywhere(void **state) {
+  FILE *file = tmpfile();
+  uint64_t address;
+  const char *why;
+
+  (void)state;
+  assert_non_null(file);
+  assert_false(bus_memory_find(fileno(file), 0, 4096, &address, &why));
+  assert_non_null(strstr(why, "u-dma-buf"));
+  (void)fclose(file);
+}
+
+static void test_which_files_are_bars(void **state) {
+  const struct {
+    const char *path;
+    unsigned bar;
+  } files[] = {{"/sys/devices/pci0000:00/0000:00:02.0/resource2", 2},
+               {"/sys/devices/pci0000:00/0000:00:02.0/resource0_wc", 0},
+               {"/sys/devices/pci0000:00/0000:00:02.0/resource", BARS},
+               {"/sys/devices/pci0000:00/0000:00:02.0/resource6", BARS},
+               {"/sys/devices/pci0000:00/0000:00:02.0/resource2_xy", BARS},
+               {"/sys/devices/pci0000:00/0000:00:02.0/config", BARS},
+               {"/tmp/resource2", BARS}};
+
+  (void)state;
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s", files[i].path);
+    assert_int_equal(bar_of(path), files[i].bar);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_the_address_of_a_stretch, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_nothing_outside_is_given, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_a_driver_that_does_not_tell, setup, teardown),
+                                     cmocka_unit_test(test_memory_whose_pages_lie_anywhere),
+                                     cmocka_unit_test(test_which_files_are_bars)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
