@@ -359,3 +359,38 @@ def test_the_kernel_mounts_one_partition_while_spate_records_to_another(drive, t
     assert said["theirs"].text.split()[0] == said["theirs-again"].text.split()[0]
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
     assert bytes_verified(said["verify"]) == 80_000_000
+
+
+# ---- at random moments ----
+
+
+def test_ends_at_random_moments(drive, tmp_path):
+    """SIGKILL and removal, from before the first byte on. What was durable is there, and the kernel gets the drive."""
+    address = "0000:01:00.0"
+    words = "--from synthetic --rate 20MB/s --checkpoint 50ms --progress json"
+    script = f"check format spate format vfio:{address} --bind --yes\n"
+    names = []
+    for number in range(4):
+        kind = ("killed", "removed")[number % 2]
+        name = f"{kind}-{number}"
+        names.append(name)
+        end = (f"kill -9 ${kind}{number}; wait; sleep 0.1; spate release {address}" if kind == "killed" else
+               f"echo 1 > /sys/bus/pci/devices/{address}/remove; wait; echo 1 > /sys/bus/pci/rescan")
+        script += f"""
+          settle
+          begin {kind}{number} spate record vfio:{address} {name} --bind {words}
+          sleep {random.uniform(0.05, 2.5):.2f}
+          {{ {end}; }} 2> /dev/null
+          check {name} cat /tmp/{kind}{number}
+        """
+    script += "settle\ncheck recover spate recover /dev/nvme0n1\n"
+    for name in names:
+        script += f"check verify-{name} spate verify /dev/nvme0n1 {name}\n"
+    said = storage_guest(script + f"check check spate check /dev/nvme0n1\nhas driver {address}", {"rec": drive}, tmp_path, iommu=True)
+    good(said, "format", "recover", "check")
+    assert said["driver"].text == "nvme\n"
+    for name in names:
+        durable = [int(bytes_) for bytes_ in re.findall(r'"durable_bytes": ?(\d+)', said[name].text)]
+        verify = said[f"verify-{name}"]
+        if durable or "NOT_FOUND" not in verify.text:
+            assert bytes_verified(verify) >= max(durable, default=0), (said[name], verify)
