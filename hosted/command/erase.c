@@ -8,11 +8,12 @@
 
 #include <stdio.h>
 
-enum { YES = 1000, CRYPTO, SANITIZE };
+enum { YES = 1000, CRYPTO, SANITIZE, METHOD };
 
 static const struct option options[] = {{"yes", no_argument, NULL, YES},
                                         {"crypto", no_argument, NULL, CRYPTO},
-                                        {"sanitize", optional_argument, NULL, SANITIZE},
+                                        {"sanitize", no_argument, NULL, SANITIZE},
+                                        {"method", required_argument, NULL, METHOD},
                                         OPTIONS_COMMON};
 
 struct request {
@@ -28,13 +29,13 @@ static struct request parse(int count, char **words) {
   for (int got; (got = command_option(&command_erase, count, words, options)) != -1;) {
     if (got == YES) request.yes = true;
     if (got == CRYPTO) request.erase = SPATE_NVME_ERASE_CRYPTO;
-    if (got != SANITIZE) continue;
-    request.sanitize = true;
-    if (!sanitize_action(optarg, &request.action))
-      command_usage(&command_erase, "--sanitize=%s is none of block, crypto, overwrite, exit", optarg);
+    if (got == SANITIZE) request.sanitize = true;
+    if (got == METHOD && !sanitize_action(optarg, &request.action))
+      command_usage(&command_erase, "--method %s is none of block, crypto, overwrite, exit", optarg);
   }
+  if (request.action != 0 && !request.sanitize) command_usage(&command_erase, "--method is for --sanitize");
   if (request.sanitize && request.erase == SPATE_NVME_ERASE_CRYPTO)
-    command_usage(&command_erase, "--crypto is for Format NVM: --sanitize=crypto is the other one");
+    command_usage(&command_erase, "--crypto is for Format NVM: --method crypto is the other one");
   request.name = *command_words(&command_erase, count, words, 1, "erase takes one TARGET");
   return request;
 }
@@ -94,8 +95,10 @@ const struct command command_erase = {
     "and after it failed, the drive refuses reads and writes.\n"
     "\n"
     "  --crypto               let the drive forget its key instead: faster, on drives that encrypt\n"
-    "  --sanitize[=METHOD]    Sanitize by block, crypto or overwrite; without METHOD the first of them that the drive\n"
-    "                         can do. exit makes a drive usable again whose sanitize failed; old data may be on it\n"
+    "  --sanitize             use Sanitize\n"
+    "  --method block|crypto|overwrite|exit  of Sanitize; without it the first of them that the drive can do. exit "
+    "makes\n"
+    "                         a drive usable again whose sanitize failed; old data may be on it\n"
     "  --yes                  do not ask\n" HELP_COMMON "\n"
     "  spate erase /dev/nvme0n1\n"
     "  spate erase vfio:0000:01:00.0 --bind --sanitize\n",

@@ -38,6 +38,8 @@ static void help(FILE *to) {
               "  /dev/nvme0n1       a block device\n"
               "  vfio:0000:01:00.0  an NVMe drive under the library's own driver, behind an IOMMU\n"
               "  pci:0000:01:00.0   the same on a machine without an IOMMU\n"
+              "  vfio:0000:01:00.0/n2, pci:0000:01:00.0/n1p3\n"
+              "                     another namespace than the first; a partition of a namespace\n"
               "  sim:990pro:FILE    a virtual drive; FILE keeps what is on it\n"
               "  stripe:A,B         several of these as one\n"
               "\n"

@@ -16,12 +16,14 @@ static const char *without_kind(const char *word) {
 }
 
 static enum exit_status run(int count, char **words) {
-  char address[13];
+  char address[13], text[64];
 
   while (command_option(&command_release, count, words, options) != -1) {
   }
   const char *word = *command_words(&command_release, count, words, 1, "release takes the address of one drive");
-  if (!sysfs_address(without_kind(word), address))
+  /* As a target it may go on with a namespace or a partition. */
+  (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(without_kind(word), "/"), without_kind(word));
+  if (!sysfs_address(text, address))
     command_usage(&command_release, "\"%s\" is not the address of a PCI function: 0000:01:00.0 is one", word);
   if (release_device(address))
     (void)fprintf(stderr, "%s has its driver again\n", address);

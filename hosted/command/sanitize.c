@@ -25,7 +25,6 @@ static const struct {
 
 bool sanitize_action(const char *word, unsigned *action) {
   *action = 0;
-  if (word == NULL) return true;
   for (size_t i = 0; i < METHODS; i++)
     if (strcmp(word, methods[i].word) == 0) *action = methods[i].action;
   return *action != 0;
@@ -124,7 +123,7 @@ static void start(struct target *target, unsigned action) {
 __attribute__((noreturn)) static void explain_failure(const struct target *target, unsigned action) {
   fail(EXIT_FAILED,
        "%s: the sanitize by %s failed. The drive refuses reads and writes until one succeeds. Try spate erase %s "
-       "--sanitize once more, or by another method. --sanitize=exit makes the drive usable again without it, and old "
+       "--sanitize once more, or with another --method. --method exit makes the drive usable again without it, and old "
        "data may still be on it then. If it fails again the drive is worn out: whoever needs the data gone destroys it",
        target->name, name_of(action), target->name);
 }

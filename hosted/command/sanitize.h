@@ -5,13 +5,13 @@
 
 #include "../target/target.h"
 
-/* The action of this word: block, crypto, overwrite or exit; NULL is 0, the drive's best. False: there is no such word.
- */
+/* The action of this word: block, crypto, overwrite or exit. False: there is no such word. */
 bool sanitize_action(const char *word, unsigned *action);
 
 /*
- * Starts a sanitize, or joins the one that runs, and returns when it has succeeded. `target` has no block; `bytes` is
- * what it holds, for the progress. Ends the program where the drive cannot do it, or has failed.
+ * Starts a sanitize, or joins the one that runs, and returns when it has succeeded. `target` has no block. `action` 0:
+ * by the first method that the drive can do. `bytes` is what it holds, for the progress. Ends the program where the
+ * drive cannot do it, or has failed.
  */
 void sanitize_drive(struct target *target, unsigned action, uint64_t bytes);
 

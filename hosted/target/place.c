@@ -39,11 +39,12 @@ void place_narrow(struct target *target) {
   uint64_t bytes;
 
   if (target->partition.number == 0) return;
-  if (!contents_partition(target, &target->partition, &bytes))
-    fail(EXIT_FAILED,
-         "%s: the namespace has no partition %u that could be used. spate info on the namespace shows its "
-         "table",
-         target->name, target->partition.number);
+  if (!contents_partition(target, &target->partition, &bytes)) {
+    if (!contents_write(target, stderr))
+      (void)fprintf(stderr, "%s: nothing that is known is on the namespace\n", target->name);
+    fail(EXIT_FAILED, "%s: the namespace has no partition %u that lies within it and that could be used", target->name,
+         target->partition.number);
+  }
   target->window = window_open(target->block, target->partition.offset_bytes >> shift, bytes >> shift);
   target->block = window_block(target->window);
 }

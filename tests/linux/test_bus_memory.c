@@ -60,7 +60,7 @@ static bool find(void **state, uint64_t offset_bytes, size_t bytes, uint64_t *ad
 }
 
 static void test_the_address_of_a_stretch(void **state) {
-  uint64_t address;
+  uint64_t address = 0;
 
   put("phys_addr", "0x000000003f000000\n");
   put("size", "4194304\n");
@@ -71,7 +71,7 @@ static void test_the_address_of_a_stretch(void **state) {
 }
 
 static void test_nothing_outside_is_given(void **state) {
-  uint64_t address;
+  uint64_t address = 0;
 
   put("phys_addr", "0x3f000000\n");
   put("size", "4194304\n");
@@ -82,7 +82,7 @@ static void test_nothing_outside_is_given(void **state) {
 }
 
 static void test_a_driver_that_does_not_tell(void **state) {
-  uint64_t address;
+  uint64_t address = 0;
 
   assert_false(find(state, 0, 4096, &address));
   put("phys_addr", "nonsense\n");
@@ -92,7 +92,7 @@ static void test_a_driver_that_does_not_tell(void **state) {
 
 static void test_memory_whose_pages_lie_anywhere(void **state) {
   FILE *file = tmpfile();
-  uint64_t address;
+  uint64_t address = 0;
   const char *why;
 
   (void)state;

@@ -212,7 +212,7 @@ def test_ends_that_nobody_wanted(drive, tmp_path):
       kill -9 $killed; wait
       has left {VFIO}
       check release spate release vfio:{VFIO}
-      check again spate release vfio:{VFIO}
+      check again spate release vfio:{VFIO}/n1p2
       has back {VFIO}
       begin speed spate speedtest vfio:{VFIO} --bind --for 60s; sleep 2; kill -TERM $speed; end speed
       has after-speed {VFIO}

@@ -137,7 +137,9 @@ def test_places_that_are_not_there(kept):
         assert "/n1p3" in spate("info", f"sim:ideal/{place}:{kept}", status=USAGE).stderr
     said = spate("info", f"sim:ideal/n2:{kept}", status=FAILED).stderr
     assert "no active namespace 2" in said and "these: 1" in said
-    assert "no partition 4" in spate("info", f"sim:ideal/n1p4:{kept}", status=FAILED).stderr
+    said = spate("info", f"sim:ideal/n1p4:{kept}", status=FAILED).stderr
+    assert "no partition 4" in said and "partition 2: 268 MB" in said
+    assert "nothing that is known" in spate("info", "sim:ideal/n1p1", status=FAILED).stderr
 
 
 def test_a_table_that_leads_outside_the_drive(kept):

@@ -292,15 +292,16 @@ def test_trim_and_erase(tmp_path, pair):
 
 def test_sanitize(tmp_path):
     drive = f"sim:980pro:{tmp_path}/kept"
-    for method in ("", "=crypto", "=overwrite"):
+    for words in ((), ("--method", "crypto"), ("--method", "overwrite")):
         spate("format", drive, "--yes")
-        assert "without a question" in spate("erase", drive, f"--sanitize{method}", status=REFUSED).stderr
+        assert "without a question" in spate("erase", drive, "--sanitize", *words, status=REFUSED).stderr
         spate("info", drive)
-        said = spate("erase", drive, "--yes", f"--sanitize{method}").stderr
-        assert "neither Ctrl-C nor a power cut" in said and (method[1:] or "block") in said
+        said = spate("erase", drive, "--yes", "--sanitize", *words).stderr
+        assert "neither Ctrl-C nor a power cut" in said and (words[1] if words else "block") in said
         assert (tmp_path / "kept").stat().st_blocks == 0
-    assert "nothing to leave" in spate("erase", drive, "--yes", "--sanitize=exit", status=REFUSED).stderr
-    spate("erase", drive, "--yes", "--sanitize=shred", status=USAGE)
+    assert "nothing to leave" in spate("erase", drive, "--yes", "--sanitize", "--method", "exit", status=REFUSED).stderr
+    spate("erase", drive, "--yes", "--sanitize", "--method", "shred", status=USAGE)
+    spate("erase", drive, "--yes", "--method", "block", status=USAGE)
     spate("erase", drive, "--yes", "--sanitize", "--crypto", status=USAGE)
 
 
