@@ -103,7 +103,7 @@ def test_it_is_the_flush_that_makes_it_survive(make_image, tmp_path):
 
 def durable_bytes_of(said):
     """What a recording said last of its checkpoints."""
-    return [int(number) for number in re.findall(r'"durable_bytes": ?(\d+)', said.text)][-1]
+    return max(map(int, re.findall(r'"durable_bytes": ?(\d+)', said.text)), default=0)
 
 
 def bytes_verified(said):
@@ -162,7 +162,7 @@ def test_a_device_that_fails(drive, tmp_path):
     """Errors now and then, errors from a moment on, a bad place: what was checkpointed is there."""
     record = "spate record /dev/mapper/rec --from synthetic --rate 20MB/s --progress json"
     said = storage_guest(MAPPER + f"""
-      begin flaky {record} flaky.raw --for 6s; underway flaky
+      begin flaky {record} flaky.raw; underway flaky
       table "0 $sectors flakey /dev/nvme0n1 0 1 1 1 error_writes"; end flaky; table "$good"
       begin dead {record} dead.raw; underway dead; table "0 $sectors error"; end dead; table "$good"
       begin writes {record} writes.raw; underway writes; table "0 $sectors flakey /dev/nvme0n1 0 0 60 1 error_writes"
@@ -195,7 +195,8 @@ def failing_drive(name, image, port, once):
 def test_a_drive_with_a_bad_sector(make_image, tmp_path):
     """Under the library's own driver, and under the kernel's. A write that fails once is repeated, and nobody notices."""
     bad, once = make_image(DRIVE_BYTES), make_image(DRIVE_BYTES)
-    record = "--from synthetic --rate 40MB/s --size 120MB --progress json"
+    sensor = "--from synthetic --size 120MB --progress json"  # one that waits; with a rate it does not
+    record = f"--rate 40MB/s {sensor}"
     said = storage_guest(f"""
       settle /dev/nvme0n1; settle /dev/nvme1n1
       check format spate format vfio:0000:01:00.0 --bind --yes
@@ -208,7 +209,7 @@ def test_a_drive_with_a_bad_sector(make_image, tmp_path):
       check kernel-recover spate recover /dev/nvme0n1
       check kernel-verify spate verify /dev/nvme0n1 kernel.raw
       check once-format spate format vfio:0000:02:00.0 --bind --yes
-      check once spate record vfio:0000:02:00.0 once.raw --bind {record}
+      check once spate record vfio:0000:02:00.0 once.raw --bind {sensor}
       check once-verify spate verify vfio:0000:02:00.0 once.raw --bind
     """, {}, tmp_path, iommu=True, options=failing_drive("bad", bad, 1, False) + failing_drive("once", once, 2, True))
     good(said, "format", "own-recover", "own-rm", "kernel-recover", "once-format", "once")
@@ -304,9 +305,9 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
       mount -t exfat ${{disk}}p1 /mnt; check theirs cat /mnt/theirs; umount /mnt
 
       check free-format spate format vfio:{OURS} --erase --yes
-      begin own spate record vfio:{OURS} run.raw --from synthetic --rate 20MB/s --for 4s --progress json; underway own
+      begin own spate record vfio:{OURS} run.raw --from synthetic --rate 20MB/s --progress json; underway own
       check mount-meanwhile mount -t exfat ${{disk}}p1 /mnt
-      end own
+      kill -TERM $own; end own
       settle ${{disk}}p1
       check mount mount -t exfat ${{disk}}p1 /mnt
       check kernel sha256sum /mnt/run.raw
@@ -335,11 +336,11 @@ def test_the_kernel_mounts_one_partition_while_spate_records_to_another(drive, t
       {GIVE_TO_VFIO}
       mkfs.exfat ${{disk}}p1 > /dev/null; mount -t exfat ${{disk}}p1 /mnt
       check format spate format vfio:{OURS}/n1p2 --yes
-      begin own spate record vfio:{OURS}/n1p2 run.raw --from synthetic --rate 20MB/s --for 4s --progress json; underway own
+      begin own spate record vfio:{OURS}/n1p2 run.raw --from synthetic --rate 20MB/s --progress json; underway own
       dd if=/dev/urandom of=/mnt/theirs bs=1M count=50 2> /dev/null; sync
       check mount-meanwhile mount -t exfat ${{disk}}p2 /drives
       check running kill -0 $own
-      end own
+      kill -TERM $own; end own
       check first spate record vfio:{OURS}/n1p1 run.raw --from synthetic --size 1MB
       check whole spate format vfio:{OURS}/n1 --erase --yes
       check theirs sha256sum /mnt/theirs
@@ -358,7 +359,7 @@ def test_the_kernel_mounts_one_partition_while_spate_records_to_another(drive, t
     assert said["whole"].status == REFUSED and "mounted on /mnt" in said["whole"].text
     assert said["theirs"].text.split()[0] == said["theirs-again"].text.split()[0]
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
-    assert bytes_verified(said["verify"]) == 80_000_000
+    assert bytes_verified(said["verify"]) >= durable_bytes_of(said["own"]) > 0
 
 
 # ---- at random moments ----
@@ -390,7 +391,6 @@ def test_ends_at_random_moments(drive, tmp_path):
     good(said, "format", "recover", "check")
     assert said["driver"].text == "nvme\n"
     for name in names:
-        durable = [int(bytes_) for bytes_ in re.findall(r'"durable_bytes": ?(\d+)', said[name].text)]
-        verify = said[f"verify-{name}"]
-        if durable or "NOT_FOUND" not in verify.text:
-            assert bytes_verified(verify) >= max(durable, default=0), (said[name], verify)
+        durable_bytes, verify = durable_bytes_of(said[name]), said[f"verify-{name}"]
+        if durable_bytes > 0 or "NOT_FOUND" not in verify.text:
+            assert bytes_verified(verify) >= durable_bytes
