@@ -174,13 +174,27 @@ bool in_use_file(const char *path, char *why, size_t why_bytes) {
 
 /* Whoever writes has the file locked, or the device open exclusively. Asking takes the same for a moment; a recorder
  * that begins just then tries again. */
-static bool is_locked(const char *path, bool device) {
+static bool is_locked_now(const char *path, bool device) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | (device ? O_EXCL : 0));
 
   if (fd < 0) return device && errno == EBUSY;
   const bool locked = !device && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   (void)close(fd);
   return locked;
+}
+
+/* Others ask likewise, and a killed recorder's file is released a little later than the process. */
+#define TRIES      5u
+#define TRY_NAP_NS 20000000L
+
+static bool is_locked(const char *path, bool device) {
+  const struct timespec nap = {.tv_nsec = TRY_NAP_NS};
+
+  for (unsigned tries = 1; is_locked_now(path, device); tries++) {
+    if (tries == TRIES) return true;
+    (void)nanosleep(&nap, NULL);
+  }
+  return false;
 }
 
 bool in_use_now(const char *path, char *why, size_t why_bytes) {
