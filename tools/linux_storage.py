@@ -25,7 +25,7 @@ LIBRARY = re.compile(r"(usr/)?lib/aarch64-linux-gnu/lib[^/]*[.]so[.][^/]*")
 #
 # serve NAME FILE: a namespace that is this file, behind the page cache, over TCP on this machine.
 # attach NAME [OPTION...]: the kernel's driver connects to it; $device is the block device then. The options are those of
-# /dev/nvme-fabrics.
+# /dev/nvme-fabrics. While the kernel still takes an earlier connection away, it refuses a new one: so it is tried again.
 PRELUDE = """
 for module in MODULES; do insmod /modules/$module.ko || echo "guest: no module $module"; done
 mount -t configfs none /sys/kernel/config
@@ -49,7 +49,8 @@ attach() {
   subsystem=$1; shift
   words="nqn=$subsystem,transport=tcp,traddr=127.0.0.1,trsvcid=4420"
   for word in "$@"; do words=$words,$word; done
-  echo $words > /dev/nvme-fabrics || return
+  n=0
+  until echo $words > /dev/nvme-fabrics || [ $n = 50 ]; do n=$((n + 1)); sleep 0.2; done 2> /dev/null
   n=0
   while device=$(served $subsystem) && [ -z "$device" ] && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done
 }

@@ -20,7 +20,7 @@ import pathlib
 import struct
 import sys
 
-HEADER = struct.Struct("<8s16sQII8xQ4xI")  # magic, stream, number, bytes, CRC of the data, time, CRC of the header
+HEADER = struct.Struct("<8s16sQIIQQ4xI")  # magic, stream, number, bytes, CRC of the data, lost pieces, time, CRC of the header
 MAGIC = b"SPATECHK"
 COPY_BYTES = 16 << 20
 
@@ -54,16 +54,17 @@ class Chunk:
     offset_bytes: int
     bytes: int
     data_crc: int
+    lost_pieces: int  # by the source, of all before this one; its numbers go on over them
 
 
 def chunk_at(raw: bytes, clip: pathlib.Path, offset_bytes: int) -> Chunk | None:
     """None: this is no header, or a damaged one."""
     if len(raw) < HEADER.size or raw[:8] != MAGIC:
         return None
-    _, stream, number, length, data_crc, time_ns, crc = HEADER.unpack(raw)
+    _, stream, number, length, data_crc, lost_pieces, time_ns, crc = HEADER.unpack(raw)
     if crc != crc32c(raw[:60]) or length < HEADER.size:
         return None
-    return Chunk(stream, number, time_ns, clip, offset_bytes, length, data_crc)
+    return Chunk(stream, number, time_ns, clip, offset_bytes, length, data_crc, lost_pieces)
 
 
 class Report:
@@ -128,6 +129,8 @@ def check_streams(chunks: list[Chunk], report: Report) -> None:
         for before, after in zip(own, own[1:]):
             if after.number != before.number + 1:
                 report.say(f"{name}: numbers {before.number + 1} to {after.number - 1} are missing")
+            if after.lost_pieces > before.lost_pieces:
+                report.say(f"{name}: the source lost {after.lost_pieces - before.lost_pieces} pieces before chunk {after.number}")
             if 0 < after.time_ns < before.time_ns:
                 report.say(f"{name}: the clock went back by {before.time_ns - after.time_ns} ns before chunk {after.number}")
 

@@ -70,12 +70,12 @@ struct own_drive {
 
 /* Where the kernel reaches the namespace, too. All that Format NVM may erase is every namespace. */
 static void claim(struct own_drive *own, const struct target *target, enum target_access access) {
-  const struct shared_place place = {
-      .address = own->device.address,
-      .identity = spate_nvme_identity(&own->drive.controller),
-      .nsid = access == TARGET_CONTROLLER ? 0 : own->drive.queue.nsid,
-      .first_byte = target->partition.offset_bytes,
-      .bytes = target->window == NULL ? 0 : target->block->blocks << target->block->block_shift};
+  const bool part = target->partition.number != 0;
+  const struct shared_place place = {.address = own->device.address,
+                                     .identity = spate_nvme_identity(&own->drive.controller),
+                                     .nsid = access == TARGET_CONTROLLER ? 0 : own->drive.queue.nsid,
+                                     .first_byte = target->partition.offset_bytes,
+                                     .bytes = part ? target->block->blocks << target->block->block_shift : 0};
   char why[SHARED_WHY_BYTES];
 
   if (access != TARGET_READ && !shared_claim(&own->claims, &place, why, sizeof why))

@@ -131,14 +131,14 @@ bool in_use_alone(dev_t device, char *why, size_t why_bytes) {
   return device_held(folder, device, "is", &search);
 }
 
-#define TRIES      20
-#define TRY_NAP_NS 50000000L
+#define CLAIM_TRIES  20u
+#define CLAIM_NAP_NS 50000000L
 
 int in_use_claim(const char *path, dev_t number) {
-  const struct timespec nap = {.tv_nsec = TRY_NAP_NS};
+  const struct timespec nap = {.tv_nsec = CLAIM_NAP_NS};
   int fd = -1, error = ENXIO;
 
-  for (unsigned tries = 0; fd < 0 && tries < TRIES; tries++) {
+  for (unsigned tries = 0; fd < 0 && tries < CLAIM_TRIES; tries++) {
     struct stat status;
     if (tries > 0) (void)nanosleep(&nap, NULL);
     const bool there = stat(path, &status) == 0 && S_ISBLK(status.st_mode) && status.st_rdev == number;

@@ -23,10 +23,10 @@ sys.modules["join"] = join
 specification.loader.exec_module(join)
 
 
-def chunk(number, stream=STREAM, time_ns=0, size_bytes=CHUNK_BYTES):
+def chunk(number, stream=STREAM, time_ns=0, size_bytes=CHUNK_BYTES, lost_pieces=0):
     """As spate_chunk_seal() and spate_chunk_stamp() make it."""
     data = random.Random(number).randbytes(size_bytes - 64)
-    header = struct.pack("<8s16sQII8xQ4x", b"SPATECHK", stream, number, size_bytes, join.crc32c(data), time_ns)
+    header = struct.pack("<8s16sQIIQQ4x", b"SPATECHK", stream, number, size_bytes, join.crc32c(data), lost_pieces, time_ns)
     return header + struct.pack("<I", join.crc32c(header)) + data
 
 
@@ -98,6 +98,11 @@ def test_clips_that_cannot_be_joined(clips, words, tmp_path):
 def test_a_clock_that_is_set_back_is_said(tmp_path):
     content, said = joined(tmp_path, chunk(0, time_ns=2000) + chunk(1, time_ns=1000), status=1)
     assert content is not None and "went back by 1000 ns" in said
+
+
+def test_what_the_source_lost_is_said(tmp_path):
+    _, said = joined(tmp_path, chunk(0) + chunk(1, lost_pieces=3) + chunk(2, lost_pieces=3), status=1)
+    assert said.count("the source lost 3 pieces before chunk 1") == 1
 
 
 def test_a_file_that_is_there_stays(tmp_path):

@@ -395,7 +395,8 @@ def test_verify_reads_what_the_sensor_lost(tmp_path):
     found = answer("verify", image, "run", status=LOST)
     # What was lost behind the last piece that was recorded stands in no header.
     assert 0 < found["chunks_lost_by_source"] * MIB <= told["lost_bytes"]
-    assert found["chunks_good"] * MIB == told["bytes"] == found["bytes"] and found["chunks_wrong"] == 0
+    assert told["bytes"] == found["bytes"] and found["chunks_wrong"] == 0
+    assert found["chunks_good"] == -(-told["bytes"] // MIB)  # the last one may be short
     assert "by the source's own count" in spate("verify", image, "run", status=LOST).stdout
 
 

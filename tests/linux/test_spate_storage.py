@@ -103,7 +103,7 @@ def test_it_is_the_flush_that_makes_it_survive(make_image, tmp_path):
 
 def durable_bytes_of(said):
     """What a recording said last of its checkpoints."""
-    return [int(number) for number in re.findall(r'"durable_bytes": ?(\d+)', said.text)][-1]
+    return max(map(int, re.findall(r'"durable_bytes": ?(\d+)', said.text)), default=0)
 
 
 def bytes_verified(said):
@@ -162,7 +162,7 @@ def test_a_device_that_fails(drive, tmp_path):
     """Errors now and then, errors from a moment on, a bad place: what was checkpointed is there."""
     record = "spate record /dev/mapper/rec --from synthetic --rate 20MB/s --progress json"
     said = storage_guest(MAPPER + f"""
-      begin flaky {record} flaky.raw --for 6s; underway flaky
+      begin flaky {record} flaky.raw; underway flaky
       table "0 $sectors flakey /dev/nvme0n1 0 1 1 1 error_writes"; end flaky; table "$good"
       begin dead {record} dead.raw; underway dead; table "0 $sectors error"; end dead; table "$good"
       begin writes {record} writes.raw; underway writes; table "0 $sectors flakey /dev/nvme0n1 0 0 60 1 error_writes"
@@ -195,7 +195,8 @@ def failing_drive(name, image, port, once):
 def test_a_drive_with_a_bad_sector(make_image, tmp_path):
     """Under the library's own driver, and under the kernel's. A write that fails once is repeated, and nobody notices."""
     bad, once = make_image(DRIVE_BYTES), make_image(DRIVE_BYTES)
-    record = "--from synthetic --rate 40MB/s --size 120MB --progress json"
+    sensor = "--from synthetic --size 120MB --progress json"  # one that waits; with a rate it does not
+    record = f"--rate 40MB/s {sensor}"
     said = storage_guest(f"""
       settle /dev/nvme0n1; settle /dev/nvme1n1
       check format spate format vfio:0000:01:00.0 --bind --yes
@@ -208,7 +209,7 @@ def test_a_drive_with_a_bad_sector(make_image, tmp_path):
       check kernel-recover spate recover /dev/nvme0n1
       check kernel-verify spate verify /dev/nvme0n1 kernel.raw
       check once-format spate format vfio:0000:02:00.0 --bind --yes
-      check once spate record vfio:0000:02:00.0 once.raw --bind {record}
+      check once spate record vfio:0000:02:00.0 once.raw --bind {sensor}
       check once-verify spate verify vfio:0000:02:00.0 once.raw --bind
     """, {}, tmp_path, iommu=True, options=failing_drive("bad", bad, 1, False) + failing_drive("once", once, 2, True))
     good(said, "format", "own-recover", "own-rm", "kernel-recover", "once-format", "once")
@@ -304,9 +305,9 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
       mount -t exfat ${{disk}}p1 /mnt; check theirs cat /mnt/theirs; umount /mnt
 
       check free-format spate format vfio:{OURS} --erase --yes
-      begin own spate record vfio:{OURS} run.raw --from synthetic --rate 20MB/s --for 4s --progress json; underway own
+      begin own spate record vfio:{OURS} run.raw --from synthetic --rate 20MB/s --progress json; underway own
       check mount-meanwhile mount -t exfat ${{disk}}p1 /mnt
-      end own
+      kill -TERM $own; end own
       settle ${{disk}}p1
       check mount mount -t exfat ${{disk}}p1 /mnt
       check kernel sha256sum /mnt/run.raw
@@ -326,3 +327,70 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
     assert said["mount-meanwhile"].status != 0
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
     assert said["bind-driver"].text == said["driver"].text == "nvme\n"
+
+
+def test_the_kernel_mounts_one_partition_while_spate_records_to_another(drive, tmp_path):
+    program.run("sfdisk", "--quiet", drive, input="label: gpt\n,256M\n,256M\n")
+    said = storage_guest(f"""
+      {SHARED_DISK}
+      {GIVE_TO_VFIO}
+      mkfs.exfat ${{disk}}p1 > /dev/null; mount -t exfat ${{disk}}p1 /mnt
+      check format spate format vfio:{OURS}/n1p2 --yes
+      begin own spate record vfio:{OURS}/n1p2 run.raw --from synthetic --rate 20MB/s --progress json; underway own
+      dd if=/dev/urandom of=/mnt/theirs bs=1M count=50 2> /dev/null; sync
+      check mount-meanwhile mount -t exfat ${{disk}}p2 /drives
+      check running kill -0 $own
+      kill -TERM $own; end own
+      check first spate record vfio:{OURS}/n1p1 run.raw --from synthetic --size 1MB
+      check whole spate format vfio:{OURS}/n1 --erase --yes
+      check theirs sha256sum /mnt/theirs
+      umount /mnt
+      mount -t exfat ${{disk}}p1 /mnt; check theirs-again sha256sum /mnt/theirs; umount /mnt
+      check mount mount -t exfat ${{disk}}p2 /mnt
+      check kernel sha256sum /mnt/run.raw
+      umount /mnt
+      spate extract vfio:{OURS}/n1p2 run.raw - --progress none > /tmp/run
+      check ours sha256sum /tmp/run
+      check verify spate verify vfio:{OURS}/n1p2 run.raw
+    """, {}, tmp_path, iommu=True, options=two_controllers(drive))
+    good(said, "format", "running", "own", "mount", "verify")
+    assert said["mount-meanwhile"].status != 0
+    assert said["first"].status == REFUSED and "p1 of the kernel's" in said["first"].text and "/mnt" in said["first"].text
+    assert said["whole"].status == REFUSED and "mounted on /mnt" in said["whole"].text
+    assert said["theirs"].text.split()[0] == said["theirs-again"].text.split()[0]
+    assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
+    assert bytes_verified(said["verify"]) >= durable_bytes_of(said["own"]) > 0
+
+
+# ---- at random moments ----
+
+
+def test_ends_at_random_moments(drive, tmp_path):
+    """SIGKILL and removal, from before the first byte on. What was durable is there, and the kernel gets the drive."""
+    address = "0000:01:00.0"
+    words = "--from synthetic --rate 20MB/s --checkpoint 50ms --progress json"
+    script = f"check format spate format vfio:{address} --bind --yes\n"
+    names = []
+    for number in range(4):
+        kind = ("killed", "removed")[number % 2]
+        name = f"{kind}-{number}"
+        names.append(name)
+        end = (f"kill -9 ${kind}{number}; wait; sleep 0.1; spate release {address}" if kind == "killed" else
+               f"echo 1 > /sys/bus/pci/devices/{address}/remove; wait; echo 1 > /sys/bus/pci/rescan")
+        script += f"""
+          settle
+          begin {kind}{number} spate record vfio:{address} {name} --bind {words}
+          sleep {random.uniform(0.05, 2.5):.2f}
+          {{ {end}; }} 2> /dev/null
+          check {name} cat /tmp/{kind}{number}
+        """
+    script += "settle\ncheck recover spate recover /dev/nvme0n1\n"
+    for name in names:
+        script += f"check verify-{name} spate verify /dev/nvme0n1 {name}\n"
+    said = storage_guest(script + f"check check spate check /dev/nvme0n1\nhas driver {address}", {"rec": drive}, tmp_path, iommu=True)
+    good(said, "format", "recover", "check")
+    assert said["driver"].text == "nvme\n"
+    for name in names:
+        durable_bytes, verify = durable_bytes_of(said[name]), said[f"verify-{name}"]
+        if durable_bytes > 0 or "NOT_FOUND" not in verify.text:
+            assert bytes_verified(verify) >= durable_bytes
