@@ -15,6 +15,7 @@ static void test_open_decodes_identity(void **state) {
   assert_int_equal(identity->version, 0x00010400);
   assert_int_equal(identity->namespaces_max, 8);
   assert_int_equal(identity->transfer_bytes_max, 131072);
+  assert_int_equal(identity->atomic_blocks, 1);
   assert_int_equal(identity->ready_timeout_ms, 2000);
   assert_int_equal(identity->queue_entries_max, 64);
   assert_int_equal(identity->doorbell_stride_bytes, 4);
