@@ -29,9 +29,9 @@ enum sim_unanswered {
 };
 
 /*
- * From now on. The root complex itself always answers all ones for what it has not got (ports, buses without a number).
- * A bridge in a mode other than ONES and ARBITRARY cannot show "configuration request retry" either: the request is
- * repeated in hardware until it counts as unanswered.
+ * Sets what unanswered reads give from now on. The root complex itself always answers all ones for what it has not got
+ * (ports, buses without a number). A bridge in a mode other than ONES and ARBITRARY cannot show "configuration request
+ * retry" either: the request is repeated in hardware until it counts as unanswered.
  */
 void sim_set_unanswered(struct sim *sim, enum sim_unanswered mode);
 

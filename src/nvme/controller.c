@@ -44,7 +44,7 @@ void spate_nvme_disable(struct spate_nvme *controller) {
   spate_nvme_enter(controller, SPATE_NVME_DISABLING, spate_nvme_ready_timeout_ms(controller));
 }
 
-/* While it is opened only where a reset took it off the bus: a drive that is not there is not waited for. */
+/* spate_nvme_open() does not wait for a drive that is not there, but for one that its own reset took off the bus. */
 static bool can_restore(const struct spate_nvme *controller) {
   return controller->config.bus.restore != NULL && (!controller->opening || controller->resets_tried > 0);
 }
@@ -94,7 +94,7 @@ static void poll_detached(struct spate_nvme *controller) {
     spate_nvme_give_up(controller, SPATE_E_GONE);
 }
 
-/* Nobody brings it back, but it may do that by itself, as when firmware was at work. Not for long. */
+/* Nobody can bring the drive back, but it may come back by itself, as when its firmware restarts. */
 static void wait_for_absent(struct spate_nvme *controller) {
   const uint64_t now = spate_port_ticks();
 

@@ -19,7 +19,7 @@ static bool reset_subsystem(const struct spate_nvme *controller) {
   return true;
 }
 
-/* It was reset, and may have lost its configuration and its link. */
+/* The controller was reset, and may have lost its configuration and its link. */
 static void was_reset(struct spate_nvme *controller) {
   controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* one try for each reset */
   controller->absent_ticks = 0;

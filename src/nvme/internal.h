@@ -120,13 +120,13 @@ void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state
 void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
-/* It is (still, or again) away: have it restored in a while, if there is time left. */
+/* The drive is off the bus: ask for it in a millisecond, or give up when the time for that is over. */
 void spate_nvme_detach(struct spate_nvme *controller);
-/* Of this controller, to become ready or to stop being it. */
+/* How long the controller may take to become ready, or to stop. */
 uint32_t spate_nvme_ready_timeout_ms(const struct spate_nvme *controller);
 void spate_nvme_wait_for_running(struct spate_nvme *controller);
 
-/* registers.c: outside the data path. GONE: nobody is there to believe, whatever was read. */
+/* registers.c: outside the data path. GONE: the drive is off the bus, and what was read does not count. */
 bool spate_nvme_link_is_up(const struct spate_nvme *controller);
 SPATE_MUST_CHECK enum spate_error spate_nvme_look(const struct spate_nvme *controller, uint32_t *control,
                                                   uint32_t *status);
