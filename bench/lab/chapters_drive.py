@@ -218,7 +218,7 @@ def generations(lab: Lab, out: pathlib.Path) -> Chapter:
                         blocks = _blocks_of(lab, prefix)
                         values = [pick(lab.result(f"{prefix}-{op}-{runs.block_name(block)}") | {"block": block}) for block in blocks]
                         axis.plot(blocks, values, style, color=color, label=f"{op}, {what}")
-                plots.block_axis(axis, kernel.SIZES)
+                plots.block_axis(axis, sorted({*kernel.SIZES, *blocks}))
                 axis.set_ylabel(name)
                 if logarithmic:
                     axis.set_yscale("log")
@@ -228,7 +228,7 @@ def generations(lab: Lab, out: pathlib.Path) -> Chapter:
             plots.seed_line(axes[0, 0], peak.value / GB, blocks[4], blocks[-1], generation == "gen3",
                             f"write peak measured, {'host fitted' if generation == 'gen3' else 'predicted'}")
             plots.seed_point(axes[0, 1], 4096, 110, generation == "gen4", "reads measured, 4 KiB, processor full")
-            plots.seed_point(axes[1, 1], 4096, 100, False, None)
+            plots.seed_point(axes[1, 1], 4096, 100, generation == "gen4", None)
             for axis in (axes[0, 0], axes[0, 1]):
                 axis.legend(loc="best", fontsize=7.5)
             for axis in axes[0]:
