@@ -16,9 +16,9 @@ struct command {
   enum exit_status (*run)(int count, char **words); /* words[0] is the command's name */
 };
 
-extern const struct command command_calibrate, command_extract, command_format, command_info, command_ls, command_record, command_recover,
-    command_release, command_rm, command_speedtest, command_health, command_trim, command_erase, command_replay,
-    command_check, command_plan, command_verify;
+extern const struct command command_calibrate, command_extract, command_format, command_info, command_ls,
+    command_record, command_recover, command_release, command_rm, command_speedtest, command_health, command_trim,
+    command_erase, command_replay, command_check, command_plan, command_verify;
 
 /* What every command takes; its own options have values from 1000 on. */
 enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, OPTION_PROGRESS };
