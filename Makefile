@@ -233,7 +233,7 @@ test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: c
 	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n 2 --dist worksteal tests/rtl)
 	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)
 
-check-calibrate: build-linux ## Does spate calibrate find the profiles of all virtual drives again, within 5 %? (4 minutes)
+check-calibrate: build-linux ## Does spate calibrate find the profiles of all virtual drives again, within 5 %? (5 minutes)
 	$(PYTHON) tools/check_calibrate.py
 
 check-linux-boards: ## linux/ against the kernel's Kconfig and bindings, and Yocto's linter (2 minutes; 155 MB the first time)

@@ -97,7 +97,7 @@ def test_nothing_is_written_without_a_yes(tmp_path):
     kept = tmp_path / "kept.img"
     spate("format", f"{target}:{kept}", "--yes")
     before = kept.stat().st_mtime_ns, digest_of_data(kept)
-    done = spate("calibrate", f"{target}:{kept}", "--profile", tmp_path / "found", status=REFUSED, stdin=subprocess.DEVNULL)
+    done = spate("calibrate", f"{target}:{kept}", "--profile", tmp_path / "found", *QUICK, status=REFUSED, stdin=subprocess.DEVNULL)
     for says in ("Samsung SSD 980 PRO 2TB", "SPATE0001", "exfat", "about", "times the drive", "--yes"):
         assert says in done.stderr, says
     assert digest_of_data(kept) == before[1]
