@@ -19,7 +19,7 @@ struct world {
   struct spate_recorder recorder;
   struct spate_stream stream;
   struct spate_piece pieces[PIECES];
-  uint64_t events[SPATE_EVENT_HEAT + 1], values[SPATE_EVENT_HEAT + 1];
+  uint64_t events[SPATE_EVENT_CLIP_DISCARDED + 1], values[SPATE_EVENT_CLIP_DISCARDED + 1];
 };
 
 static struct world world;
