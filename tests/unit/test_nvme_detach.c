@@ -339,6 +339,25 @@ static void test_link_that_goes_between_question_and_read(void **state) {
   (void)state;
 }
 
+/* It goes while it is opened, whichever question that comes after: that is the answer, and not what was read then. */
+static void test_link_that_goes_while_it_is_opened(void **state) {
+  unsigned lost = 0;
+  for (unsigned after = 0; after < 60; after++) {
+    struct watched watched = {.drops_after = after};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &watched};
+    f->drive.arbitrary = true;
+    f->drive.gone = after == 0;
+    const enum spate_error error = spate_nvme_open(&f->nvme, &f->config);
+    if (error != SPATE_OK || !f->drive.gone) assert_int_equal(error, f->drive.gone ? SPATE_E_GONE : SPATE_OK);
+    if (error == SPATE_OK || after == 0) assert_int_equal(f->drive.reads_gone, 0); /* nobody asked after that */
+    lost += error != SPATE_OK;
+    fixture_free(f);
+  }
+  assert_true(lost > 10);
+  (void)state;
+}
+
 /* Outside the data path nothing is written either, where the bus says that nobody is there: a write may hang as a read.
  */
 static void test_nothing_is_written_to_a_link_that_is_down(void **state) {
@@ -501,6 +520,7 @@ int main(void) {
       cmocka_unit_test(test_request_outlives_absences),
       cmocka_unit_test(test_gone_while_it_gets_ready),
       cmocka_unit_test(test_link_that_goes_between_question_and_read),
+      cmocka_unit_test(test_link_that_goes_while_it_is_opened),
       cmocka_unit_test(test_nothing_is_written_to_a_link_that_is_down),
       cmocka_unit_test(test_link_that_goes_while_it_is_shut_down),
       cmocka_unit_test(test_another_drive_is_not_written),
