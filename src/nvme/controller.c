@@ -174,14 +174,12 @@ static void poll_setup(struct spate_nvme *controller) {
 static void poll_stopping(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
-    controller->error = SPATE_E_GONE;
+  if (spate_nvme_look(controller, &control, &status) != SPATE_OK)
+    spate_nvme_give_up(controller, SPATE_E_GONE);
+  else if ((status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE)
     controller->state = SPATE_NVME_CLOSED;
-  } else if ((status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE) {
-    controller->state = SPATE_NVME_CLOSED;
-  } else if (deadline_passed(controller)) {
+  else if (deadline_passed(controller))
     spate_nvme_give_up(controller, SPATE_E_TIMEOUT);
-  }
 }
 
 void spate_nvme_service(struct spate_nvme *controller) {
