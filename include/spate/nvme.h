@@ -71,7 +71,8 @@ struct spate_nvme_config {
   uint64_t host_buffer_bytes;
   struct spate_nvme_bus bus;
   /* 0 = 10000. Of one absence, from when it is noticed until requests go on: a link that bounces meanwhile does not
-   * begin it anew. Then the drive is GONE, unless it is just being brought up. */
+   * begin it anew. Then the drive is GONE, unless it is just being brought up. A reset by the driver begins an absence
+   * of its own; after that the next reset is tried before the drive is GONE. */
   uint32_t reattach_timeout_ms;
 };
 
@@ -308,10 +309,11 @@ struct spate_nvme {
 /*
  * Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most
  * three times the drive's own CAP.TO (to be ready, to stop, to be ready again) plus the time of the commands; where
- * that fails, as long once more for each reset beyond CC.EN that there is, and CAP.TO for the controller to stop. All
- * memory comes from config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE,
- * FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY,
- * COMMAND; NOT_STOPPED. After any but the last the controller does not touch memory.
+ * that fails, as long once more for each reset beyond CC.EN that there is, with reattach_timeout_ms and 2 s for the
+ * reset itself, and CAP.TO for the controller to stop. All memory comes from config->queue_memory
+ * (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE,
+ * UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY, COMMAND; NOT_STOPPED. After any but the
+ * last the controller does not touch memory.
  *
  * NOT_STOPPED, here and for requests and calls of a controller that is given up: it answers, but neither stopped by
  * itself within CAP.TO nor could config.bus.isolate keep it off the bus. It may still write to queue memory, to the

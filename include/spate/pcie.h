@@ -179,8 +179,9 @@ bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie
 
 /*
  * Take bus mastering away from the device, or where it does not answer, from the port above it, with all that is below.
- * When this gives OK, everything that the device wrote is in memory, and it writes no more, until
- * spate_pcie_restore() or spate_pcie_enumerate(). Errors: NO_DEVICE (neither took it).
+ * When this gives OK, it writes no more, until spate_pcie_restore() or spate_pcie_enumerate(). What the device wrote
+ * before is in memory, as its answer came behind it; where it was the port that answered, what had passed that port may
+ * still be on its way for a moment. Errors: NO_DEVICE (neither took it).
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_isolate(struct spate_pcie_host *host,
                                                      const struct spate_pcie_device *device);
@@ -197,6 +198,10 @@ enum spate_pcie_reset {
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_reset(struct spate_pcie_host *host, struct spate_pcie_device *device,
                                                    enum spate_pcie_reset how);
+
+/* The device was reset in some other way (PERST#): its link is waited for anew, from the next spate_pcie_restore() on.
+ */
+void spate_pcie_was_reset(struct spate_pcie_device *device);
 
 /* Speed in MT/s for a Link Status code (2500, 5000, 8000, 16000, 32000, 64000), 0 if not known. */
 uint32_t spate_pcie_speed_mts(uint8_t speed);

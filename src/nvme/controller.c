@@ -51,14 +51,21 @@ static bool can_restore(const struct spate_nvme *controller) {
 
 void spate_nvme_detach(struct spate_nvme *controller) {
   const uint32_t timeout_ms = controller->config.reattach_timeout_ms;
-  const uint64_t now = spate_port_ticks();
 
   if (controller->back_by_ticks == 0)
-    controller->back_by_ticks = now + spate_nvme_ticks(controller, timeout_ms == 0 ? REATTACH_TIMEOUT_MS : timeout_ms);
-  if (now >= controller->back_by_ticks)
-    spate_nvme_give_up(controller, SPATE_E_GONE);
-  else
-    spate_nvme_enter(controller, SPATE_NVME_DETACHED, REATTACH_INTERVAL_MS);
+    controller->back_by_ticks =
+        spate_port_ticks() + spate_nvme_ticks(controller, timeout_ms == 0 ? REATTACH_TIMEOUT_MS : timeout_ms);
+  spate_nvme_enter(controller, SPATE_NVME_DETACHED, REATTACH_INTERVAL_MS);
+}
+
+static bool is_overdue(const struct spate_nvme *controller) {
+  return controller->back_by_ticks != 0 && spate_port_ticks() >= controller->back_by_ticks;
+}
+
+/* The drive does not come back. If one of our resets took it away, a harder one may bring it back. */
+static void lose(struct spate_nvme *controller) {
+  controller->error = SPATE_E_GONE;
+  if (controller->resets_tried == 0 || !spate_nvme_escalate(controller)) spate_nvme_give_up(controller, SPATE_E_GONE);
 }
 
 void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error) {
@@ -75,9 +82,11 @@ void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error) {
   const bool absent = error == SPATE_E_GONE;
 
   controller->error = error;
-  if ((absent && can_restore(controller)) || ++controller->failures < SPATE_NVME_RECOVERIES_MAX)
+  if (absent && can_restore(controller) ? !is_overdue(controller) : ++controller->failures < SPATE_NVME_RECOVERIES_MAX)
     spate_nvme_begin(controller, error);
-  else if (absent || !spate_nvme_escalate(controller))
+  else if (absent)
+    lose(controller);
+  else if (!spate_nvme_escalate(controller))
     spate_nvme_give_up(controller, error);
 }
 
@@ -88,10 +97,10 @@ static void poll_detached(struct spate_nvme *controller) {
   const enum spate_error error = bus->restore(bus->context);
   if (error == SPATE_OK)
     spate_nvme_disable(controller);
-  else if (error == SPATE_E_BUSY)
+  else if (error == SPATE_E_BUSY && !is_overdue(controller))
     spate_nvme_detach(controller);
   else
-    spate_nvme_give_up(controller, SPATE_E_GONE);
+    lose(controller);
 }
 
 /* Nobody can bring the drive back, but it may come back by itself, as when its firmware restarts. */
@@ -99,8 +108,7 @@ static void wait_for_absent(struct spate_nvme *controller) {
   const uint64_t now = spate_port_ticks();
 
   if (controller->absent_ticks == 0) controller->absent_ticks = now;
-  if (now - controller->absent_ticks >= spate_nvme_ticks(controller, ABSENT_MS))
-    spate_nvme_give_up(controller, SPATE_E_GONE);
+  if (now - controller->absent_ticks >= spate_nvme_ticks(controller, ABSENT_MS)) lose(controller);
 }
 
 /* EN may be cleared only when RDY is set (3.1.5, Enable), so a controller found half-way up is let finish first; not
@@ -166,14 +174,12 @@ static void poll_setup(struct spate_nvme *controller) {
 static void poll_stopping(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
-    controller->error = SPATE_E_GONE;
+  if (spate_nvme_look(controller, &control, &status) != SPATE_OK)
+    spate_nvme_give_up(controller, SPATE_E_GONE);
+  else if ((status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE)
     controller->state = SPATE_NVME_CLOSED;
-  } else if ((status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE) {
-    controller->state = SPATE_NVME_CLOSED;
-  } else if (deadline_passed(controller)) {
+  else if (deadline_passed(controller))
     spate_nvme_give_up(controller, SPATE_E_TIMEOUT);
-  }
 }
 
 void spate_nvme_service(struct spate_nvme *controller) {

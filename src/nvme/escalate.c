@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When CC.EN does not help any more: harder resets, the gentlest first, each of them once until the controller runs
- * again. The NVM subsystem reset is the driver's own; the others are the bus's.
+ * When CC.EN does not help any more: resets of the NVM subsystem, the function, the bus and the slot, in this order,
+ * each of them once until the controller runs again. The first is the driver's own; the others are the bus's.
  */
 #include "internal.h"
 
@@ -19,9 +19,9 @@ static bool reset_subsystem(const struct spate_nvme *controller) {
   return true;
 }
 
-/* The controller was reset, and may have lost its configuration and its link. */
+/* The controller was reset, and may have lost its configuration and its link. `failures` stays at its limit: each reset
+ * gets one try. */
 static void was_reset(struct spate_nvme *controller) {
-  controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* one try for each reset */
   controller->absent_ticks = 0;
   controller->back_by_ticks = 0; /* an absence of its own */
   if (controller->config.bus.restore != NULL)

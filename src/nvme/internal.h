@@ -120,7 +120,7 @@ void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state
 void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
-/* The drive is off the bus: ask for it in a millisecond, or give up when the time for that is over. */
+/* The drive is off the bus: ask for it in a millisecond. */
 void spate_nvme_detach(struct spate_nvme *controller);
 /* How long the controller may take to become ready, or to stop. */
 uint32_t spate_nvme_ready_timeout_ms(const struct spate_nvme *controller);

@@ -21,7 +21,9 @@ static enum spate_error reset(void *context, enum spate_nvme_reset how) {
   switch (how) {
   case SPATE_NVME_RESET_FUNCTION: return spate_pcie_reset(way->host, way->device, SPATE_PCIE_RESET_FUNCTION);
   case SPATE_NVME_RESET_BUS: return spate_pcie_reset(way->host, way->device, SPATE_PCIE_RESET_BUS);
-  case SPATE_NVME_RESET_SLOT: return way->perst == NULL ? SPATE_E_UNSUPPORTED : way->perst(way->perst_context);
+  case SPATE_NVME_RESET_SLOT:
+    spate_pcie_was_reset(way->device);
+    return way->perst == NULL ? SPATE_E_UNSUPPORTED : way->perst(way->perst_context);
   default: return SPATE_E_UNSUPPORTED;
   }
 }

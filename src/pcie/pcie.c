@@ -120,6 +120,7 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   enum spate_error error = host->ops->link(host, &link);
   if (error && error != SPATE_E_UNSUPPORTED) return error;
   if (!link.up) return SPATE_E_LINK_DOWN;
+  if (host->ops->forward != NULL) host->ops->forward(host); /* before the rest: a link that drops from here on shows */
 
   struct pcie_tree tree;
   tree.host = host;

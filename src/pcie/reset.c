@@ -36,6 +36,7 @@ static bool is_under_way(const struct spate_pcie_device *device, enum spate_pcie
 static enum spate_error begun(struct spate_pcie_device *device, enum spate_pcie_reset how) {
   device->reset_now = (uint8_t)(how + 1u);
   device->reset_ticks = spate_port_ticks();
+  spate_pcie_was_reset(device);
   return SPATE_E_BUSY;
 }
 

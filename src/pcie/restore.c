@@ -116,6 +116,8 @@ static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_
   return error;
 }
 
+void spate_pcie_was_reset(struct spate_pcie_device *device) { (void)link_is_down(device, 0); }
+
 enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device) {
   if (device->saved.id == 0) return SPATE_E_NO_DEVICE;
   struct spate_pcie_link link = {.up = true};
@@ -127,6 +129,8 @@ enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_p
   /* Who seemed to be another device was perhaps nobody: a link that has just gone again. */
   if (error == SPATE_E_NO_DEVICE && !pcie_links_stayed_up(host, device)) return link_is_down(device, 0);
   (void)link_is_down(device, 0); /* as far as the next time is concerned */
-  if (error == SPATE_OK && host->ops->forward != NULL) host->ops->forward(host);
-  return error;
+  if (error != SPATE_OK || host->ops->forward == NULL) return error;
+  host->ops->forward(host);
+  /* A link that went before this would not stop the bridge any more, and so not be seen when it is back. */
+  return pcie_links_stayed_up(host, device) ? SPATE_OK : SPATE_E_BUSY;
 }

@@ -189,6 +189,100 @@ static void test_the_next_time_begins_anew(void **state) {
   sim_rig_free(rig);
 }
 
+/* A drive that its function level reset takes off the bus: nothing less than a bus reset brings it back. */
+struct lost_drive {
+  struct spate_nvme_bus bus;
+  enum spate_error answer; /* to who asks for it meanwhile */
+  bool lost;
+};
+
+static enum spate_error lose(void *context, enum spate_nvme_reset how) {
+  struct lost_drive *drive = context;
+  const enum spate_error error = drive->bus.reset(drive->bus.context, how);
+
+  if (error == SPATE_OK) drive->lost = how == SPATE_NVME_RESET_FUNCTION;
+  return error;
+}
+
+static enum spate_error find(void *context) {
+  struct lost_drive *drive = context;
+
+  return drive->lost ? drive->answer : drive->bus.restore(drive->bus.context);
+}
+
+static bool sees_link(void *context) {
+  struct lost_drive *drive = context;
+
+  return !drive->lost && drive->bus.link_is_up(drive->bus.context);
+}
+
+static void test_a_drive_that_a_reset_took_away_gets_the_next_one(void **state) {
+  (void)state;
+  static const enum spate_error answers[] = {SPATE_E_BUSY, SPATE_E_NO_DEVICE, SPATE_OK};
+  for (unsigned i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    struct slot slot = {0};
+    struct sim_rig *rig = prepared(&slot, false, false);
+    struct spate_nvme_config *config = &rig->drives[0].nvme.config;
+    assert_int_equal(sim_rig_open(rig), SPATE_OK);
+    struct lost_drive drive = {.bus = config->bus, .answer = answers[i]};
+    config->bus = (struct spate_nvme_bus){.link_is_up = sees_link, .restore = find, .reset = lose, .context = &drive};
+    config->reattach_timeout_ms = 500;
+    assert_int_equal(write_while_it_breaks(rig, SIM_RESET_BUS), SPATE_OK);
+    expect_up_to(rig, SIM_RESET_BUS, false);
+    assert_int_equal(sim_rig_close(rig), SPATE_OK);
+    assert_int_equal(sim_take_violations(rig->sim, NULL), 0);
+    sim_rig_free(rig);
+  }
+}
+
+/* Nobody restores but the reset itself, and the one of the function does not. */
+static enum spate_error reset_and_restore(void *context, enum spate_nvme_reset how) {
+  struct lost_drive *drive = context;
+
+  if (!drive->lost) {
+    const enum spate_error error = drive->bus.reset(drive->bus.context, how);
+    if (error != SPATE_OK || how == SPATE_NVME_RESET_FUNCTION) return error;
+    drive->lost = true;
+  }
+  const enum spate_error error = drive->bus.restore(drive->bus.context);
+  drive->lost = error == SPATE_E_BUSY;
+  return error;
+}
+
+static void test_a_drive_that_stays_silent_after_a_reset_gets_the_next_one(void **state) {
+  (void)state;
+  struct slot slot = {0};
+  struct sim_rig *rig = prepared(&slot, false, false);
+  struct spate_nvme_config *config = &rig->drives[0].nvme.config;
+  assert_int_equal(sim_rig_open(rig), SPATE_OK);
+  struct lost_drive drive = {.bus = config->bus};
+  config->bus = (struct spate_nvme_bus){.reset = reset_and_restore, .context = &drive};
+  assert_int_equal(write_while_it_breaks(rig, SIM_RESET_BUS), SPATE_OK);
+  expect_up_to(rig, SIM_RESET_BUS, false);
+  sim_rig_free(rig);
+}
+
+static enum spate_error never_ends(void *context, enum spate_nvme_reset how) {
+  unsigned *kinds = context;
+
+  *kinds |= 1u << how;
+  return SPATE_E_BUSY;
+}
+
+static void test_a_reset_that_never_ends_is_left_after_two_seconds(void **state) {
+  (void)state;
+  struct slot slot = {0};
+  struct sim_rig *rig = prepared(&slot, false, false);
+  unsigned kinds = 0;
+  assert_int_equal(sim_rig_open(rig), SPATE_OK);
+  rig->drives[0].nvme.config.bus = (struct spate_nvme_bus){.reset = never_ends, .context = &kinds};
+  const uint64_t start_ps = sim_now_ps(rig->sim);
+  assert_int_equal(write_while_it_breaks(rig, SIM_RESET_SLOT), SPATE_E_FATAL);
+  assert_in_range((sim_now_ps(rig->sim) - start_ps) / SIM_PS_PER_MS, 6000, 9000);
+  assert_int_equal(kinds, (1u << SPATE_NVME_RESETS) - 1u);
+  sim_rig_free(rig);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_is_tried_until_one_helps),
@@ -196,6 +290,9 @@ int main(void) {
       cmocka_unit_test(test_a_link_that_bounces_after_the_reset),
       cmocka_unit_test(test_where_none_helps_it_is_given_up),
       cmocka_unit_test(test_the_next_time_begins_anew),
+      cmocka_unit_test(test_a_drive_that_a_reset_took_away_gets_the_next_one),
+      cmocka_unit_test(test_a_drive_that_stays_silent_after_a_reset_gets_the_next_one),
+      cmocka_unit_test(test_a_reset_that_never_ends_is_left_after_two_seconds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static struct fake_function *access_at(uintptr_t address, unsigned *offset) {
   uint64_t at = address - FAKE_ECAM_BASE;
   *offset = at & 0xfff;
   struct fake_function *function = find((unsigned)(at >> 20), at >> 15 & 0x1f, at >> 12 & 0x7);
-  if (function && function->parent && !fake.first_below_ticks) fake.first_below_ticks = fake.now_ticks;
+  if (at >> 20 != 0 && !fake.first_below_ticks) fake.first_below_ticks = fake.now_ticks;
   return function;
 }
 
@@ -154,7 +154,8 @@ uint32_t host_read32(uintptr_t address) {
   uint32_t value = function->config[offset / 4];
   bool port = is_bridge(function);
   if (port && offset == FAKE_EXPRESS + 0x10 && link_is_up(function)) value |= 1u << 29;
-  if (offset == 0x144 && fake.now_ticks < fake.phy_ticks) value &= ~UINT32_C(0x800);
+  const bool phy_dropped = fake.phy_drop_ticks && fake.now_ticks >= fake.phy_drop_ticks;
+  if (offset == 0x144 && (fake.now_ticks < fake.phy_ticks || phy_dropped)) value &= ~UINT32_C(0x800);
   if (offset == 0x154 && function->fifo_left[0]) value |= 1u << 18;
   if (offset == 0x158 && function->fifo_left[1]) value |= 1u << 31;
   return value;

@@ -45,12 +45,13 @@ struct fake_pci {
   unsigned count;
   uint64_t now_ticks;
   uint64_t first_access_ticks; /* 0: none yet */
-  uint64_t first_below_ticks;  /* the same, of a function below a bridge */
+  uint64_t first_below_ticks;  /* the same, of a bus below a bridge, whether it got there or not */
   unsigned accesses;
   unsigned status_offences;   /* writes that cleared somebody's status bits */
   unsigned decoding_offences; /* writes to BARs that were being decoded */
   bool first_bus_answers_all; /* as answers_all, for the first bus */
   uint64_t phy_ticks;         /* until then the Xilinx bridge's PHY status shows no link */
+  uint64_t phy_drop_ticks;    /* from then on it shows none again; 0: never */
   uint32_t background;        /* what reads of nothing return */
 };
 

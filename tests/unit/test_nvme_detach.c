@@ -297,11 +297,29 @@ static void test_gone_while_it_gets_ready(void **state) {
   (void)state;
 }
 
+/* Nobody brings it back, but it comes by itself, each time within half a second. */
+static void test_short_absences_do_not_add_up(void **state) {
+  struct helper helper = {0};
+  struct fixture *f = prepared(&helper);
+  f->config.bus = (struct spate_nvme_bus){0};
+  fixture_open(f, 8);
+  for (unsigned i = 0; i < 3; i++) {
+    f->drive.gone = true;
+    fixture_poll_ms(f, 400);
+    assert_int_equal(f->nvme.state, SPATE_NVME_DISABLING);
+    fake_nvme_return(&f->drive);
+    fixture_poll_ms(f, 300);
+    assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
+  }
+  fixture_free(f);
+  (void)state;
+}
+
 /* ---- a bus that can tell, on a bridge that gives arbitrary data for a drive that is gone ---- */
 
 struct watched {
   struct helper helper; /* first: the context of both hooks */
-  unsigned questions, drops_after;
+  unsigned questions, drops_after, isolated;
 };
 
 static bool is_up(void *context) {
@@ -311,6 +329,13 @@ static bool is_up(void *context) {
   if (drive->gone) return false;
   if (++watched->questions == watched->drops_after) drive->gone = true; /* after the answer: it was up */
   return true;
+}
+
+static enum spate_error isolate(void *context) {
+  struct watched *watched = context;
+
+  watched->isolated++;
+  return SPATE_OK;
 }
 
 /* The link goes just after the driver asked for it, whichever question that is. What is read then is not believed. */
@@ -339,6 +364,25 @@ static void test_link_that_goes_between_question_and_read(void **state) {
   (void)state;
 }
 
+/* It goes while it is opened, whichever question that comes after: that is the answer, and not what was read then. */
+static void test_link_that_goes_while_it_is_opened(void **state) {
+  unsigned lost = 0;
+  for (unsigned after = 0; after < 60; after++) {
+    struct watched watched = {.drops_after = after};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &watched};
+    f->drive.arbitrary = true;
+    f->drive.gone = after == 0;
+    const enum spate_error error = spate_nvme_open(&f->nvme, &f->config);
+    if (error != SPATE_OK || !f->drive.gone) assert_int_equal(error, f->drive.gone ? SPATE_E_GONE : SPATE_OK);
+    if (error == SPATE_OK || after == 0) assert_int_equal(f->drive.reads_gone, 0); /* nobody asked after that */
+    lost += error != SPATE_OK;
+    fixture_free(f);
+  }
+  assert_true(lost > 10);
+  (void)state;
+}
+
 /* Outside the data path nothing is written either, where the bus says that nobody is there: a write may hang as a read.
  */
 static void test_nothing_is_written_to_a_link_that_is_down(void **state) {
@@ -361,13 +405,13 @@ static void test_nothing_is_written_to_a_link_that_is_down(void **state) {
   (void)state;
 }
 
-/* A shutdown that the drive did not report is none. */
+/* A shutdown that the drive did not report is none: the drive may work on, and is kept from memory as any other. */
 static void test_link_that_goes_while_it_is_shut_down(void **state) {
   unsigned lost = 0;
   for (unsigned after = 1; after < 200; after++) {
     struct watched watched = {0};
     struct fixture *f = prepared(&watched.helper);
-    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &watched};
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .isolate = isolate, .context = &watched};
     f->drive.arbitrary = true;
     f->drive.random = after;
     f->drive.shutdown_ticks = 20000;
@@ -378,6 +422,7 @@ static void test_link_that_goes_while_it_is_shut_down(void **state) {
     const bool complete = (f->drive.csts & 0xc) == 8;
     lost += !complete;
     if (!complete) assert_int_equal(error, SPATE_E_GONE);
+    assert_int_equal(watched.isolated, error == SPATE_E_GONE);
     if (!f->drive.gone) assert_int_equal(error, SPATE_OK);
     fixture_free(f);
   }
@@ -500,7 +545,9 @@ int main(void) {
       cmocka_unit_test(test_helper_is_asked_once_in_a_millisecond),
       cmocka_unit_test(test_request_outlives_absences),
       cmocka_unit_test(test_gone_while_it_gets_ready),
+      cmocka_unit_test(test_short_absences_do_not_add_up),
       cmocka_unit_test(test_link_that_goes_between_question_and_read),
+      cmocka_unit_test(test_link_that_goes_while_it_is_opened),
       cmocka_unit_test(test_nothing_is_written_to_a_link_that_is_down),
       cmocka_unit_test(test_link_that_goes_while_it_is_shut_down),
       cmocka_unit_test(test_another_drive_is_not_written),

@@ -2,6 +2,8 @@
 /* Resets by the bus, bus mastering taken away, and links that dropped unseen. */
 #include "pcie_fixture.h"
 
+#include <spate/nvme_pcie.h>
+
 #define BUS_RESET      0x00400000u /* Bridge Control */
 #define FUNCTION_RESET 0x00008000u /* Device Control */
 #define SLOT           0x01000000u /* PCI Express Capabilities: there is one */
@@ -141,6 +143,76 @@ static void a_link_that_dropped_unseen_is_not_up(void **state) {
   assert_true(spate_pcie_link_is_up(&host, device));
 }
 
+/* A link that is down is not asked through: only the port is. */
+static void a_device_behind_a_dead_link_is_isolated_by_its_port(void **state) {
+  (void)state;
+  one_drive();
+  port->link_ticks = FAKE_NEVER;
+  fake.first_below_ticks = 0;
+  assert_int_equal(spate_pcie_isolate(&host, &host.devices[0]), SPATE_OK);
+  assert_int_equal(fake.first_below_ticks, 0);
+  assert_false(fake_can_dma(port));
+}
+
+/* It goes while it is isolated, at whichever access, on a bridge that gives zeros: its word or its port's is needed. */
+static void a_device_that_goes_meanwhile_is_isolated_by_its_port(void **state) {
+  (void)state;
+  for (unsigned after = 0; after < 12; after++) {
+    one_drive();
+    *fake_express_register(port, 0x0c) &= ~(1u << 20);
+    assert_int_equal(enumerate(), SPATE_OK);
+    fake.background = 0;
+    port->drop_ticks = fake.now_ticks + after * (FAKE_MS / 1000);
+    assert_int_equal(spate_pcie_isolate(&host, &host.devices[0]), SPATE_OK);
+    assert_false(fake_can_dma(drive) && fake_can_dma(port));
+  }
+}
+
+/* Each link on the way counts, from the first bus on: what is below a dead one is not asked. */
+static void each_link_above_a_device_counts(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *root = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  struct fake_function *down = fake_bridge(fake_bridge(root, 0, FAKE_UPSTREAM), 0, FAKE_DOWNSTREAM);
+  drive_below(down);
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+  down->link_ticks = FAKE_NEVER;
+  assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
+  down->link_ticks = 0;
+  root->link_ticks = FAKE_NEVER;
+  fake.background = 0;
+  fake.first_below_ticks = 0;
+  assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
+  assert_int_equal(fake.first_below_ticks, 0);
+}
+
+static enum spate_error released(void *context) {
+  (void)context;
+  return SPATE_OK;
+}
+
+/* The wait for a link that had settled before the reset begins anew, also where the port cannot tell of its link. */
+static void a_reset_begins_the_wait_for_the_link_anew(void **state) {
+  (void)state;
+  for (enum spate_nvme_reset how = SPATE_NVME_RESET_BUS; how <= SPATE_NVME_RESET_SLOT; how++) {
+    one_drive();
+    *fake_express_register(port, 0x0c) &= ~(1u << 20);
+    assert_int_equal(enumerate(), SPATE_OK);
+    struct spate_nvme_pcie way = {.host = &host, .device = &host.devices[0], .perst = released};
+    const struct spate_nvme_bus bus = spate_nvme_pcie_bus(&way);
+    drive->silent_ticks = FAKE_NEVER;
+    assert_int_equal(restore(&host.devices[0], 300), SPATE_E_BUSY);
+    while (bus.reset(bus.context, how) == SPATE_E_BUSY)
+      fake.now_ticks += FAKE_MS;
+    drive->silent_ticks = 0;
+    const uint64_t begun = fake.now_ticks;
+    fake.first_below_ticks = 0;
+    assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+    assert_in_range(fake.first_below_ticks - begun, 100 * FAKE_MS, 103 * FAKE_MS);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bus_reset_lasts_a_millisecond_at_least),
@@ -148,6 +220,10 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_reset_says_so),
       cmocka_unit_test(an_isolated_device_has_no_bus_mastering),
       cmocka_unit_test(a_link_that_dropped_unseen_is_not_up),
+      cmocka_unit_test(a_device_behind_a_dead_link_is_isolated_by_its_port),
+      cmocka_unit_test(a_device_that_goes_meanwhile_is_isolated_by_its_port),
+      cmocka_unit_test(each_link_above_a_device_counts),
+      cmocka_unit_test(a_reset_begins_the_wait_for_the_link_anew),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,63 @@ static void a_xilinx_bridge_forwards_again(void **state) {
   assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
 }
 
+/* The link goes in the middle of the last step: at whichever access, what dropped is not taken for restored. */
+static void a_xilinx_link_that_drops_at_the_last_moment_is_seen(void **state) {
+  (void)state;
+  unsigned busy = 0, restored = 0;
+  for (unsigned after = 0; after < 80; after++) {
+    struct fake_function *port = xilinx_port(0x1800);
+    drive_below(port);
+    *fake_express_register(port, 0x0c) &= ~(1u << 20);
+    assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+    assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+    fake_link_drop(port, fake.now_ticks);
+    port->config[0x148 / 4] &= ~1u;
+    assert_int_equal(restore(&host.devices[0], 99), SPATE_E_BUSY);
+    fake.now_ticks += 2 * FAKE_MS;
+    const unsigned before = fake.accesses;
+    fake.phy_drop_ticks = fake.now_ticks + after * (FAKE_MS / 1000);
+    const enum spate_error error = spate_pcie_restore(&host, &host.devices[0]);
+    assert_true(fake.accesses - before < 80);
+    busy += error == SPATE_E_BUSY;
+    restored += error == SPATE_OK;
+    /* Its own last look at the PHY status was its last access. */
+    if (error == SPATE_OK)
+      assert_true(fake.now_ticks - fake.phy_drop_ticks < 4 * (FAKE_MS / 1000) || fake.now_ticks < fake.phy_drop_ticks);
+  }
+  assert_int_equal(busy + restored, 80);
+  assert_true(busy > 5 && restored > 5);
+}
+
+/* The bridge stopped when the link dropped. Enumerated anew, it forwards again; a drop from then on is seen. */
+static void a_xilinx_bridge_forwards_when_it_is_enumerated_again(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800);
+  drive_below(port);
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  fake_link_drop(port, fake.now_ticks);
+  port->config[0x148 / 4] &= ~1u;
+  assert_int_equal(spate_pcie_enumerate(&host, fake.now_ticks), SPATE_OK);
+  assert_int_equal(port->config[0x148 / 4] & 1, 1);
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+}
+
+/* The link was seen up before this reset: that says nothing about the time after it. */
+static void a_xilinx_link_has_its_100_ms_after_each_reset(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800);
+  drive_below(port);
+  *fake_express_register(port, 0x0c) &= ~(1u << 20);
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  fake.now_ticks += 500 * FAKE_MS;
+  const uint64_t released = fake.now_ticks;
+  fake.first_below_ticks = 0;
+  assert_int_equal(spate_pcie_enumerate(&host, released), SPATE_OK);
+  assert_in_range(fake.first_below_ticks - released, 200 * FAKE_MS, 205 * FAKE_MS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_xilinx_bridge_brings_up_its_drive),
@@ -184,6 +241,9 @@ int main(void) {
       cmocka_unit_test(a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms),
       cmocka_unit_test(a_xilinx_fifo_that_never_empties_does_not_hang),
       cmocka_unit_test(a_xilinx_bridge_forwards_again),
+      cmocka_unit_test(a_xilinx_link_that_drops_at_the_last_moment_is_seen),
+      cmocka_unit_test(a_xilinx_bridge_forwards_when_it_is_enumerated_again),
+      cmocka_unit_test(a_xilinx_link_has_its_100_ms_after_each_reset),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
