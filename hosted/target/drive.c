@@ -106,6 +106,7 @@ static void open_own(struct target *target, const char *words, enum target_acces
 
   if (own == NULL) fail(EXIT_FAILED, "no memory");
   const size_t length = place_parse(target, words, strlen(words));
+  place_check(target, access);
   (void)snprintf(address, sizeof address, "%.*s", (int)(length < sizeof address ? length : sizeof address - 1u), words);
   open(&own->device, address, target_bind);
   linux_port_wait(interrupt_nap, NULL);

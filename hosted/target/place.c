@@ -35,6 +35,14 @@ size_t place_parse(struct target *target, const char *words, size_t length) {
   return (size_t)(slash - words);
 }
 
+void place_check(const struct target *target, enum target_access access) {
+  if (access != TARGET_FUNCTION || target->nsid == 0) return;
+  if (target->partition.number == 0)
+    fail(EXIT_USAGE, "%s: this program has the whole drive: leave /n%u out", target->name, target->nsid);
+  fail(EXIT_USAGE, "%s: this program has the whole drive: leave /n%up%u out", target->name, target->nsid,
+       target->partition.number);
+}
+
 size_t place_begins(const char *words, size_t length) {
   for (size_t i = length; i-- > 0;)
     if (words[i] == '/')

@@ -265,6 +265,7 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   if (own == NULL) fail(EXIT_FAILED, "no memory");
   const size_t length = strcspn(words, ":");
   if (place_begins(words, length) < length) (void)place_parse(target, words, length);
+  place_check(target, access);
   if (found == announced) target_announce_sim(words);
   open_drives++;
   find_device(own, target->name);
