@@ -124,9 +124,10 @@ static void open_own(struct target *target, const char *words, enum target_acces
   target->backend = own;
   target->close = close_own;
   target->list = list_own;
-  const struct spate_nvme_config config = {.registers = own->device.registers,
-                                           .registers_bytes = own->device.registers_bytes,
-                                           .bus = {.restore = device_reattach, .context = &own->device}};
+  const struct spate_nvme_config config = {
+      .registers = own->device.registers,
+      .registers_bytes = own->device.registers_bytes,
+      .bus = {.restore = device_reattach, .isolate = device_isolate, .context = &own->device}};
   if (access == TARGET_FUNCTION) claim_all(own, target, &config);
   nvme_drive_open(&own->drive, target, access, config);
   if (access != TARGET_FUNCTION) claim(own, target, access);
