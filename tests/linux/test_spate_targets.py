@@ -299,6 +299,11 @@ def test_sanitize(tmp_path):
         said = spate("erase", drive, "--yes", "--sanitize", *words).stderr
         assert "neither Ctrl-C nor a power cut" in said and (words[1] if words else "block") in said
         assert (tmp_path / "kept").stat().st_blocks == 0
+    spate("format", drive, "--yes")
+    assert "never been sanitized" in spate("erase", drive, "--sanitize", "--status").stderr
+    spate("info", drive)
+    spate("erase", drive, "--status", status=USAGE)
+    spate("erase", drive, "--sanitize", "--status", "--method", "block", status=USAGE)
     assert "nothing to leave" in spate("erase", drive, "--yes", "--sanitize", "--method", "exit", status=REFUSED).stderr
     spate("erase", drive, "--yes", "--sanitize", "--method", "shred", status=USAGE)
     spate("erase", drive, "--yes", "--method", "block", status=USAGE)
