@@ -13,10 +13,6 @@ size_t place_parse(struct target *target, const char *words, size_t length);
  * left out, and more be written to than was meant. Before the drive is touched. */
 void place_check(const struct target *target, enum target_access access);
 
-/* Where the last '/' of these `length` characters is, if a namespace seems to be behind it; otherwise `length`. For
- * words that may also be a path. */
-size_t place_begins(const char *words, size_t length);
-
 /* The target's block is that of the namespace: it becomes that of its partition, if one is meant. Ends the program if
  * there is none of that number. */
 void place_narrow(struct target *target);
