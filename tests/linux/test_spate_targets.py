@@ -91,6 +91,11 @@ def test_a_virtual_drive_without_a_file_is_new_each_time():
     assert "holds no volume" in spate("info", "sim:ideal", status=FAILED).stderr
 
 
+@pytest.mark.parametrize("words", [("info", ""), ("format", "", "--size", "64MiB"), ("record", "", "run", "--from", "synthetic")])
+def test_an_empty_name_is_a_variable_that_is_not_set(words):
+    assert "variable" in spate(*words, status=USAGE).stderr
+
+
 def test_wrong_virtual_drives(tmp_path):
     assert "990pro" in spate("health", "sim:nonsense", status=USAGE).stderr
     spate("format", f"sim:990pro:{tmp_path}/kept", "--yes")
