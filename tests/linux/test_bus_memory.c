@@ -145,7 +145,7 @@ static void put_function(void) {
 /* The drive is told what is on the bus: the processors' address may be somebody else's there. */
 static void test_the_address_of_a_bar_is_the_one_on_the_bus(void **state) {
   char folder[128];
-  struct piece piece;
+  struct piece piece = {0, 0};
 
   (void)state;
   (void)snprintf(folder, sizeof folder, "%s/1:3", character_devices);
