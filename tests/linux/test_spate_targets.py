@@ -221,6 +221,12 @@ def test_wrong_stripes(pair, tmp_path):
     spate("info", f"stripe:{a},{b}")
 
 
+def test_a_size_is_for_an_image_file_only(tmp_path):
+    """The members need not be there: the size is not theirs either."""
+    for target in (f"stripe:{tmp_path}/a,{tmp_path}/b", "sim:ideal"):
+        assert "for a new image file" in spate("format", target, "--size", "64MiB", status=USAGE).stderr
+
+
 def test_a_stripe_that_is_too_small_is_not_made(tmp_path):
     members = [tmp_path / name for name in ("a", "b")]
     for member in members:
