@@ -28,7 +28,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the applications ask for, with room: a target without an IOMMU has 2 MiB for the two of them. */
+/* What the applications ask for, with room: a target without an IOMMU has 2 MiB for the two of them and a controller
+ * and queue of its own. */
 #define QUEUE_BYTES  (384u << 10)
 #define MEMORY_BYTES (1536u << 10)
 #define RING_BYTES   (32u << 20)

@@ -24,6 +24,12 @@ void command_usage(const struct command *command, const char *format, ...) {
   exit(EXIT_USAGE);
 }
 
+/* getopt has put them behind the options. */
+static void check_words(const struct command *command, int count, char **words) {
+  for (int i = optind; i < count; i++)
+    if (words[i][0] == '\0') command_usage(command, "one of the words is empty: is a variable of the shell not set?");
+}
+
 int command_option(const struct command *command, int count, char **words, const struct option *options) {
   for (;;) {
     const int got = getopt_long(count, words, "hv", options, NULL);
@@ -41,6 +47,7 @@ int command_option(const struct command *command, int count, char **words, const
       progress_style = optarg[0] == 'j' ? PROGRESS_JSON : PROGRESS_NONE;
       break;
     case '?': (void)fprintf(stderr, "spate %s --help explains.\n", command->name); exit(EXIT_USAGE);
+    case -1: check_words(command, count, words); return -1;
     default: return got;
     }
   }

@@ -8,17 +8,16 @@
 
 #include <stdio.h>
 
-enum { YES = 1000, CRYPTO, SANITIZE, METHOD };
+enum { YES = 1000, CRYPTO, SANITIZE, METHOD, STATUS };
 
-static const struct option options[] = {{"yes", no_argument, NULL, YES},
-                                        {"crypto", no_argument, NULL, CRYPTO},
-                                        {"sanitize", no_argument, NULL, SANITIZE},
-                                        {"method", required_argument, NULL, METHOD},
-                                        OPTIONS_COMMON};
+static const struct option options[] = {
+    {"yes", no_argument, NULL, YES},           {"crypto", no_argument, NULL, CRYPTO},
+    {"sanitize", no_argument, NULL, SANITIZE}, {"method", required_argument, NULL, METHOD},
+    {"status", no_argument, NULL, STATUS},     OPTIONS_COMMON};
 
 struct request {
   const char *name;
-  bool yes, sanitize;
+  bool yes, sanitize, status;
   unsigned action; /* of sanitize; 0: the drive's best */
   enum spate_nvme_erase erase;
 };
@@ -30,12 +29,15 @@ static struct request parse(int count, char **words) {
     if (got == YES) request.yes = true;
     if (got == CRYPTO) request.erase = SPATE_NVME_ERASE_CRYPTO;
     if (got == SANITIZE) request.sanitize = true;
+    if (got == STATUS) request.status = true;
     if (got == METHOD && !sanitize_action(optarg, &request.action))
       command_usage(&command_erase, "--method %s is none of block, crypto, overwrite, exit", optarg);
   }
   if (request.action != 0 && !request.sanitize) command_usage(&command_erase, "--method is for --sanitize");
   if (request.sanitize && request.erase == SPATE_NVME_ERASE_CRYPTO)
     command_usage(&command_erase, "--crypto is for Format NVM: --method crypto is the other one");
+  if (request.status && (!request.sanitize || request.action != 0))
+    command_usage(&command_erase, "--status is for --sanitize, without --method");
   request.name = *command_words(&command_erase, count, words, 1, "erase takes one TARGET");
   return request;
 }
@@ -61,8 +63,20 @@ static bool format_drive(struct target *target, enum spate_nvme_erase erase, cha
   return admin_format(target, erase, why);
 }
 
+static enum exit_status show_status(const struct request *request) {
+  struct target target;
+  char why[ADMIN_WHY_BYTES];
+
+  target_open(&target, request->name, TARGET_READ, 0);
+  if (!admin_is_drive(&target, why)) fail(EXIT_REFUSED, "%s", why);
+  sanitize_show(&target, target.block->blocks << target.block->block_shift);
+  target_close(&target);
+  return EXIT_DONE;
+}
+
 static enum exit_status run(int count, char **words) {
   const struct request request = parse(count, words);
+  if (request.status) return show_status(&request);
   const uint64_t bytes = show(&request);
   struct target target;
   struct progress progress;
@@ -91,14 +105,15 @@ const struct command command_erase = {
     "\n"
     "With --sanitize the drive erases all that it ever held, spare blocks included. It goes on by itself, through "
     "power\n"
-    "cuts, too; the same command shows how far it is. A drive with several namespaces is refused. Until it is done,\n"
-    "and after it failed, the drive refuses reads and writes.\n"
+    "cuts, too; --status shows how far it is. A drive with several namespaces is refused. Until it is done, and after\n"
+    "it failed, the drive refuses reads and writes.\n"
     "\n"
     "  --crypto               let the drive forget its key instead: faster, on drives that encrypt\n"
     "  --sanitize             use Sanitize\n"
     "  --method block|crypto|overwrite|exit  of Sanitize; without it the first of them that the drive can do. exit "
     "makes\n"
     "                         a drive usable again whose sanitize failed; old data may be on it\n"
+    "  --status               with --sanitize: show how far it is, or how the last one ended; erases nothing\n"
     "  --yes                  do not ask\n" HELP_COMMON "\n"
     "  spate erase /dev/nvme0n1\n"
     "  spate erase vfio:0000:01:00.0 --bind --sanitize\n",

@@ -107,6 +107,8 @@ static void prepare(const struct request *request, bool *made) {
   const bool there = !target_is_path(request->name) || stat(request->name, &status) == 0;
 
   *made = false;
+  if (!target_is_path(request->name) && request->size_bytes > 0)
+    command_usage(&command_format, "--size is for a new image file, and %s is none: leave --size out", request->name);
   if (there && request->size_bytes > 0)
     command_usage(&command_format, "%s has its size already: leave --size out", request->name);
   if (there) return;

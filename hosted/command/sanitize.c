@@ -48,16 +48,23 @@ static void list_methods(const struct spate_nvme_identity *identity, char *list,
       used += (size_t)snprintf(list + used, list_bytes - used, "%s%s", used > 0 ? ", " : "", methods[i].word);
 }
 
-/* What was asked for, or the first that the drive can do. */
-static unsigned choose(struct target *target, unsigned action) {
+static struct spate_nvme_identity identify(struct target *target) {
   struct spate_nvme_identity identity;
-  char why[ADMIN_WHY_BYTES], list[64];
+  char why[ADMIN_WHY_BYTES];
 
   if (!admin_identity(target, &identity, why)) fail(EXIT_FAILED, "%s", why);
   if (identity.sanitize == 0)
     fail(EXIT_REFUSED,
          "%s: the drive has no Sanitize, and nothing was erased. spate erase %s without --sanitize uses Format NVM",
          target->name, target->name);
+  return identity;
+}
+
+/* What was asked for, or the first that the drive can do. */
+static unsigned choose(struct target *target, unsigned action) {
+  const struct spate_nvme_identity identity = identify(target);
+  char list[64];
+
   for (size_t i = 0; action == 0 && i < METHODS; i++)
     if (spate_nvme_can_sanitize(&identity, methods[i].action)) action = methods[i].action;
   list_methods(&identity, list, sizeof list);
@@ -141,11 +148,24 @@ void sanitize_drive(struct target *target, unsigned action, uint64_t bytes) {
     start(target, action);
   (void)fprintf(stderr,
                 "%s: the drive goes on by itself: neither Ctrl-C nor a power cut ends it. spate erase %s --sanitize "
-                "shows later how far it is\n",
+                "--status shows later how far it is\n",
                 target->name, target->name);
   const struct spate_nvme_sanitize_status after = watch(target, bytes);
   if (after.state == SPATE_NVME_SANITIZE_FAILED) explain_failure(target, after.action);
   if (after.state != SPATE_NVME_SANITIZE_DONE && after.state != SPATE_NVME_SANITIZE_DONE_DEALLOCATED)
     fail(EXIT_FAILED, "%s: the drive says that it has never been sanitized (state %u). Nothing is known of its data",
          target->name, after.state);
+}
+
+void sanitize_show(struct target *target, uint64_t bytes) {
+  (void)identify(target);
+  const struct spate_nvme_sanitize_status before = look(target);
+  if (before.state == SPATE_NVME_SANITIZE_RUNNING)
+    (void)fprintf(stderr, "%s: a sanitize by %s runs\n", target->name, name_of(before.action));
+  const struct spate_nvme_sanitize_status after = watch(target, bytes);
+  if (after.state == SPATE_NVME_SANITIZE_FAILED) explain_failure(target, after.action);
+  if (after.state == SPATE_NVME_SANITIZE_NEVER)
+    (void)fprintf(stderr, "%s: the drive has never been sanitized\n", target->name);
+  else
+    (void)fprintf(stderr, "%s: the last sanitize, by %s, succeeded\n", target->name, name_of(after.action));
 }

@@ -15,4 +15,8 @@ bool sanitize_action(const char *word, unsigned *action);
  */
 void sanitize_drive(struct target *target, unsigned action, uint64_t bytes);
 
+/* Says how the last sanitize ended; one that runs is waited for. Starts nothing. Ends the program where it failed, or
+ * the drive has no Sanitize. */
+void sanitize_show(struct target *target, uint64_t bytes);
+
 #endif

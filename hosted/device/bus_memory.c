@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus_memory.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -59,6 +60,28 @@ static unsigned bar_of(char *path) {
   return bar;
 }
 
+/* Of a BAR: base specification 4.0, 7.5.1.2.1. */
+#define CONFIG_BAR       0x10
+#define BAR_IS_PORTS     UINT32_C(1)
+#define BAR_IS_64_BITS   UINT32_C(4)
+#define BAR_ADDRESS_MASK UINT32_C(0xfffffff0)
+
+/* As the function has it: where the host bridge translates, processors have another address for the same memory. */
+static bool read_bus_address(const char *folder, unsigned bar, uint64_t *address) {
+  uint32_t words[2] = {
+      0}; /* a BAR of 64 bits goes on in the next one; PCI is little endian, and so are these machines */
+  char path[PATH_MAX + 16];
+
+  (void)snprintf(path, sizeof path, "%s/config", folder);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool good = pread(fd, words, sizeof words, (off_t)(CONFIG_BAR + 4u * bar)) == (ssize_t)sizeof words;
+  (void)close(fd);
+  *address = words[0] & BAR_ADDRESS_MASK;
+  if ((words[0] & BAR_IS_64_BITS) != 0) *address |= (uint64_t)words[1] << 32;
+  return good && (words[0] & BAR_IS_PORTS) == 0;
+}
+
 /* A line for each BAR: first address, last address, flags. */
 static bool read_bar(const char *folder, unsigned bar, struct piece *piece) {
   char path[PATH_MAX + 16];
@@ -71,8 +94,8 @@ static bool read_bar(const char *folder, unsigned bar, struct piece *piece) {
   for (unsigned line = 0; good && line <= bar; line++)
     good = fscanf(file, "%" SCNx64 " %" SCNx64 " %" SCNx64, &first, &last, &flags) == 3;
   (void)fclose(file);
-  *piece = (struct piece){.address = first, .bytes = last - first + 1u};
-  return good && last > first;
+  piece->bytes = last - first + 1u;
+  return good && last > first && read_bus_address(folder, bar, &piece->address);
 }
 
 static bool find_bar(int fd, struct piece *piece, const char **why) {

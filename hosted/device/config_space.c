@@ -22,14 +22,22 @@ bool config_space_answers(int fd, uint64_t offset_bytes) {
   return pread(fd, &id, sizeof id, (off_t)(offset_bytes + CONFIG_ID)) == (ssize_t)sizeof id && id != ALL_ONES;
 }
 
+static bool read_command(int fd, uint64_t offset_bytes, uint16_t *value) {
+  return pread(fd, value, sizeof *value, (off_t)(offset_bytes + CONFIG_COMMAND)) == (ssize_t)sizeof *value;
+}
+
 bool config_space_on(int fd, uint64_t offset_bytes) {
   uint16_t command = 0;
 
-  return write_command(fd, offset_bytes, COMMAND_ON) &&
-         pread(fd, &command, sizeof command, (off_t)(offset_bytes + CONFIG_COMMAND)) == (ssize_t)sizeof command &&
+  return write_command(fd, offset_bytes, COMMAND_ON) && read_command(fd, offset_bytes, &command) &&
          (command & COMMAND_ON) == COMMAND_ON;
 }
 
 bool config_space_registers(int fd, uint64_t offset_bytes) { return write_command(fd, offset_bytes, COMMAND_OFF); }
 
-bool config_space_off(int fd, uint64_t offset_bytes) { return write_command(fd, offset_bytes, COMMAND_OFF); }
+bool config_space_off(int fd, uint64_t offset_bytes) {
+  uint16_t command = BUS_MASTER;
+
+  return write_command(fd, offset_bytes, COMMAND_OFF) && read_command(fd, offset_bytes, &command) &&
+         (command & BUS_MASTER) == 0;
+}

@@ -14,7 +14,8 @@ bool config_space_answers(int fd, uint64_t offset_bytes);
 bool config_space_on(int fd, uint64_t offset_bytes);
 /* Memory space alone, so that its registers can be reached while it reaches no memory. */
 bool config_space_registers(int fd, uint64_t offset_bytes);
-/* Bus mastering off: it reaches no memory any more. False: it could not be told. */
+/* Bus mastering off: it reaches no memory any more. False: that is not known, as of a function that does not
+ * answer. */
 bool config_space_off(int fd, uint64_t offset_bytes);
 
 #endif

@@ -81,6 +81,12 @@ enum spate_error device_reattach(void *opaque) {
   return SPATE_OK;
 }
 
+enum spate_error device_isolate(void *opaque) {
+  const struct device *device = opaque;
+
+  return config_space_off(device->config_fd, device->config_offset_bytes) ? SPATE_OK : SPATE_E_NO_DEVICE;
+}
+
 static void close_file(int *fd) {
   if (*fd >= 0) (void)close(*fd);
   *fd = -1;

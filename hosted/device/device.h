@@ -45,7 +45,9 @@ bool device_close(struct device *device);
  * spate_pcie_find() and spate_pcie_link_check(): nothing is ever written to configuration space. */
 void device_list(struct device *device, struct spate_pcie_host *host);
 
-/* spate_nvme_bus.restore: the registers read all ones. `opaque` is the device. */
+/* For spate_nvme_bus, whose context is the device. restore: the registers read all ones. */
 enum spate_error device_reattach(void *opaque);
+/* isolate: the controller does not stop. Errors: NO_DEVICE (bus mastering is still on). */
+enum spate_error device_isolate(void *opaque);
 
 #endif

@@ -55,6 +55,7 @@ void nvme_drive_open(struct drive *drive, struct target *target, enum target_acc
 void nvme_drive_close(struct drive *drive, const char *name) {
   const enum spate_error error = drive->started ? spate_nvme_shutdown(&drive->controller) : SPATE_OK;
 
+  drive->started = false;
   if (error != SPATE_OK && error != SPATE_E_GONE)
     (void)fprintf(stderr, "spate: %s: shutting the drive down: %s. %s\n", name, spate_error_name(error),
                   spate_error_help(error));
@@ -99,6 +100,15 @@ static void list_own(const struct target *target, struct spate_pcie_host *host) 
   device_list(&own->device, host);
 }
 
+/* The caller starts the controller later, and any namespace may be written to. Who the drive is, and so what the kernel
+ * has of it, only a started controller tells. */
+static void claim_all(struct own_drive *own, struct target *target, const struct spate_nvme_config *config) {
+  nvme_drive_open(&own->drive, target, TARGET_CONTROLLER, *config);
+  claim(own, target, TARGET_CONTROLLER);
+  nvme_drive_close(&own->drive, target->name);
+  target->nvme = NULL;
+}
+
 static void open_own(struct target *target, const char *words, enum target_access access,
                      void (*open)(struct device *device, const char *address, bool bind)) {
   struct own_drive *own = calloc(1, sizeof *own);
@@ -106,6 +116,7 @@ static void open_own(struct target *target, const char *words, enum target_acces
 
   if (own == NULL) fail(EXIT_FAILED, "no memory");
   const size_t length = place_parse(target, words, strlen(words));
+  place_check(target, access);
   (void)snprintf(address, sizeof address, "%.*s", (int)(length < sizeof address ? length : sizeof address - 1u), words);
   open(&own->device, address, target_bind);
   linux_port_wait(interrupt_nap, NULL);
@@ -113,10 +124,12 @@ static void open_own(struct target *target, const char *words, enum target_acces
   target->backend = own;
   target->close = close_own;
   target->list = list_own;
-  nvme_drive_open(&own->drive, target, access,
-                  (struct spate_nvme_config){.registers = own->device.registers,
-                                             .registers_bytes = own->device.registers_bytes,
-                                             .bus = {.restore = device_reattach, .context = &own->device}});
+  const struct spate_nvme_config config = {
+      .registers = own->device.registers,
+      .registers_bytes = own->device.registers_bytes,
+      .bus = {.restore = device_reattach, .isolate = device_isolate, .context = &own->device}};
+  if (access == TARGET_FUNCTION) claim_all(own, target, &config);
+  nvme_drive_open(&own->drive, target, access, config);
   if (access != TARGET_FUNCTION) claim(own, target, access);
 }
 

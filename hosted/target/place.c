@@ -5,7 +5,6 @@
 #include "contents.h"
 #include "window.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static bool take_number(const char **at, char letter, unsigned long *number) {
 }
 
 size_t place_parse(struct target *target, const char *words, size_t length) {
-  const char *slash = memrchr(words, '/', length);
+  const char *slash = memchr(words, '/', length);
   unsigned long nsid, number = 0;
 
   if (slash == NULL) return length;
@@ -35,11 +34,12 @@ size_t place_parse(struct target *target, const char *words, size_t length) {
   return (size_t)(slash - words);
 }
 
-size_t place_begins(const char *words, size_t length) {
-  for (size_t i = length; i-- > 0;)
-    if (words[i] == '/')
-      return i + 2u < length && words[i + 1u] == 'n' && isdigit((unsigned char)words[i + 2u]) ? i : length;
-  return length;
+void place_check(const struct target *target, enum target_access access) {
+  if (access != TARGET_FUNCTION || target->nsid == 0) return;
+  if (target->partition.number == 0)
+    fail(EXIT_USAGE, "%s: this program has the whole drive: leave /n%u out", target->name, target->nsid);
+  fail(EXIT_USAGE, "%s: this program has the whole drive: leave /n%up%u out", target->name, target->nsid,
+       target->partition.number);
 }
 
 void place_narrow(struct target *target) {
@@ -48,10 +48,16 @@ void place_narrow(struct target *target) {
 
   if (target->partition.number == 0) return;
   if (!contents_partition(target, &target->partition, &bytes)) {
-    if (!contents_write(target, stderr))
-      (void)fprintf(stderr, "%s: nothing that is known is on the namespace\n", target->name);
-    fail(EXIT_FAILED, "%s: the namespace has no partition %u that lies within it and that could be used", target->name,
-         target->partition.number);
+    const unsigned number = target->partition.number;
+    if (contents_write(target, stderr))
+      fail(EXIT_FAILED,
+           "%s: there is no partition %u, or it does not lie within the namespace. Name one of these, or change the "
+           "table with sfdisk while the kernel has the drive",
+           target->name, number);
+    fail(EXIT_FAILED,
+         "%s: nothing that is known is on the namespace, and so no partition %u. sfdisk makes one while the kernel has "
+         "the drive",
+         target->name, number);
   }
   target->window = window_open(target->block, target->partition.offset_bytes >> shift, bytes >> shift);
   target->block = window_block(target->window);

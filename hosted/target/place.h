@@ -9,9 +9,9 @@
  * what is in front of the place. Ends the program when it is not written as it should be. */
 size_t place_parse(struct target *target, const char *words, size_t length);
 
-/* Where the last '/' of these `length` characters is, if a namespace seems to be behind it; otherwise `length`. For
- * words that may also be a path. */
-size_t place_begins(const char *words, size_t length);
+/* Ends the program when the caller has the whole drive (TARGET_FUNCTION) and a place is named all the same: it would be
+ * left out, and more be written to than was meant. Before the drive is touched. */
+void place_check(const struct target *target, enum target_access access);
 
 /* The target's block is that of the namespace: it becomes that of its partition, if one is meant. Ends the program if
  * there is none of that number. */

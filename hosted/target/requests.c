@@ -61,9 +61,17 @@ static enum spate_error error_of(int error) {
   }
 }
 
-/* The C library's "No data available" would mislead. */
-static const char *sentence_of(int error) {
-  return error == ENODATA ? "the drive could not read or write its medium" : strerror(error);
+/* The C library's "No data available" would mislead, and its "No space left on device" says less than is known. */
+static void tell(const struct requests_config *config, int error) {
+  if ((error == ENOSPC || error == EDQUOT) && !config->device)
+    (void)fprintf(
+        stderr,
+        "spate: %s: the file system that %s lies on is full. An image takes room there as it fills: make room, "
+        "or move the image\n",
+        config->name, config->name);
+  else
+    (void)fprintf(stderr, "spate: %s: %s\n", config->name,
+                  error == ENODATA ? "the drive could not read or write its medium" : strerror(error));
 }
 
 static void finish(struct requests *requests, struct slot *slot, int error) {
@@ -76,7 +84,7 @@ static void finish(struct requests *requests, struct slot *slot, int error) {
   if (error != 0 && (io->op == SPATE_FLUSH || (io->flags & SPATE_IO_FUA) != 0)) requests->block.power_losses++;
   /* The library's codes are few. What the system said is said here, once for each cause. */
   if (error != 0 && error != EOPNOTSUPP && error != requests->told) {
-    (void)fprintf(stderr, "spate: %s: %s\n", requests->config.name, sentence_of(error));
+    tell(&requests->config, error);
     requests->told = error;
   }
   io->error = error_of(error);

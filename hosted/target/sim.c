@@ -232,17 +232,24 @@ static void find_device(struct virtual_drive *own, const char *name) {
   own->way = (struct spate_nvme_pcie){.host = &host, .device = &own->device};
 }
 
-/* The length of the drive's name, or of its profile's path, in sim:PROFILE[/PLACE][:FILE]. */
-static size_t profile_length(const char *words) {
-  const size_t length = strcspn(words, ":");
-  const size_t place = place_begins(words, length);
+/* So many characters of PROFILE[/PLACE] are the profile. The name of one has no '/'. In a path the last '/' is in front
+ * of a place if a file is in front of it. */
+static size_t profile_length(const char *words, size_t length) {
+  const size_t first = strcspn(words, "/:");
+  const char *last = memrchr(words, '/', length);
+  char word[PATH_MAX];
+  struct stat status;
 
-  return place < length ? place : length;
+  if (last == NULL || length >= sizeof word) return length;
+  (void)snprintf(word, sizeof word, "%.*s", (int)first, words);
+  if (sim_profile_find(word) != NULL) return first;
+  (void)snprintf(word, sizeof word, "%.*s", (int)(last - words), words);
+  return stat(word, &status) == 0 && S_ISREG(status.st_mode) ? (size_t)(last - words) : length;
 }
 
 static const struct sim_profile *profile_of(const char *words) {
   char word[PATH_MAX], why[SIM_PROFILE_WHY_BYTES];
-  const size_t length = profile_length(words);
+  const size_t length = profile_length(words, strcspn(words, ":"));
 
   (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1u), words);
   const struct sim_profile *profile = sim_profile_open(word, why);
@@ -263,8 +270,9 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   struct virtual_drive *own = calloc(1, sizeof *own);
 
   if (own == NULL) fail(EXIT_FAILED, "no memory");
-  const size_t length = strcspn(words, ":");
-  if (place_begins(words, length) < length) (void)place_parse(target, words, length);
+  const size_t length = strcspn(words, ":"), profile = profile_length(words, length);
+  (void)place_parse(target, words + profile, length - profile);
+  place_check(target, access);
   if (found == announced) target_announce_sim(words);
   open_drives++;
   find_device(own, target->name);

@@ -15,15 +15,17 @@ static char character_devices[64];
 #define ADDRESS UINT64_C(0x3f000000)
 #define BYTES   UINT64_C(0x400000)
 
-static void put(const char *name, const char *text) {
+static void put_bytes(const char *name, const void *bytes, size_t count) {
   char path[128];
 
   (void)snprintf(path, sizeof path, "%s/1:3/%s", character_devices, name);
   FILE *file = fopen(path, "we");
   assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fwrite(bytes, 1, count, file), count);
   assert_int_equal(fclose(file), 0);
 }
+
+static void put(const char *name, const char *text) { put_bytes(name, text, strlen(text)); }
 
 /* /dev/null is character device 1:3, and takes u-dma-buf's part. */
 static int setup(void **state) {
@@ -40,7 +42,7 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-  static const char *const names[] = {"1:3/phys_addr", "1:3/size", "1:3", ""};
+  static const char *const names[] = {"1:3/phys_addr", "1:3/size", "1:3/resource", "1:3/config", "1:3", ""};
   char path[128];
 
   (void)close(*(int *)*state);
@@ -122,11 +124,50 @@ static void test_which_files_are_bars(void **state) {
   }
 }
 
+/* BAR 2 has 64 bits and lies at different addresses for processors and on the bus, as behind a host bridge that
+ * translates; BAR 4 has 32. */
+#define BUS_ADDRESS    UINT64_C(0x1c0000000)
+#define BUS_ADDRESS_32 UINT32_C(0xd0000000)
+
+static void put_function(void) {
+  const uint32_t config[16] = {
+      [6] = (uint32_t)BUS_ADDRESS | 0xcu, [7] = BUS_ADDRESS >> 32, [8] = BUS_ADDRESS_32 | 0x8u, [9] = 0xe001u};
+
+  put("resource", "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+                  "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+                  "0x0000000600000000 0x00000006003fffff 0x000000000014220c\n"
+                  "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+                  "0x0000000610000000 0x0000000610000fff 0x0000000000042208\n"
+                  "0x000000000000e000 0x000000000000e01f 0x0000000000040101\n");
+  put_bytes("config", config, sizeof config);
+}
+
+/* The drive is told what is on the bus: the processors' address may be somebody else's there. */
+static void test_the_address_of_a_bar_is_the_one_on_the_bus(void **state) {
+  char folder[128];
+  struct piece piece = {0, 0};
+
+  (void)state;
+  (void)snprintf(folder, sizeof folder, "%s/1:3", character_devices);
+  assert_false(read_bar(folder, 2, &piece));
+  put_function();
+  assert_true(read_bar(folder, 2, &piece));
+  assert_int_equal(piece.address, BUS_ADDRESS);
+  assert_int_equal(piece.bytes, BYTES);
+  assert_true(read_bar(folder, 4, &piece));
+  assert_int_equal(piece.address, BUS_ADDRESS_32);
+  assert_int_equal(piece.bytes, 4096);
+  assert_false(read_bar(folder, 0, &piece)); /* there is none */
+  assert_false(read_bar(folder, 5, &piece)); /* ports, not memory */
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_the_address_of_a_stretch, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_nothing_outside_is_given, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_a_driver_that_does_not_tell, setup, teardown),
-                                     cmocka_unit_test(test_memory_whose_pages_lie_anywhere),
-                                     cmocka_unit_test(test_which_files_are_bars)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_the_address_of_a_stretch, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_nothing_outside_is_given, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_a_driver_that_does_not_tell, setup, teardown),
+      cmocka_unit_test(test_memory_whose_pages_lie_anywhere),
+      cmocka_unit_test(test_which_files_are_bars),
+      cmocka_unit_test_setup_teardown(test_the_address_of_a_bar_is_the_one_on_the_bus, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,14 @@ static enum exit_status sanitized(const char *word) {
   return end_status;
 }
 
+static enum exit_status shown(void) {
+  struct target target = {.name = "/dev/nvme0n1"};
+
+  end_status = EXIT_DONE;
+  if (setjmp(ended) == 0) sanitize_show(&target, UINT64_C(1) << 40);
+  return end_status;
+}
+
 static int setup(void **state) {
   (void)state;
   memset(&drive, 0, sizeof drive);
@@ -132,8 +140,28 @@ static void test_a_failure_says_what_to_do(void **state) {
   assert_int_equal(sanitized(NULL), EXIT_FAILED);
 }
 
+/* Whoever only wants to know how far it is does not lose what was recorded since it ended. */
+static void test_looking_starts_nothing(void **state) {
+  static const uint8_t ends[] = {SPATE_NVME_SANITIZE_NEVER, SPATE_NVME_SANITIZE_DONE, SPATE_NVME_SANITIZE_RUNNING};
+
+  (void)state;
+  for (size_t i = 0; i < sizeof ends; i++) {
+    drive.state = ends[i];
+    assert_int_equal(shown(), EXIT_DONE);
+  }
+  assert_int_equal(drive.state, SPATE_NVME_SANITIZE_DONE); /* it waited for the one that ran */
+  drive.state = SPATE_NVME_SANITIZE_FAILED;
+  assert_int_equal(shown(), EXIT_FAILED);
+  assert_non_null(strstr(end_text, "--method exit"));
+  drive.capabilities = 0;
+  assert_int_equal(shown(), EXIT_REFUSED);
+  for (unsigned i = 0; i < 8; i++)
+    assert_int_equal(drive.started[i], 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_the_best_method_and_its_end, setup),
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_looking_starts_nothing, setup),
+                                     cmocka_unit_test_setup(test_the_best_method_and_its_end, setup),
                                      cmocka_unit_test_setup(test_one_that_runs_is_joined, setup),
                                      cmocka_unit_test_setup(test_what_is_refused, setup),
                                      cmocka_unit_test_setup(test_a_failure_says_what_to_do, setup)};

@@ -127,6 +127,21 @@ def test_a_wrong_command_line_is_refused(words, says):
     assert says in app("demo", *words, status=USAGE).stderr
 
 
+def first_bytes(path):
+    with path.open("rb") as file:
+        return file.read(4 * MIB)
+
+
+@pytest.mark.parametrize("place", ["n1p1", "n1", "n2"])
+def test_a_part_of_a_drive_is_refused(kept, place):
+    """An application has the whole drive: erase=1 would format what the name leaves out."""
+    spate("format", f"sim:ideal:{kept}", "--yes")
+    before = first_bytes(kept)
+    refused = app("demo", f"sim:ideal/{place}:{kept}", "erase=1", "clip_mib=4", status=USAGE)
+    assert f"leave /{place} out" in refused.stderr
+    assert first_bytes(kept) == before
+
+
 def test_it_says_how_it_is_used():
     assert "Usage: " in app("demo", "--help").stdout
 

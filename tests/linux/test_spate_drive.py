@@ -36,9 +36,9 @@ class Said:
     text: str
 
 
-def guest(script, drives, folder, **options) -> dict[str, Said]:
-    """What each check of a script said."""
-    files = linux_guest.spate(options.get("architecture", "arm64"))
+def guest(script, drives, folder, files=(), **options) -> dict[str, Said]:
+    """What each check of a script said. `files`: what it needs beside spate."""
+    files = linux_guest.spate(options.get("architecture", "arm64")) | dict(files)
     done = linux_guest.run(PRELUDE + script, drives, folder, files=files, memory="1G", timeout_s=120, **options)
     said: dict[str, Said] = {}
     for name, line in re.findall(r"^\[([\w-]+)\] (.*)$", done.output, re.M):

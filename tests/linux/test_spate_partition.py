@@ -4,10 +4,12 @@ emulated machine another namespace. What lies beside them stays as it was, byte 
 
 import os
 import random
+import shutil
 
 import program
 import pytest
 import volume as judge
+from conftest import ROOT
 
 from test_spate_drive import VFIO, good, guest
 from test_spate_image import FAILED, MIB, REFUSED, USAGE, answer, spate
@@ -133,13 +135,23 @@ def test_a_type_that_windows_does_not_show(kept):
 
 
 def test_places_that_are_not_there(kept):
-    for place in ("", "n", "n0", "n1p", "n1p0", "1p2", "n1p2x", "n1/p2", "n4294967295"):
-        assert "/n1p3" in spate("info", f"sim:ideal/{place}:{kept}", status=USAGE).stderr
+    for place in ("", "n", "n0", "n1p", "n1p0", "1p2", "n1p2x", "n1/p2", "n1/n1", "p1", "n4294967295"):
+        assert "/n1p3" in spate("info", f"sim:ideal/{place}:{kept}", status=USAGE).stderr, place
     said = spate("info", f"sim:ideal/n2:{kept}", status=FAILED).stderr
     assert "no active namespace 2" in said and "these: 1" in said
     said = spate("info", f"sim:ideal/n1p4:{kept}", status=FAILED).stderr
     assert "no partition 4" in said and "partition 2: 268 MB" in said
-    assert "nothing that is known" in spate("info", "sim:ideal/n1p1", status=FAILED).stderr
+    assert "Name one of these" in said
+    said = spate("info", "sim:ideal/n1p1", status=FAILED).stderr
+    assert "nothing that is known" in said and "sfdisk" in said
+
+
+def test_places_of_a_drive_whose_profile_is_a_file(kept, tmp_path):
+    profile = shutil.copy(ROOT / "sim" / "profiles" / "ideal.profile", tmp_path / "mine.profile")
+    assert "no partition 4" in spate("info", f"sim:{profile}/n1p4:{kept}", status=FAILED).stderr
+    for place in ("n1p", "p1", ""):
+        assert "/n1p3" in spate("info", f"sim:{profile}/{place}:{kept}", status=USAGE).stderr, place
+    assert "No such file" in spate("info", f"sim:{tmp_path}/yours.profile:{kept}", status=USAGE).stderr
 
 
 def test_a_table_that_leads_outside_the_drive(kept):

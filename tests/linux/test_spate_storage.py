@@ -11,6 +11,7 @@ import program
 import pytest
 import qemu
 
+from test_spate_board import guest_files
 from test_spate_drive import DRIVE_BYTES, FAILED, MIB, PRELUDE, REFUSED, check_outside, drive, good, guest  # noqa: F401
 from test_spate_image import DONE, LOST, SPATE, spate
 
@@ -300,6 +301,7 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
       {GIVE_TO_VFIO}
       check format spate format vfio:{OURS} --erase --yes
       check erase spate erase vfio:{OURS} --yes
+      check application demo vfio:{OURS} erase=1 clip_mib=1
       check read spate info vfio:{OURS}
       umount /mnt
       mount -t exfat ${{disk}}p1 /mnt; check theirs cat /mnt/theirs; umount /mnt
@@ -316,8 +318,8 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
       check ours sha256sum /tmp/run
       spate release {OURS}
       has driver {OURS}
-    """, {}, tmp_path, iommu=True, options=two_controllers(drive))
-    for name in ("bind", "format", "erase"):
+    """, {}, tmp_path, files=guest_files(), iommu=True, options=two_controllers(drive))
+    for name in ("bind", "format", "erase", "application"):
         assert said[name].status == REFUSED, said[name]
         assert f"by the controller {KERNELS}, which has a partition" in said[name].text, said[name]
         assert "that is mounted on /mnt" in said[name].text, said[name]

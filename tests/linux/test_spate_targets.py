@@ -91,6 +91,11 @@ def test_a_virtual_drive_without_a_file_is_new_each_time():
     assert "holds no volume" in spate("info", "sim:ideal", status=FAILED).stderr
 
 
+@pytest.mark.parametrize("words", [("info", ""), ("format", "", "--size", "64MiB"), ("record", "", "run", "--from", "synthetic")])
+def test_an_empty_name_is_a_variable_that_is_not_set(words):
+    assert "variable" in spate(*words, status=USAGE).stderr
+
+
 def test_wrong_virtual_drives(tmp_path):
     assert "990pro" in spate("health", "sim:nonsense", status=USAGE).stderr
     spate("format", f"sim:990pro:{tmp_path}/kept", "--yes")
@@ -216,6 +221,12 @@ def test_wrong_stripes(pair, tmp_path):
     spate("info", f"stripe:{a},{b}")
 
 
+def test_a_size_is_for_an_image_file_only(tmp_path):
+    """The members need not be there: the size is not theirs either."""
+    for target in (f"stripe:{tmp_path}/a,{tmp_path}/b", "sim:ideal"):
+        assert "for a new image file" in spate("format", target, "--size", "64MiB", status=USAGE).stderr
+
+
 def test_a_stripe_that_is_too_small_is_not_made(tmp_path):
     members = [tmp_path / name for name in ("a", "b")]
     for member in members:
@@ -299,6 +310,11 @@ def test_sanitize(tmp_path):
         said = spate("erase", drive, "--yes", "--sanitize", *words).stderr
         assert "neither Ctrl-C nor a power cut" in said and (words[1] if words else "block") in said
         assert (tmp_path / "kept").stat().st_blocks == 0
+    spate("format", drive, "--yes")
+    assert "never been sanitized" in spate("erase", drive, "--sanitize", "--status").stderr
+    spate("info", drive)
+    spate("erase", drive, "--status", status=USAGE)
+    spate("erase", drive, "--sanitize", "--status", "--method", "block", status=USAGE)
     assert "nothing to leave" in spate("erase", drive, "--yes", "--sanitize", "--method", "exit", status=REFUSED).stderr
     spate("erase", drive, "--yes", "--sanitize", "--method", "shred", status=USAGE)
     spate("erase", drive, "--yes", "--method", "block", status=USAGE)
