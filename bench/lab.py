@@ -72,7 +72,7 @@ def main() -> None:
         figures.die("an experiment", str(failure))
     except KeyboardInterrupt:
         print(f"\nlab    stopped; what is done is in {lab.out}", flush=True)
-        raise SystemExit(130) from None
+        raise
     bench = figures.Bench("lab-quick" if options.quick else "lab", "make lab" + (" QUICK=1" if options.quick else ""))
     gates.collect(lab, bench)
     bench.show()

@@ -196,7 +196,7 @@ def test_the_gate_sees(name, tmp_path):
     parts = (BUILD / "crash/link" / binary).read_text().split(";")
     mutated = compile_mutated(tmp_path, source, changes)
     libraries = ["-Wl,--start-group", *parts, "-Wl,--end-group"]
-    program.run("gcc", mutated, *libraries, "-o", tmp_path / "gate")
+    program.run("gcc", mutated, *libraries, "-lm", "-o", tmp_path / "gate")
     broken = gate(tmp_path / "gate")
     assert broken is not None, "nothing broke"
     assert re.search(said, broken), broken

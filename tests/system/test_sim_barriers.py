@@ -28,7 +28,7 @@ FLAG = re.compile(r"\bSPATE_IO_CPU\b")
 # Block devices look at the flag; everybody above them sets it.
 DEVICES = {"nvme", "stripe", "gateware"}
 BARRIER = "spate_port_dma_write_barrier();"
-REGISTER_WRITE = re.compile(r"\s*(spate_port_write(?:32|64)\()")
+REGISTER_WRITE = re.compile(r"\s*((?:if \([^;]*\) )?(?:spate_port_write(?:32|64)|spate_nvme_write_control)\()")
 CLEAN = "spate_port_cache_clean(data_of(io), bytes);"
 LANES = ROOT / "src/gateware/lanes.c"
 START = "if (!gateware_start(gateware, &command)) return SPATE_E_FULL;"
