@@ -16,7 +16,8 @@
  * allocation bitmap or the up-case table cannot be believed is nothing new written: every change answers CORRUPT. So it
  * is after a deletion that met a file whose clusters cannot be its own. A change that the device
  * failed half-way answers with the device's error, as do all changes after it, until the volume is unmounted (or
- * abandoned) and the next mount has mended it; clips that are open go on. The hidden file ".spate" in the root
+ * abandoned) and the next mount has mended it; clips that are open go on. A volume that is not mounted answers
+ * NOT_MOUNTED. The hidden file ".spate" in the root
  * directory holds the record by which mount does that; where a file that cannot be the record has that name, it is
  * ".spate_2", up to ".spate_9" (then: EXISTS).
  *

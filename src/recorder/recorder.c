@@ -68,6 +68,7 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
 }
 
 enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
+  if (!spate_recorder_is_open(recorder)) return SPATE_OK; /* the hook may be another's */
   if (recorder->checkpoint != CHECKPOINT_IDLE || recorder->in_flight > 0) return SPATE_E_BUSY;
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     if (spate_stream_active(recorder->streams[i])) return SPATE_E_BUSY;
@@ -98,7 +99,7 @@ enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate
                                    const struct spate_stream_config *config) {
   uint32_t count = config->piece_count;
 
-  if (recorder->block == NULL) return SPATE_E_STATE;
+  if (!spate_recorder_is_open(recorder)) return SPATE_E_STATE;
   if (config->region == NULL || config->pieces == NULL || count < 2 || (count & (count - 1u)) != 0)
     return SPATE_E_INVALID;
   if (config->retain && config->region->pages == NULL) return SPATE_E_INVALID; /* no memory: it comes once */

@@ -647,6 +647,7 @@ static void test_recording_goes_on(void **state) {
     assert_int_equal(image.ram.memory[106] & 2, 2);
     /* The last 15 of them are still remembered; the closed clip's slot is free again. */
     assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
+    assert_int_equal(image_mount(&image), SPATE_OK);
   }
   image_close(&image);
 }
