@@ -252,7 +252,7 @@ struct spate_exfat_file {
 };
 
 /* A file, or a walk through a directory, that was deleted meanwhile answers STALE, because its clusters may be
- * another's; so does one that was not used during SPATE_EXFAT_DELETIONS_MAX deletions, of whatever. */
+ * another's; so does one that was not used during more than SPATE_EXFAT_DELETIONS_MAX deletions, of whatever. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_file *file);
 
