@@ -92,6 +92,29 @@ static void a_volume_is_mounted_once(void **state) {
   end_world(world);
 }
 
+static void a_mounted_volume_is_not_formatted(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_exfat_format format = {.serial = 7};
+  struct spate_exfat_config config = world->config;
+
+  config.cache = aligned_alloc(4096, config.cache_bytes);
+  assert_non_null(config.cache);
+  OK(spate_exfat_mkdir(&world->volume, "kept"));
+  ram_block_clear_log(&world->ram);
+  GIVES(SPATE_E_OPEN, spate_exfat_format(&config, &format));
+  assert_int_equal(world->ram.count[SPATE_WRITE] + world->ram.count[SPATE_ZERO], 0);
+  OK(spate_recorder_close(&world->recorder));
+  OK(spate_exfat_unmount(&world->volume));
+  OK(spate_exfat_format(&config, &format));
+  OK(spate_exfat_format(&config, &format)); /* the one before holds nothing */
+  OK(spate_exfat_mount(&world->volume, &world->config, NULL));
+  struct spate_recorder_config recorder_config = {.checkpoint_ms = 100};
+  OK(spate_recorder_open(&world->recorder, &world->volume, &recorder_config));
+  free(config.cache);
+  end_world(world);
+}
+
 /* Several volumes on one drive, as many as there is memory for; a mount that failed holds nothing. */
 static void volumes_beside_each_other(void **state) {
   (void)state;
@@ -247,6 +270,7 @@ int main(void) {
       cmocka_unit_test(pieces_are_one_streams),
       cmocka_unit_test(a_drive_has_one_recorder),
       cmocka_unit_test(a_volume_is_mounted_once),
+      cmocka_unit_test(a_mounted_volume_is_not_formatted),
       cmocka_unit_test(volumes_beside_each_other),
       cmocka_unit_test(a_recorder_needs_a_mounted_volume),
       cmocka_unit_test(an_unmounted_volume_is_not_used),
