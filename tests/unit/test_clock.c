@@ -87,9 +87,20 @@ static void times_are_counted_anew(void **state) {
   world->ram.delay_polls = 50;
   stream_pieces(world, source, 8);
   assert_true(world->recorder.in_flight > 0);
-  clock_ns -= 50000;
-  GIVES(SPATE_E_CLOCK, spate_recorder_work(&world->recorder));
   drain(world, source);
+  world->ram.held_ops = RAM_OP(SPATE_FLUSH);
+  clock_ns += 600 * UINT64_C(1000000);
+  stream_pieces(world, source, 8);
+  assert_int_equal(world->recorder.counters.flushes, 1); /* a checkpoint is under way */
+  assert_true(world->recorder.in_flight > 0);
+  clock_ns -= 500 * UINT64_C(1000000);
+  GIVES(SPATE_E_CLOCK, spate_recorder_work(&world->recorder));
+  world->ram.held_ops = 0;
+  drain(world, source);
+  for (unsigned i = 0; i < 200 && world->recorder.checkpoint != 0; i++)
+    work(world);
+  assert_int_equal(source->stream.counters.checkpoints, 1);
+  assert_in_range(world->recorder.counters.checkpoint_ticks_max, 0, UINT64_C(1000000000));
   assert_in_range(stream->counters.gap_ticks_max, 0, UINT64_C(1000000000));
   assert_in_range(stream->pressure.latency_ticks_max, 0, UINT64_C(1000000000));
   OK(spate_recorder_finish(&world->recorder));
