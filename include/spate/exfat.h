@@ -16,7 +16,8 @@
  * allocation bitmap or the up-case table cannot be believed is nothing new written: every change answers CORRUPT. So it
  * is after a deletion that met a file whose clusters cannot be its own. A change that the device
  * failed half-way answers with the device's error, as do all changes after it, until the volume is unmounted (or
- * abandoned) and the next mount has mended it; clips that are open go on. The hidden file ".spate" in the root
+ * abandoned) and the next mount has mended it; clips that are open go on. A volume that is not mounted answers
+ * NOT_MOUNTED. The hidden file ".spate" in the root
  * directory holds the record by which mount does that; where a file that cannot be the record has that name, it is
  * ".spate_2", up to ".spate_9" (then: EXISTS).
  *
@@ -170,7 +171,8 @@ struct spate_exfat {
 /* ---- volume ---- */
 
 /* Make a volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID, TOO_SMALL,
- * MEMORY, NAME and NAME_LONG (label), and those of the device. */
+ * MEMORY, NAME and NAME_LONG (label), OPEN (a volume there is mounted), FULL (four of the device are), and those of the
+ * device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
                                                      const struct spate_exfat_format *format);
 
@@ -251,7 +253,7 @@ struct spate_exfat_file {
 };
 
 /* A file, or a walk through a directory, that was deleted meanwhile answers STALE, because its clusters may be
- * another's; so does one that was not used during SPATE_EXFAT_DELETIONS_MAX deletions, of whatever. */
+ * another's; so does one that was not used during more than SPATE_EXFAT_DELETIONS_MAX deletions, of whatever. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_file *file);
 

@@ -263,7 +263,8 @@ SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *rec
                                                       const struct spate_recorder_config *config);
 
 /* BUSY while a stream has a clip or a checkpoint is under way (spate_recorder_finish() waits for both); IN_USE when a
- * clip could not be closed: its memory stays the volume's until that is abandoned. */
+ * clip could not be closed: its memory stays the volume's until that is abandoned. OK if it is closed already, or its
+ * volume is no longer mounted. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
 /* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID; OPEN: it is one of the
@@ -276,7 +277,8 @@ SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recor
 /*
  * Create the file and reserve `bytes` for it (0: the longest free run divided by the number of streams). With a clip
  * already streaming this arms the one after it: pushes go there after spate_stream_cut(), or when the present
- * reservation ends. Waits for metadata. Errors: STATE (two armed already), and those of spate_exfat_arm().
+ * reservation ends. Waits for metadata. Errors: STATE (two armed already, or the recorder is closed), and those of
+ * spate_exfat_arm().
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes);
 

@@ -2,7 +2,7 @@
 #include <spate/clock.h>
 #include <spate/port.h>
 
-#define READS_MAX (UINT32_C(1) << 20) /* a counter of 1 kHz changes within some thousands on any processor */
+#define READS_MAX (UINT32_C(1) << 20) /* a counter of 1 kHz changes within them, unless a read takes less than 1 ns */
 
 enum spate_error spate_clock_check(void) {
   const uint64_t start = spate_port_ticks();

@@ -8,7 +8,10 @@ struct text {
 
 static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_OK] = {"OK", "Done."},
-    [SPATE_E_FULL] = {"FULL", "There is no room in the queue just now: poll, then try again."},
+    [SPATE_E_FULL] =
+        {"FULL",
+         "There is no room just now (in a queue, or for one more clip, stream or volume): poll, or close one, then "
+         "try again."},
     [SPATE_E_BUSY] = {"BUSY", "Another operation on this object has not finished: poll until it has."},
     [SPATE_E_INVALID] = {"INVALID", "An argument is outside what the function's header allows."},
     [SPATE_E_MEMORY] = {"MEMORY",
@@ -90,12 +93,14 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_IN_USE] = {"IN_USE", "A clip is being recorded there: stop it first."},
     [SPATE_E_PROTECTED] = {"PROTECTED", "The file is marked read only: a PC can take the mark away."},
     [SPATE_E_NOT_MOUNTED] = {"NOT_MOUNTED", "The volume is not mounted: mount it first."},
-    [SPATE_E_STALE] = {"STALE", "The file was deleted after it was opened: open it again."},
+    [SPATE_E_STALE] = {"STALE",
+                       "The file was deleted after it was opened, or so many others that this is not known: open it "
+                       "again. NOT_FOUND then says that it is gone."},
     [SPATE_E_NO_SPACE] = {"NO_SPACE", "The volume has not enough free space: delete files, or reserve less."},
     [SPATE_E_READ_ONLY] = {"READ_ONLY", "The volume was mounted for reading: mount it for writing to change it."},
     [SPATE_E_FRAGMENTED] = {"FRAGMENTED",
                             "There is enough free space, but not in one piece: reserve less, or delete files."},
-    [SPATE_E_STATE] = {"STATE", "The stream is not in a state that allows this: see recorder.h."},
+    [SPATE_E_STATE] = {"STATE", "The stream or the recorder is not in a state that allows this: see recorder.h."},
     [SPATE_E_RESERVATION] = {"RESERVATION",
                              "The file has all the bytes that were reserved for it, and there is no next "
                              "one: reserve more when arming, or let files follow (next_bytes)."},

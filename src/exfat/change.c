@@ -188,9 +188,10 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
       .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
-  exfat_note_deletion(volume, chain);
   error = exfat_journal_begin(volume, &record);
-  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);
+  if (error != SPATE_OK) return exfat_journal_end(volume, error);
+  exfat_note_deletion(volume, chain);
+  error = exfat_entries_erase(volume, &set.place);
   if (error == SPATE_OK) error = each_run(volume, *chain, free_run);
   return exfat_journal_end(volume, error);
 }

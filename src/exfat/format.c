@@ -230,5 +230,9 @@ enum spate_error spate_exfat_format(const struct spate_exfat_config *config, con
 
   if (error == SPATE_OK) error = put_label(format->label, label); /* before anything is lost */
   if (error == SPATE_OK) error = plan(&layout, format->cluster_bytes);
-  return error == SPATE_OK ? write_all(&layout, format) : error;
+  if (error == SPATE_OK) error = spate_block_claim(config->block, config, config->first_lba, config->blocks);
+  if (error != SPATE_OK) return error;
+  error = write_all(&layout, format);
+  spate_block_release(config->block, config);
+  return error;
 }

@@ -67,7 +67,7 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
     return SPATE_OK;
   enum spate_error error = exfat_chain_run(volume, &chain, 0, &first, &clusters);
   if (error == SPATE_OK && clusters == record_clusters(volume)) *lba = exfat_cluster_lba(volume, first);
-  return error == SPATE_E_CORRUPT ? SPATE_OK : error;
+  return error;
 }
 
 /* Look through the root directory for the first file that can be the record; up to it, which names are taken. */

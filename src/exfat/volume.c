@@ -6,6 +6,7 @@
 #define BITMAP_BYTES_MIN 4096u
 
 enum spate_error exfat_begin(struct spate_exfat *volume) {
+  if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   if (volume->busy) return SPATE_E_BUSY;
   volume->busy = true;
   volume->power_losses = volume->config.block->power_losses;

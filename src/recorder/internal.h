@@ -26,6 +26,11 @@ static inline bool take_is_open(const struct spate_take *take) {
   return take->state == TAKE_ARMED || take->state == TAKE_ENDING;
 }
 
+/* The device knows the recorder that is open on it. One that was closed, or whose volume was abandoned, is not. */
+static inline bool spate_recorder_is_open(const struct spate_recorder *recorder) {
+  return recorder->block != NULL && recorder->block->while_waiting_context == recorder;
+}
+
 /* transfer.c: pieces to the device and back. */
 void spate_transfer_submit(struct spate_recorder *recorder);
 bool spate_transfer_check_power(struct spate_recorder *recorder);

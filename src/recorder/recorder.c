@@ -23,14 +23,26 @@ static void pump(struct spate_recorder *recorder) {
   spate_watch_turn(recorder);
 }
 
-/* Once a turn. After a clock that went back, or wrapped, times are counted from where it is now. */
+/* All that is measured from an earlier time is measured from now on. */
+static void restart_times(struct spate_recorder *recorder, uint64_t now_ticks) {
+  recorder->checkpoint_started_ticks = now_ticks;
+  recorder->watch.started_ticks = now_ticks;
+  recorder->heat_watch = (struct spate_heat_watch){.told = recorder->heat_watch.told};
+  for (uint32_t i = 0; i < recorder->stream_count; i++) {
+    struct spate_stream *stream = recorder->streams[i];
+    stream->last_completion_ticks = now_ticks;
+    for (uint32_t j = stream->completed; j != stream->pushed; j++)
+      piece_at(stream, j)->submitted_ticks = now_ticks;
+  }
+}
+
+/* Once a turn: has the clock gone back, or wrapped? */
 static void look_at_clock(struct spate_recorder *recorder) {
   const uint64_t now_ticks = spate_port_ticks();
 
   if (now_ticks < recorder->now_ticks) {
     if (recorder->error == SPATE_OK) recorder->error = SPATE_E_CLOCK;
-    recorder->checkpoint_started_ticks = now_ticks;
-    recorder->watch.started_ticks = now_ticks;
+    restart_times(recorder, now_ticks);
   }
   recorder->now_ticks = now_ticks;
 }
@@ -68,6 +80,7 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
 }
 
 enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
+  if (!spate_recorder_is_open(recorder)) return SPATE_OK; /* the hook may be another's */
   if (recorder->checkpoint != CHECKPOINT_IDLE || recorder->in_flight > 0) return SPATE_E_BUSY;
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     if (spate_stream_active(recorder->streams[i])) return SPATE_E_BUSY;
@@ -98,7 +111,7 @@ enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate
                                    const struct spate_stream_config *config) {
   uint32_t count = config->piece_count;
 
-  if (recorder->block == NULL) return SPATE_E_STATE;
+  if (!spate_recorder_is_open(recorder)) return SPATE_E_STATE;
   if (config->region == NULL || config->pieces == NULL || count < 2 || (count & (count - 1u)) != 0)
     return SPATE_E_INVALID;
   if (config->retain && config->region->pages == NULL) return SPATE_E_INVALID; /* no memory: it comes once */

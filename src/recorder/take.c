@@ -72,7 +72,7 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
   struct spate_take *take = free_take(stream);
 
   if (path == NULL) return SPATE_E_INVALID;
-  if (path[0] == '\0' || (path[0] == '/' && path[1] == '\0')) return SPATE_E_NAME;
+  if (!spate_recorder_is_open(stream->recorder)) return SPATE_E_STATE;
   if (take == NULL || (stream->now != NULL && stream->after != NULL)) return SPATE_E_STATE;
   if (!copy_path(take->path, path)) return SPATE_E_NAME_LONG;
   enum spate_error end_reason = SPATE_E_RESERVATION;

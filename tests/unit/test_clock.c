@@ -75,12 +75,70 @@ static void a_clock_that_goes_back_is_said(void **state) {
   close_world(world);
 }
 
+/* What was measured from a time that is now ahead is measured from the new time: no delay of centuries is counted. */
+static void times_are_counted_anew(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+  const struct spate_stream *stream = &source->stream;
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  world->ram.delay_polls = 50;
+  stream_pieces(world, source, 8);
+  assert_true(world->recorder.in_flight > 0);
+  drain(world, source);
+  world->ram.held_ops = RAM_OP(SPATE_FLUSH);
+  clock_ns += 600 * UINT64_C(1000000);
+  stream_pieces(world, source, 8);
+  assert_int_equal(world->recorder.counters.flushes, 1); /* a checkpoint is under way */
+  assert_true(world->recorder.in_flight > 0);
+  clock_ns -= 500 * UINT64_C(1000000);
+  GIVES(SPATE_E_CLOCK, spate_recorder_work(&world->recorder));
+  world->ram.held_ops = 0;
+  drain(world, source);
+  for (unsigned i = 0; i < 200 && world->recorder.checkpoint != 0; i++)
+    work(world);
+  assert_int_equal(source->stream.counters.checkpoints, 1);
+  assert_in_range(world->recorder.counters.checkpoint_ticks_max, 0, UINT64_C(1000000000));
+  assert_in_range(stream->counters.gap_ticks_max, 0, UINT64_C(1000000000));
+  assert_in_range(stream->pressure.latency_ticks_max, 0, UINT64_C(1000000000));
+  OK(spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
+/* A level that holds for some seconds does not hold until the clock is again where it was. */
+static void heat_is_watched_anew(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+
+  open_source(world, &world->sources[0], 3, false, 0); /* hears of the levels */
+  clock_ns += 3600 * UINT64_C(1000000000);
+  OK(spate_recorder_work(&world->recorder));
+  spate_recorder_temperature(&world->recorder, 90, 70, 80);
+  assert_int_equal(world->recorder.heat.level, SPATE_LEVEL_CRITICAL);
+  OK(spate_recorder_work(&world->recorder));
+  clock_ns -= 3600 * UINT64_C(1000000000);
+  GIVES(SPATE_E_CLOCK, spate_recorder_work(&world->recorder));
+  for (unsigned second = 0; second < 60; second++) {
+    clock_ns += UINT64_C(1000000000);
+    OK(spate_recorder_work(&world->recorder));
+    spate_recorder_temperature(&world->recorder, 30, 70, 80);
+  }
+  OK(spate_recorder_work(&world->recorder));
+  assert_int_equal(world->recorder.heat.level, SPATE_LEVEL_CALM);
+  assert_int_equal(world->events[SPATE_EVENT_HEAT], 2); /* critical, calm */
+  close_world(world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_clock_is_proved_when_a_recorder_opens),
       cmocka_unit_test(a_slow_clock_is_a_clock),
       cmocka_unit_test(a_coarse_clock_has_periods),
       cmocka_unit_test(a_clock_that_goes_back_is_said),
+      cmocka_unit_test(times_are_counted_anew),
+      cmocka_unit_test(heat_is_watched_anew),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,23 @@ static void free_space_is_counted_once(void **state) {
   image_close(&image);
 }
 
+/* A run over two windows, of which the second cannot be written: free space is counted again. */
+static void a_failed_write_is_counted_again(void **state) {
+  (void)state;
+  const uint32_t first = 2 + 4096 * 8 - 100;
+  image_open(&image, 32 * MIB, 512, 0);
+  small_format(image.ram.memory, 32 * MIB, 9, 9);
+  image.config.bitmap_bytes = 4096;
+  OK(image_mount(&image));
+  check_scan(UINT32_MAX);
+  ram_block_fault(&image.ram, (struct ram_fault){RAM_OP(SPATE_WRITE), 0, UINT64_MAX, 1, RAM_ALWAYS, SPATE_E_MEDIA, 0});
+  GIVES(SPATE_E_MEDIA, exfat_bitmap_set(&image.volume, first, 200, true));
+  ram_block_clear_faults(&image.ram);
+  assert_int_equal(bits()[4095], 0xff); /* the first window was written */
+  check_scan(UINT32_MAX);
+  image_close(&image);
+}
+
 static unsigned turns;
 
 static void count_turn(void *context) {
@@ -156,6 +173,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_bitmap_is_what_it_says),
       cmocka_unit_test(free_space_is_counted_once),
+      cmocka_unit_test(a_failed_write_is_counted_again),
       cmocka_unit_test(streams_have_their_turn),
   };
 

@@ -60,7 +60,9 @@ static void test_many_deletions(void **state) {
     if (i < 15) continue;
     assert_int_equal(spate_exfat_open(&image.volume, "one", &unused), SPATE_OK);
   }
-  for (unsigned i = 0; i < 17; i++) {
+  for (unsigned i = 0; i <= SPATE_EXFAT_DELETIONS_MAX; i++) {
+    struct spate_exfat_file copy = unused;
+    assert_int_equal(spate_exfat_check(&copy), SPATE_OK);
     put_file("two", "other", 5);
     delete_file("two");
   }
@@ -72,6 +74,25 @@ static void test_many_deletions(void **state) {
     delete_file("two");
     assert_int_equal(spate_exfat_check(&used), SPATE_E_STALE);
   }
+  image_close(&image);
+}
+
+/* A deletion that was refused, or failed before anything was erased, leaves the handles as they were. */
+static void test_refused_deletion(void **state) {
+  (void)state;
+  struct spate_exfat_file file;
+  char data[8];
+  size_t got;
+  image_open(&image, 32 * MIB, 512, 0);
+  image_format(&image);
+  put_file("one", "first", 5);
+  assert_int_equal(spate_exfat_open(&image.volume, "one", &file), SPATE_OK);
+  struct ram_fault fault = {RAM_OP(SPATE_WRITE), 0, UINT64_MAX, 0, RAM_ALWAYS, SPATE_E_MEDIA, 0x281};
+  ram_block_fault(&image.ram, fault);
+  assert_int_equal(spate_exfat_delete(&image.volume, "one"), SPATE_E_MEDIA);
+  ram_block_clear_faults(&image.ram);
+  assert_int_equal(spate_exfat_read(&file, 0, data, sizeof data, &got), SPATE_OK);
+  assert_memory_equal(data, "first", 5);
   image_close(&image);
 }
 
@@ -184,13 +205,10 @@ static void test_times_out_of_range(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_stale_file),
-      cmocka_unit_test(test_many_deletions),
-      cmocka_unit_test(test_stale_directory),
-      cmocka_unit_test(test_protected),
-      cmocka_unit_test(test_clusters_of_empty_files),
-      cmocka_unit_test(test_looped_chain),
-      cmocka_unit_test(test_times_out_of_range),
+      cmocka_unit_test(test_stale_file),       cmocka_unit_test(test_many_deletions),
+      cmocka_unit_test(test_refused_deletion), cmocka_unit_test(test_stale_directory),
+      cmocka_unit_test(test_protected),        cmocka_unit_test(test_clusters_of_empty_files),
+      cmocka_unit_test(test_looped_chain),     cmocka_unit_test(test_times_out_of_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,6 +232,31 @@ static void test_boot_fields(void **state) {
   }
 }
 
+/* Listing alone keeps the volume dirty: who repairs it is told where to look. */
+static void test_damaged_set_listed(void **state) {
+  (void)state;
+  struct spate_exfat_directory directory;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_entry entry;
+  bool more = true;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  uint8_t *root = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
+  root[small_add(image.ram.memory, "torn", 0x20, 0, 0, 0, false) + 70] ^= 1;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4096), SPATE_OK);
+  image.volume.corrupt = false; /* arming met it, too */
+  assert_int_equal(spate_exfat_list(&image.volume, "/", &directory), SPATE_OK);
+  enum spate_error error = SPATE_OK;
+  while (more && error == SPATE_OK)
+    error = spate_exfat_list_next(&directory, &entry, &more);
+  assert_int_equal(error, SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_close(&clip, 1), SPATE_OK);
+  assert_int_equal(image.ram.count[SPATE_TRIM], 0);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
+  image_close(&image);
+}
+
 /* A damaged entry set, met while a clip is open: listing says so and steps over it, and recording goes on beside it. A
  * name that is not found could be in it. The volume stays dirty, and nothing is trimmed. */
 static void test_damaged_set(void **state) {
@@ -647,6 +672,7 @@ static void test_recording_goes_on(void **state) {
     assert_int_equal(image.ram.memory[106] & 2, 2);
     /* The last 15 of them are still remembered; the closed clip's slot is free again. */
     assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
+    assert_int_equal(image_mount(&image), SPATE_OK);
   }
   image_close(&image);
 }
@@ -794,6 +820,7 @@ int main(void) {
       cmocka_unit_test(test_checkerboard_is_cleared),
       cmocka_unit_test(test_boot),
       cmocka_unit_test(test_boot_fields),
+      cmocka_unit_test(test_damaged_set_listed),
       cmocka_unit_test(test_damaged_set),
       cmocka_unit_test(test_corrupt),
       cmocka_unit_test(test_upcase_checksum),

@@ -92,6 +92,29 @@ static void a_volume_is_mounted_once(void **state) {
   end_world(world);
 }
 
+static void a_mounted_volume_is_not_formatted(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_exfat_format format = {.serial = 7};
+  struct spate_exfat_config config = world->config;
+
+  config.cache = aligned_alloc(4096, config.cache_bytes);
+  assert_non_null(config.cache);
+  OK(spate_exfat_mkdir(&world->volume, "kept"));
+  ram_block_clear_log(&world->ram);
+  GIVES(SPATE_E_OPEN, spate_exfat_format(&config, &format));
+  assert_int_equal(world->ram.count[SPATE_WRITE] + world->ram.count[SPATE_ZERO], 0);
+  OK(spate_recorder_close(&world->recorder));
+  OK(spate_exfat_unmount(&world->volume));
+  OK(spate_exfat_format(&config, &format));
+  OK(spate_exfat_format(&config, &format)); /* the one before holds nothing */
+  OK(spate_exfat_mount(&world->volume, &world->config, NULL));
+  struct spate_recorder_config recorder_config = {.checkpoint_ms = 100};
+  OK(spate_recorder_open(&world->recorder, &world->volume, &recorder_config));
+  free(config.cache);
+  end_world(world);
+}
+
 /* Several volumes on one drive, as many as there is memory for; a mount that failed holds nothing. */
 static void volumes_beside_each_other(void **state) {
   (void)state;
@@ -142,6 +165,34 @@ static void a_recorder_needs_a_mounted_volume(void **state) {
   end_world(world);
 }
 
+/* What was unmounted may be mounted elsewhere by now: nothing reads or writes it. */
+static void an_unmounted_volume_is_not_used(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_info info;
+  bool more;
+
+  OK(spate_recorder_close(&world->recorder));
+  OK(spate_exfat_list(&world->volume, "/", &directory));
+  OK(spate_exfat_unmount(&world->volume));
+  ram_block_clear_log(&world->ram);
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_unmount(&world->volume));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_mkdir(&world->volume, "d"));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_delete(&world->volume, "d"));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_arm(&world->volume, &clip, "A.RAW", MIB));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_stat(&world->volume, "d", &entry));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_list_next(&directory, &entry, &more));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_info(&world->volume, &info));
+  assert_int_equal(world->ram.count[SPATE_READ] + world->ram.count[SPATE_WRITE], 0);
+  OK(spate_exfat_mount(&world->volume, &world->config, NULL));
+  struct spate_recorder_config config = {.checkpoint_ms = 100};
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  end_world(world);
+}
+
 /* With a clip open, or one that cannot be closed, the volume is left as a power cut would leave it. */
 static void an_abandoned_volume_is_mounted_again(void **state) {
   (void)state;
@@ -186,6 +237,30 @@ static void a_stream_needs_an_open_recorder(void **state) {
   struct spate_stream_config config = config_of(world, 0);
 
   GIVES(SPATE_E_STATE, spate_stream_open(&never, &world->sources[0].stream, &config));
+  OK(spate_recorder_close(&never));
+  end_world(world);
+}
+
+/* A recorder that was closed takes no stream and no clip, and does not take the drive from the one that followed. */
+static void a_closed_recorder_is_not_used(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct spate_recorder closed;
+  struct spate_recorder_config config = {.checkpoint_ms = 100};
+  struct spate_stream_config stream_config = config_of(world, 0);
+  struct spate_stream *stream = &world->sources[0].stream;
+
+  OK(spate_recorder_close(&world->recorder));
+  OK(spate_recorder_open(&closed, &world->volume, &config));
+  OK(spate_stream_open(&closed, stream, &stream_config));
+  OK(spate_recorder_close(&closed));
+  GIVES(SPATE_E_STATE, spate_stream_arm(stream, "A.RAW", MIB));
+  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
+  stream_config = config_of(world, 1);
+  GIVES(SPATE_E_STATE, spate_stream_open(&closed, &world->sources[1].stream, &stream_config));
+  GIVES(SPATE_E_STATE, spate_stream_arm(stream, "A.RAW", MIB));
+  OK(spate_recorder_close(&closed));
+  assert_ptr_equal(world->ram.block.while_waiting_context, &world->recorder);
   end_world(world);
 }
 
@@ -195,11 +270,14 @@ int main(void) {
       cmocka_unit_test(pieces_are_one_streams),
       cmocka_unit_test(a_drive_has_one_recorder),
       cmocka_unit_test(a_volume_is_mounted_once),
+      cmocka_unit_test(a_mounted_volume_is_not_formatted),
       cmocka_unit_test(volumes_beside_each_other),
       cmocka_unit_test(a_recorder_needs_a_mounted_volume),
+      cmocka_unit_test(an_unmounted_volume_is_not_used),
       cmocka_unit_test(an_abandoned_volume_is_mounted_again),
       cmocka_unit_test(a_clip_needs_a_name),
       cmocka_unit_test(a_stream_needs_an_open_recorder),
+      cmocka_unit_test(a_closed_recorder_is_not_used),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,9 @@ static void playback_of_a_deleted_file_ends(void **state) {
   struct world *world = open_world(512, VOLUME_MIB);
   struct source *source = &world->sources[0];
   struct spate_slot slots[4];
+  struct spate_slot other_slots[4];
   struct spate_player player;
+  struct spate_player other; /* in the midst of a run, with a slot to fill */
   struct spate_exfat_file file;
   uint64_t offset_bytes = 0;
   uint32_t piece = 0;
@@ -105,10 +107,19 @@ static void playback_of_a_deleted_file_ends(void **state) {
       .region = &source->region, .slot_bytes = PIECE, .slots = slots, .slot_count = 4, .cpu_consumed = true};
   OK(spate_exfat_open(&world->volume, "A.RAW", &file));
   OK(spate_player_open(&player, &file, 0, &config));
-  for (int turn = 0; turn < 10; turn++)
+  config.slots = other_slots;
+  config.offset_bytes = 4 * PIECE;
+  OK(spate_player_open(&other, &file, 0, &config));
+  for (int turn = 0; turn < 10; turn++) {
     OK(spate_player_work(&player));
+    OK(spate_player_work(&other));
+  }
+  assert_true(spate_player_take(&other, &offset_bytes, &piece));
+  spate_player_give_back(&other);
   assert_true(spate_player_take(&player, &offset_bytes, &piece));
   OK(spate_exfat_delete(&world->volume, "A.RAW"));
+  GIVES(SPATE_E_STALE, spate_player_work(&other));
+  assert_int_equal(other.submitted, 4);
   assert_false(spate_player_take(&player, &offset_bytes, &piece)); /* three slots are filled */
   GIVES(SPATE_E_STALE, spate_player_work(&player));
   assert_true(spate_player_ended(&player));

@@ -290,6 +290,7 @@ static void a_full_volume_is_announced_ahead(void **state) {
   OK(spate_exfat_info(&world->volume, &info));
   assert_true(info.free_bytes <= MIB + 20 * MIB / 16);
   assert_int_equal(file_bytes(world, "A.RAW"), 20 * MIB);
+  assert_in_range(file_bytes(world, "A_0004.RAW"), 1, 20 * MIB - 1); /* no number is left out */
   close_world(world);
 }
 

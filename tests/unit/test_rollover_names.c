@@ -81,10 +81,13 @@ static void a_program_names_its_files(void **state) {
   close_world(world);
 }
 
+static unsigned asked;
+
 static bool always_the_same(void *context, struct spate_stream *stream, uint32_t part, char *path) {
   (void)context;
   (void)stream;
-  (void)part;
+  asked++;
+  assert_int_equal(part, asked + 1);
   memcpy(path, "A.RAW", 6);
   return true;
 }
@@ -99,6 +102,7 @@ static void a_name_that_stays_taken_ends_it(void **state) {
   OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
   stream_pieces(world, source, 16);
   GIVES(SPATE_E_NAMES, push(source, PIECE));
+  assert_int_equal(asked, 16);
   GIVES(SPATE_E_NAMES, spate_recorder_finish(&world->recorder));
   close_world(world);
 }
