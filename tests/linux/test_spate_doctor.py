@@ -298,6 +298,12 @@ def test_a_finding_says_where(machine):
     assert machine.doctor(VFIO)["BUS_MASTER_OFF"]["at"] == PORT
 
 
+def test_what_a_copy_has_not_is_not_judged(machine):
+    identity(machine)
+    (machine.pages / "free_hugepages").unlink()
+    assert machine.doctor(f"pci:{VFIO}") == {}
+
+
 def test_what_is_shared_by_vfio_or_pci_is_no_finding_for_the_kernel(machine):
     shared_group(machine)
     incoherent(machine)
