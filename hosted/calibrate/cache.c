@@ -111,8 +111,9 @@ static void refill(struct refill *refill, struct calibrate_results *results) {
     idle_s *= 2;
   if (idle_s >= IDLE_MOST_S) return;
   bench_run(refill->bench, &exhaust, &curve);
-  for (unsigned i = 0; i < REFILLS; i++) {
-    x[count] = idle_s * (0.6 + 0.15 * i);
+  /* Rests that tell nothing, because nothing or all came back, are made up for by others between them. */
+  for (unsigned i = 0; i < REFILLS || (i < 2 * REFILLS && count < REFILLS_MIN); i++) {
+    x[count] = idle_s * (0.6 + 0.15 * (i % REFILLS) + (i < REFILLS ? 0 : 0.075));
     y[count] = regained(refill, x[count]);
     if (isfinite(y[count])) count++;
   }
