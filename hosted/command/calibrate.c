@@ -279,6 +279,8 @@ static void measure(const struct request *request, struct target *target, const 
   if (!confirm_describe(target)) (void)fprintf(stderr, "%s: nothing that is known was found on it\n", request->target);
   say_estimate(request, drive, results);
   confirm(request->target, "calibrate", request->yes);
+  (void)fprintf(stderr, "%s: %s keeps what is found: if it is interrupted, the same command goes on\n", request->target,
+                request->state);
   interrupt_catch();
   run_steps(request, target, drive, results);
 }

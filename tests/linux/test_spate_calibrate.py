@@ -198,6 +198,7 @@ def test_a_killed_calibration_goes_on(tmp_path):
         assert not found.exists() and state.read_text().count("done ") == steps
         (tmp_path / "found.state.new").write_text("half a line")  # a kill while the next one was written
     done = fast(*words, found)
+    assert f"{state} keeps what is found" in done.stderr
     assert done.stderr.count("the step latency is done") == 1 and "the step full is done" in done.stderr
     assert_same((tmp_path / "whole").read_text(), found.read_text(), relative=0.02)
 
