@@ -151,7 +151,8 @@ def machines(counts: dict[str, float]) -> dict[str, Machine]:
     zynqmp = fit_by_rate(zynqmp, counts, "read-buffered", "ext4", 630 * MB)
     zynq7 = Machine("Zynq-7030, Cortex-A9", 667e6, zynqmp.instructions_per_cycle, 2 * GB,
                     source="667 MHz assumed; instructions per cycle as the A53's; memory of 4 GB/s stated on the page, so "
-                           "copies at half of it; counts of AArch64; PCIe does not see the caches")
+                           "copies at half of it; counts of AArch64; PCIe does not see the caches; for the fit the drive "
+                           f"alone is assumed to take {ZYNQ7_DRIVE / GB:g} GB/s")
     return {"versal": fit_by_requests(versal, counts, "read", 4 * KIB, 110e3), "zynqmp": zynqmp,
             "zynq7": fit_cleaning(zynq7, counts, "direct", "raw", ZYNQ7_DRIVE, 242 * MB)}
 

@@ -93,8 +93,11 @@ static void look(void *context, uint64_t bytes, uint64_t elapsed_ns) {
 
   if (bytes == watcher->seen_bytes) return;
   const double gap_s = (double)(elapsed_ns - watcher->seen_ns) / NS_PER_S;
-  if (gap_s >= GAP_S && watcher->seen_bytes > 0 && curve->gap_count < BENCH_GAPS)
-    curve->gaps[curve->gap_count++] = (struct fit_gap){.at_bytes = (double)watcher->seen_bytes, .seconds = gap_s};
+  if (gap_s >= GAP_S && watcher->seen_bytes > 0) {
+    curve->gaps_lost = curve->gaps_lost || curve->gap_count == BENCH_GAPS;
+    if (!curve->gaps_lost)
+      curve->gaps[curve->gap_count++] = (struct fit_gap){.at_bytes = (double)watcher->seen_bytes, .seconds = gap_s};
+  }
   watcher->seen_bytes = bytes;
   watcher->seen_ns = elapsed_ns;
   if (curve->count == 0 || (double)bytes >= curve->points[curve->count - 1u].bytes + (double)watcher->grain_bytes)
@@ -121,7 +124,9 @@ void bench_run(struct bench *bench, const struct bench_stream *stream, struct be
                                 .context = &watcher};
 
   curve->count = curve->gap_count = 0;
+  curve->gaps_lost = false;
   expect(speed_run(bench->block, &job, &bench->region, &result), bench->target->name);
+  if (curve->gaps_lost) curve->gap_count = 0;
   curve->bytes = (double)result.bytes;
   curve->seconds = result.seconds;
   curve->ios = (double)result.ios;

@@ -48,6 +48,7 @@ struct bench_curve {
   size_t count;
   struct fit_gap gaps[BENCH_GAPS]; /* no request was completed for longer than 2 ms */
   size_t gap_count;
+  bool gaps_lost; /* there were more than BENCH_GAPS: `gaps` is empty, because a part of them tells nothing */
   double bytes, seconds, ios; /* in all */
   double latency_s;           /* mean of a request */
 };

@@ -19,29 +19,10 @@
 #define IDLE_FIRST_S 0.5
 #define IDLE_MOST_S  256.0
 #define REFILLS      6u
+#define REFILLS_MIN  3u /* a line through two points fits whatever they are */
 #define MS_PER_S     1000.0
 
 static struct bench_curve curve;
-
-/* ---- the stream ---- */
-
-static double known(double value) { return isfinite(value) ? value : 0; }
-
-/* One rate: there is no SLC cache. Two: one edge. Three: behind the edge the cache is folded first. */
-static void take_stretches(const struct fit_segments *found, double bytes, struct calibrate_results *results) {
-  const double buffer = known(results->buffer_bytes);
-  const struct fit_segment *first = &found->segment[fit_medium(found, buffer)], *next = first + 1;
-  const struct fit_segment *last = &found->segment[found->count - 1u];
-
-  results->slc_rate = first->rate;
-  results->direct_rate = results->fold_rate = last->rate;
-  results->slc_bytes = results->fold_bytes = 0;
-  if (first == last || next->rate > first->rate) return;
-  results->slc_bytes = fmin(fmax(0, fit_edge(next, first->rate, buffer)), bytes);
-  if (next == last) return;
-  results->fold_rate = next->rate;
-  results->fold_bytes = fmax(0, last->first_bytes - next->first_bytes);
-}
 
 /* ---- the volatile cache ---- */
 
@@ -89,7 +70,8 @@ static struct bench_stream refill_write(const struct refill *refill, double byte
  */
 static double regained(const struct refill *refill, double seconds) {
   const struct calibrate_results *results = refill->results;
-  const double buffer = known(results->buffer_bytes), folded = results->fold_bytes / results->slc_bytes;
+  const double buffer = isfinite(results->buffer_bytes) ? results->buffer_bytes : 0;
+  const double folded = results->fold_bytes / results->slc_bytes;
   const double most = fmin(1.3 * results->direct_rate * seconds, 1.2 * results->slc_bytes);
   const struct bench_stream stream = refill_write(refill, 2 * most + results->fold_bytes + (double)BURST_BYTES);
   struct fit_segments segments;
@@ -129,12 +111,13 @@ static void refill(struct refill *refill, struct calibrate_results *results) {
     idle_s *= 2;
   if (idle_s >= IDLE_MOST_S) return;
   bench_run(refill->bench, &exhaust, &curve);
-  for (unsigned i = 0; i < REFILLS; i++) {
-    x[count] = idle_s * (0.6 + 0.15 * i);
+  /* Rests that tell nothing, because nothing or all came back, are made up for by others between them. */
+  for (unsigned i = 0; i < REFILLS || (i < 2 * REFILLS && count < REFILLS_MIN); i++) {
+    x[count] = idle_s * (0.6 + 0.15 * (i % REFILLS) + (i < REFILLS ? 0 : 0.075));
     y[count] = regained(refill, x[count]);
     if (isfinite(y[count])) count++;
   }
-  if (count < 2 || !fit_line(x, y, count, &slope, &offset) || slope <= 0) return;
+  if (count < REFILLS_MIN || !fit_line(x, y, count, &slope, &offset) || slope <= 0) return;
   results->slc_refill_rate = slope;
   results->slc_rest_ms = fmax(0, -offset / slope * MS_PER_S);
 }
@@ -150,16 +133,17 @@ void calibrate_cache(struct bench *bench, struct calibrate_results *results) {
   bench_trim(bench, 0, bench->bytes);
   bench_idle(bench, REST_S);
   bench_run(bench, &stream, &curve);
+  const bool gaps_lost = curve.gaps_lost;
   if (!fit_pauses(curve.gaps, &curve.gap_count, &every)) every = 0;
   if (!fit_segments(curve.points, curve.count, curve.gaps, curve.gap_count, 0, SKIP_SHARE * (double)bytes,
                     FIT_SEGMENTS_MAX, &found))
     return;
-  results->pause_bytes = every;
-  results->pause_ms = found.pause_s * MS_PER_S;
+  results->pause_bytes = gaps_lost ? CALIBRATE_NONE : every;
+  results->pause_ms = gaps_lost ? CALIBRATE_NONE : found.pause_s * MS_PER_S;
   results->buffer_bytes = buffer_bytes(bench, results);
-  take_stretches(&found, (double)bytes, results);
+  calibrate_stretches(&found, (double)bytes, results);
   if (results->slc_bytes > 0)
     refill(&(struct refill){.bench = bench, .results = results, .room = bytes}, results);
-  else
+  else if (results->slc_bytes == 0)
     results->slc_refill_rate = results->slc_rest_ms = 0;
 }

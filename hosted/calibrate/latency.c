@@ -34,10 +34,12 @@ static double of_flush(double seen_ns, double submit_ns, double command_ns) {
 
 static struct bench_curve curve;
 
+/* CALIBRATE_NONE: the drive's queue, or the kernel's, is not that deep. */
 static double iops(struct bench *bench, enum spate_op op, unsigned depth, uint64_t range_bytes) {
   const struct bench_stream stream = {
       .op = op, .bytes = range_bytes, .seconds = DEPTH_S, .io_bytes = CALIBRATE_PAGE, .depth = depth, .random = true};
 
+  if (depth > bench->block->depth) return CALIBRATE_NONE;
   bench_run(bench, &stream, &curve);
   return curve.ios / curve.seconds;
 }

@@ -38,6 +38,7 @@ struct calibrate_results {
   double read_qd1_ns, write_qd1_ns; /* as the host sees them */
 
   /* cache */
+  double stretches; /* of one rate each in the stream past the volatile cache */
   double slc_bytes, slc_rate, fold_bytes, fold_rate, direct_rate;
   double pause_bytes, pause_ms, buffer_bytes, slc_refill_rate, slc_rest_ms;
 

@@ -39,4 +39,9 @@ struct bench_stream calibrate_write(uint64_t at, uint64_t bytes);
 bool calibrate_segments(struct bench_curve *curve, const struct calibrate_results *results, unsigned most,
                         double skip_bytes, struct fit_segments *segments);
 
+/* One rate: there is no SLC cache. Two: one edge. Three: behind the edge the cache is folded first. What is more is put
+ * into the fold, at its mean rate. A stream that becomes faster is none that a cache explains: then none of it is
+ * known. */
+void calibrate_stretches(const struct fit_segments *found, double bytes, struct calibrate_results *results);
+
 #endif

@@ -15,6 +15,7 @@
 #define IDLE_WATTS     1.2
 #define AMBIENT_C      25.0
 #define THROTTLE_C     80u
+#define WARNING_LEAST  30u /* a drive at rest has this: what is stated below is no limit */
 #define CRITICAL_ABOVE 5u
 #define LINK_NEAR      0.97 /* of what the link carries: the drive may be faster */
 
@@ -120,25 +121,29 @@ static void latencies(struct calibrate_profile *out, const struct calibrate_driv
 static void cache(struct calibrate_profile *out, const struct calibrate_drive *drive,
                   const struct calibrate_results *results) {
   const double link = calibrate_link_down(drive->generation_now, drive->lanes_now);
-  const char *skipped = results->done[CALIBRATE_CACHE] ? "it did not show" : "the step cache was skipped";
+  const char *skipped = results->done[CALIBRATE_CACHE] ? "the curve does not show it" : "the step cache was skipped";
   const bool no_cache = results->slc_bytes == 0;
 
   found(out, "slc_rate", results->slc_rate,
         results->slc_rate > LINK_NEAR * link ? "as much as the link carries: the drive may be faster"
         : no_cache                           ? "one rate over two fifths of the drive: no SLC cache"
-                                             : "a trimmed drive, up to the first edge, pauses taken out",
+                                             : "a trimmed drive, up to the first edge",
         2e9, skipped);
   found(out, "direct_rate", results->direct_rate,
-        no_cache ? "as slc_rate: no edge was seen" : "a trimmed drive, past the last edge, pauses taken out", 1.5e9,
-        skipped);
+        no_cache ? "as slc_rate: no edge was seen" : "a trimmed drive, past the last edge", 1.5e9, skipped);
   found(out, "fold_rate", results->fold_rate,
-        results->fold_bytes > 0 ? "between the two edges, pauses taken out" : "no second edge was seen: as direct_rate",
+        !(results->fold_bytes > 0) ? "no second edge was seen: as direct_rate"
+        : results->stretches > 3   ? "the mean between the first edge and the last: there were more than two"
+                                   : "between the two edges",
         1.5e9, skipped);
   found(out, "slc_bytes", results->slc_bytes,
         no_cache ? "no edge in two fifths of a trimmed drive: there is no SLC cache"
                  : "where the rate of a trimmed drive fell, less the volatile cache",
         0, skipped);
-  found(out, "fold_bytes", results->fold_bytes, "between the two edges; 0: there was one at most", 0, skipped);
+  found(out, "fold_bytes", results->fold_bytes,
+        results->stretches > 3 ? "between the first edge and the last: there were more than two"
+                               : "between the two edges; 0: there was one at most",
+        0, skipped);
   found(out, "slc_refill_rate", results->slc_refill_rate,
         no_cache ? "no SLC cache" : "bytes that came back over idle time, the slope", 0, skipped);
   found(out, "slc_rest_ms", results->slc_rest_ms,
@@ -146,9 +151,11 @@ static void cache(struct calibrate_profile *out, const struct calibrate_drive *d
   found(out, "buffer_bytes", results->buffer_bytes, "bytes that go in at the link's rate behind a flush", 16 << 20,
         skipped);
   const bool pauses = results->pause_bytes > 0 && round(results->pause_ms) > 0;
-  const double none = results->done[CALIBRATE_CACHE] ? 0 : CALIBRATE_NONE;
+  const double none = isfinite(results->pause_bytes) ? 0 : CALIBRATE_NONE;
   found(out, "pause_bytes", pauses ? results->pause_bytes : none,
-        pauses ? "the distance between gaps in a long stream" : "no regular gaps in a long stream", 0, skipped);
+        pauses ? "the distance between gaps in a long stream; the rates are without them"
+               : "no regular gaps in a long stream",
+        0, skipped);
   found(out, "pause_ms", pauses ? results->pause_ms : none,
         pauses ? "how much later the stream goes on behind a gap" : "no regular gaps in a long stream", 0, skipped);
 }
@@ -181,11 +188,12 @@ static void heat(struct calibrate_profile *out, const struct calibrate_drive *dr
   put(out, "idle_watts", IDLE_WATTS);
   note(out, "idle_watts", "assumed: as other drives. The other numbers of heat are good with this one only");
   found(out, "heat_resistance", known ? resistance : CALIBRATE_NONE, "the idle drive's rise over the air", 6, why);
-  found(out, "joules_per_byte", known ? results->rise_per_rate / resistance : CALIBRATE_NONE, "the rise while it reads",
-        1e-9, why);
+  found(out, "joules_per_byte", known ? results->rise_per_rate / resistance : CALIBRATE_NONE,
+        "the rise while it reads; writing may warm it more", 1e-9, why);
   found(out, "heat_capacity", known ? results->heat_constant_s / resistance : CALIBRATE_NONE,
         "the time constant of warming and cooling", 13, why);
-  const uint32_t warning_c = drive->warning_c > 0 && drive->warning_c < 150 ? drive->warning_c : THROTTLE_C;
+  const bool stated = drive->warning_c >= WARNING_LEAST && drive->warning_c < 150;
+  const uint32_t warning_c = stated ? drive->warning_c : THROTTLE_C;
   const uint32_t critical_c =
       drive->critical_c >= warning_c && drive->critical_c < 150 ? drive->critical_c : warning_c + CRITICAL_ABOVE;
   put(out, "warning_c", warning_c);
@@ -193,7 +201,7 @@ static void heat(struct calibrate_profile *out, const struct calibrate_drive *dr
   put(out, "recover_c", warning_c - 4);
   put(out, "critical_c", critical_c);
   put(out, "throttle_factor", 0.5);
-  note(out, "warning_c", drive->warning_c > 0 ? "report: WCTEMP in Identify Controller" : "assumed: it states none");
+  note(out, "warning_c", stated ? "report: WCTEMP in Identify Controller" : "assumed: it states none that can be");
   note(out, "throttle_c", "assumed: where it warns");
   note(out, "recover_c", "assumed: a few degrees");
   note(out, "throttle_factor", "assumed: as other drives");

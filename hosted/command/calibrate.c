@@ -74,6 +74,10 @@ static struct request parse(int count, char **words) {
     }
   }
   request.target = *command_words(&command_calibrate, count, words, 1, "calibrate takes one TARGET");
+  bool any = false;
+  for (unsigned i = 0; i < CALIBRATE_STEPS; i++)
+    any = any || !request.skip[i];
+  if (!any) command_usage(&command_calibrate, "--skip: nothing is left to measure");
   if (request.skip[CALIBRATE_CACHE] && !request.skip[CALIBRATE_FULL])
     command_usage(&command_calibrate, "--skip cache: full needs what cache finds, so --skip full as well");
   return request;
@@ -152,6 +156,13 @@ static bool is_to_do(const struct request *request, const struct calibrate_resul
   return !request->skip[step] && !results->done[step];
 }
 
+/* Not if it ended between the profile and the removal of the state. */
+static bool is_anything_to_do(const struct request *request, const struct calibrate_results *results) {
+  for (unsigned i = 0; i < CALIBRATE_STEPS; i++)
+    if (is_to_do(request, results, i)) return true;
+  return false;
+}
+
 static void say_time(double seconds) {
   if (seconds < 120)
     (void)fprintf(stderr, "%.0f s", seconds);
@@ -205,7 +216,7 @@ static void write_profile(const struct request *request, const struct calibrate_
 static void print_depths(const struct calibrate_results *results) {
   if (!results->done[CALIBRATE_LATENCY]) return;
   (void)printf("4 KiB at random, requests a second by queue depth:\n\n  depth       read      write\n");
-  for (unsigned i = 0; i < CALIBRATE_DEPTHS; i++)
+  for (unsigned i = 0; i < CALIBRATE_DEPTHS && isfinite(results->read_iops[i]); i++)
     (void)printf("  %5u %10.0f %10.0f\n", calibrate_depths[i], results->read_iops[i], results->write_iops[i]);
   (void)printf("\n");
 }
@@ -256,9 +267,22 @@ static void run_steps(const struct request *request, struct target *target, cons
     calibrate_state_save(request->state, drive, results);
     (void)fprintf(stderr, "%s: the step %s is done\n", request->target, calibrate_step_name(i));
   }
+  bench_begin(&bench, "trim", 0);
   bench_trim(&bench, 0, bench.bytes);
   bench_flush(&bench);
+  bench_end(&bench);
   bench_close(&bench);
+}
+
+static void measure(const struct request *request, struct target *target, const struct calibrate_drive *drive,
+                    struct calibrate_results *results) {
+  if (!confirm_describe(target)) (void)fprintf(stderr, "%s: nothing that is known was found on it\n", request->target);
+  say_estimate(request, drive, results);
+  confirm(request->target, "calibrate", request->yes);
+  (void)fprintf(stderr, "%s: %s keeps what is found: if it is interrupted, the same command goes on\n", request->target,
+                request->state);
+  interrupt_catch();
+  run_steps(request, target, drive, results);
 }
 
 static enum exit_status run(int count, char **words) {
@@ -275,11 +299,7 @@ static enum exit_status run(int count, char **words) {
   (void)snprintf(request.state, sizeof request.state, "%.*s.state", (int)sizeof request.state - 8, request.profile);
   calibrate_results_init(&results);
   refuse_other_profile(&request, calibrate_state_load(request.state, &drive, &results));
-  if (!confirm_describe(&target)) (void)fprintf(stderr, "%s: nothing that is known was found on it\n", request.target);
-  say_estimate(&request, &drive, &results);
-  confirm(request.target, "calibrate", request.yes);
-  interrupt_catch();
-  run_steps(&request, &target, &drive, &results);
+  if (is_anything_to_do(&request, &results)) measure(&request, &target, &drive, &results);
   target_close(&target);
   calibrate_compose(&profile, &drive, &results, request.ambient_c);
   write_profile(&request, &profile, &drive);

@@ -55,7 +55,7 @@ static void check_all(void) {
 
 static enum exit_status run(int count, char **words) {
   enum checkup_use use = CHECKUP_KERNEL;
-  char address[13] = "";
+  char address[SYSFS_ADDRESS_BYTES] = "";
   bool list = false;
 
   for (int option; (option = command_option(&command_doctor, count, words, options)) != -1;) {

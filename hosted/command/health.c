@@ -18,7 +18,7 @@ static const struct option options[] = {OPTIONS_COMMON};
 struct report {
   struct spate_nvme_identity identity;
   struct spate_nvme_health health;
-  char address[13]; /* empty: it has none */
+  char address[SYSFS_ADDRESS_BYTES]; /* empty: it has none */
   char speed[32], speed_max[32];
   char width[8], width_max[8];
 };

@@ -16,7 +16,7 @@ static const char *without_kind(const char *word) {
 }
 
 static enum exit_status run(int count, char **words) {
-  char address[13], text[64];
+  char address[SYSFS_ADDRESS_BYTES], text[64];
 
   while (command_option(&command_release, count, words, options) != -1) {
   }

@@ -11,6 +11,7 @@
 #define SPATE_HOSTED_DEVICE_H
 
 #include "guardian.h"
+#include "sysfs.h"
 
 #include <spate/error.h>
 #include <spate/pcie.h>
@@ -22,7 +23,7 @@
 bool device_is_translated(const char *address);
 
 struct device {
-  char address[13]; /* 0000:01:00.0 */
+  char address[SYSFS_ADDRESS_BYTES]; /* 0000:01:00.0 */
   uintptr_t registers;
   size_t registers_bytes;
   int removal_fd; /* readable when the kernel asks for the drive back; −1: it cannot ask */

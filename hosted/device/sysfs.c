@@ -16,13 +16,13 @@ bool sysfs_address(const char *text, char *address) {
   unsigned domain, bus, device, function;
   int end = -1;
 
-  if (sscanf(text, "%4x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &end) != 4 || text[end] != '\0') {
+  if (sscanf(text, "%8x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &end) != 4 || text[end] != '\0') {
     domain = 0;
     end = -1;
     if (sscanf(text, "%2x:%2x.%1x%n", &bus, &device, &function, &end) != 3 || text[end] != '\0') return false;
   }
   if (device > 31 || function > 7) return false;
-  (void)snprintf(address, 13, "%04x:%02x:%02x.%x", domain & 0xffffu, bus & 0xffu, device & 31u, function & 7u);
+  (void)snprintf(address, SYSFS_ADDRESS_BYTES, "%04x:%02x:%02x.%x", domain, bus & 0xffu, device & 31u, function & 7u);
   return true;
 }
 

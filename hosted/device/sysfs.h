@@ -8,13 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SYSFS_PATH_BYTES 512u
-#define SYSFS_SYSTEM     "/sys"
+#define SYSFS_PATH_BYTES    512u
+#define SYSFS_ADDRESS_BYTES 17u /* the longest is ffffffff:ff:1f.7 */
+#define SYSFS_SYSTEM        "/sys"
 
 /* Where sysfs is: SYSFS_SYSTEM, unless somebody wants a copy of it to be looked at. */
 extern const char *sysfs_root;
 
-/* 0000:01:00.0, also without the domain: 01:00.0. False: it is neither. `address` has 13 bytes of room. */
+/* 0000:01:00.0, also without the domain: 01:00.0. A domain can have more than four digits: 10000:e1:00.0 (Intel's VMD).
+ * False: it is none of these. `address` has SYSFS_ADDRESS_BYTES of room. */
 bool sysfs_address(const char *text, char *address);
 bool sysfs_exists(const char *address);
 /* The file `name` of the function; `path` has SYSFS_PATH_BYTES of room. */

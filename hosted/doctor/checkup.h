@@ -16,6 +16,8 @@
 #ifndef SPATE_HOSTED_CHECKUP_H
 #define SPATE_HOSTED_CHECKUP_H
 
+#include "../device/sysfs.h"
+
 #include <spate/doctor.h>
 
 #define CHECKUP_FUNCTIONS_MAX 16u
@@ -34,7 +36,7 @@ struct checkup_finding {
 
 /* The path to a function in sysfs, from the first bus down. */
 struct checkup_path {
-  char addresses[CHECKUP_FUNCTIONS_MAX][13];
+  char addresses[CHECKUP_FUNCTIONS_MAX][SYSFS_ADDRESS_BYTES];
   struct spate_doctor_function functions[CHECKUP_FUNCTIONS_MAX];
   unsigned count;
   unsigned config_bytes; /* of configuration space that could be read, the least of them */
@@ -43,7 +45,7 @@ struct checkup_path {
 struct checkup {
   enum checkup_kind kind;
   enum checkup_use use;
-  char address[13];
+  char address[SYSFS_ADDRESS_BYTES];
   struct checkup_path path;
   char driver[64];     /* "": none */
   char controller[32]; /* of the kernel's driver: nvme0; "": none */

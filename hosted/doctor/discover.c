@@ -12,9 +12,9 @@
 #define CLASS_PCI_BRIDGE 0x0604u
 
 static bool is_function(const struct dirent *entry) {
-  char address[13];
+  char address[SYSFS_ADDRESS_BYTES];
 
-  return strlen(entry->d_name) == 12 && sysfs_address(entry->d_name, address);
+  return sysfs_address(entry->d_name, address) && strcmp(entry->d_name, address) == 0;
 }
 
 static int filter(const struct dirent *entry) { return is_function(entry); }

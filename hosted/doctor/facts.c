@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CONFIG_BYTES    4096u
-#define RESOURCE_UNSET  UINT64_C(0x20000000) /* the kernel's IORESOURCE_UNSET */
+#define CONFIG_BYTES   4096u
+#define RESOURCE_UNSET UINT64_C(0x20000000) /* the kernel's IORESOURCE_UNSET */
 
 /* ---- configuration space ---- */
 
@@ -45,7 +45,7 @@ static void load_config(struct config *config, const char *address) {
 static struct spate_pcie_address address_of(const char *text) {
   unsigned domain, bus, device, function;
 
-  if (sscanf(text, "%4x:%2x:%2x.%1x", &domain, &bus, &device, &function) != 4) return (struct spate_pcie_address){0};
+  if (sscanf(text, "%8x:%2x:%2x.%1x", &domain, &bus, &device, &function) != 4) return (struct spate_pcie_address){0};
   return (struct spate_pcie_address){(uint8_t)bus, (uint8_t)device, (uint8_t)function};
 }
 
@@ -109,15 +109,24 @@ static void read_function(struct checkup_path *path, const char *address) {
   read_counters(&function->errors, address);
 }
 
-bool checkup_read_path(struct checkup_path *path, const char *address) {
-  char link[SYSFS_PATH_BYTES], whole[PATH_MAX], part[13], *rest = NULL;
-
+/* A path begins at a host bridge, pci0000:00. Intel's VMD is a function that is a host bridge for the drives behind it:
+ * the path is theirs, without the one that leads to the VMD. */
+static void begin(struct checkup_path *path) {
   path->count = 0;
   path->config_bytes = CONFIG_BYTES;
+}
+
+bool checkup_read_path(struct checkup_path *path, const char *address) {
+  char link[SYSFS_PATH_BYTES], whole[PATH_MAX], part[SYSFS_ADDRESS_BYTES], *rest = NULL;
+
   sysfs_path(link, address, "");
   if (realpath(link, whole) == NULL) return false;
-  for (char *name = strtok_r(whole, "/", &rest); name != NULL; name = strtok_r(NULL, "/", &rest))
-    if (path->count < CHECKUP_FUNCTIONS_MAX && strlen(name) == 12 && sysfs_address(name, part))
+  begin(path);
+  for (char *name = strtok_r(whole, "/", &rest); name != NULL; name = strtok_r(NULL, "/", &rest)) {
+    if (strncmp(name, "pci", 3) == 0)
+      begin(path);
+    else if (path->count < CHECKUP_FUNCTIONS_MAX && sysfs_address(name, part) && strcmp(name, part) == 0)
       read_function(path, part);
+  }
   return path->count > 0;
 }

@@ -174,7 +174,7 @@ bool admin_pci_address(const struct target *target, char *address) {
 }
 
 bool admin_link(const struct target *target, struct spate_pcie_link *link) {
-  char address[13];
+  char address[SYSFS_ADDRESS_BYTES];
 
   if (target->link != NULL) {
     *link = *target->link;

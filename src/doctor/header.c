@@ -62,7 +62,8 @@ void doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_
   const struct spate_doctor_function *function = &path[index];
   const bool drive = index + 1u == count;
 
-  if (function->power_known && function->power_state != 0)
+  /* Without a driver it may sleep: vfio-pci lets a drive do so that nobody has opened. */
+  if (in_use && function->power_known && function->power_state != 0)
     spate_doctor_report(doctor, &(struct spate_doctor_finding){.code = SPATE_DOCTOR_POWER_STATE,
                                                                .function = function,
                                                                .numbers = {function->power_state}});

@@ -69,20 +69,28 @@ void spate_doctor_judge_port(struct spate_doctor *doctor, const struct spate_doc
     report(doctor, SPATE_DOCTOR_DEVICE_SILENT, port, 0, 0);
 }
 
-static void judge_read_request(struct spate_doctor *doctor, const struct spate_doctor_function *drive) {
+static uint32_t read_request_bytes(const struct spate_doctor_function *drive) {
+  return drive->payload_bytes == 0 ? UINT32_MAX : UINT32_C(128) << drive->read_request_code;
+}
+
+/* `mixed`: something above has a larger payload size, and larger completions would be malformed for the drive. */
+static void judge_read_request(struct spate_doctor *doctor, const struct spate_doctor_function *drive, bool mixed) {
   if (drive->payload_bytes == 0) return;
   if (drive->read_request_code > READ_REQUEST_CODE_MAX)
     report(doctor, SPATE_DOCTOR_READ_REQUEST_RESERVED, drive, drive->read_request_code, 0);
-  else if (drive->read_request_code < READ_REQUEST_CODE_PLAIN)
+  else if (!mixed && drive->read_request_code < READ_REQUEST_CODE_PLAIN)
     report(doctor, SPATE_DOCTOR_READ_REQUEST_SMALL, drive, UINT64_C(128) << drive->read_request_code, 0);
 }
 
-/* A function that gets a larger payload than it is set for calls the packet malformed (2.2.2), so that one size has to
- * hold for the whole path. */
+/* A function that gets a larger payload than it is set for calls the packet malformed (2.2.2). Upwards the size may
+ * grow. Downwards it may shrink only if the drive's read requests are as small: a completion is never larger than its
+ * request. Linux sets paths up so with pci=pcie_bus_perf. */
 void doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count) {
   uint16_t least_max = UINT16_MAX;
-  bool wrong = false;
+  bool wrong = false, mixed = false;
 
+  if (count == 0) return;
+  const struct spate_doctor_function *drive = &path[count - 1u];
   for (unsigned i = 0; i < count; i++) {
     const struct spate_doctor_function *function = &path[i];
     if (function->payload_bytes == 0) continue;
@@ -91,14 +99,16 @@ void doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor
       wrong = true;
       report(doctor, SPATE_DOCTOR_PAYLOAD_UNSUPPORTED, function, function->payload_bytes, function->payload_bytes_max);
     }
-    if (i > 0 && path[i - 1u].payload_bytes != 0 && path[i - 1u].payload_bytes != function->payload_bytes) {
-      wrong = true;
-      report(doctor, SPATE_DOCTOR_PAYLOAD_MISMATCH, function, function->payload_bytes, path[i - 1u].payload_bytes);
+    const uint16_t above_bytes = i > 0 ? path[i - 1u].payload_bytes : 0;
+    if (above_bytes == 0 || above_bytes == function->payload_bytes) continue;
+    if (above_bytes > function->payload_bytes && read_request_bytes(drive) <= function->payload_bytes) {
+      mixed = true;
+      continue;
     }
+    wrong = true;
+    report(doctor, SPATE_DOCTOR_PAYLOAD_MISMATCH, function, function->payload_bytes, above_bytes);
   }
-  if (count == 0) return;
-  const struct spate_doctor_function *drive = &path[count - 1u];
   if (!wrong && drive->payload_bytes != 0 && drive->payload_bytes < least_max)
     report(doctor, SPATE_DOCTOR_PAYLOAD_SMALL, drive, drive->payload_bytes, least_max);
-  judge_read_request(doctor, drive);
+  judge_read_request(doctor, drive, mixed);
 }

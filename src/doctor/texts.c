@@ -12,9 +12,10 @@
 static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(SLOT_EMPTY, NOTE, "The slot below this port is empty.",
          "Plug a drive in; if one is there, check that its presence pin (PRSNT#) reaches the port."),
-    TEXT(LINK_DOWN, ERROR, "The port has no link.",
-         "Check the drive's power, the reference clock at both ends, that PERST# is released, and the order and "
-         "polarity of the lanes."),
+    TEXT(
+        LINK_DOWN, ERROR, "The port has no link.",
+        "If a drive is connected here, check its power, the reference clock at both ends, that PERST# is released, and "
+        "the order and polarity of the lanes; otherwise nothing is wrong."),
     TEXT(LINK_TRAINING, ERROR, "The port finds a receiver, but its link does not finish training.",
          "Check that both ends have the same reference clock, the lane order, and the signal integrity; limit the port "
          "to 2.5 GT/s to see whether it trains then."),
@@ -174,9 +175,9 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(UNDONE_REGISTERS, UNDONE, "The controller's registers were not looked at: {n}.",
          "Run spate doctor as root, with the kernel's driver loaded."),
     TEXT(UNDONE_DRIVE, UNDONE, "Health, temperature and namespaces were not looked at: {n}.",
-         "Run spate doctor as root, with the kernel's driver on the drive and no error above."),
+         "Run spate doctor on the machine itself as root, with the kernel's driver on the drive and no error above."),
     TEXT(UNDONE_TRANSFER, UNDONE, "No transfer was made: {n}.",
-         "Run spate doctor as root, with the kernel's driver on the drive and no error above."),
+         "Run spate doctor on the machine itself as root, with the kernel's driver on the drive and no error above."),
 };
 
 const struct doctor_text *doctor_text_of(enum spate_doctor_code code) {

@@ -67,6 +67,14 @@ def test_what_was_not_measured_says_so(tmp_path):
     assert sources["model"].startswith("report: ")
 
 
+def test_a_limit_that_cannot_be_is_not_reported(tmp_path):
+    """A drive that warns at 2 C: what follows from it would be no profile, after hours."""
+    target, _ = drive(tmp_path, "980pro", 200, "^warning_c .*", "warning_c 2 C # report: a firmware's mistake")
+    fast("calibrate", target, "--profile", tmp_path / "found", "--yes", *QUICK)
+    numbers, sources = check.values((tmp_path / "found").read_text())
+    assert numbers["warning_c"] == 80 and sources["warning_c"].startswith("assumed: ")
+
+
 def test_a_drive_that_need_not_flush(tmp_path):
     target, true = drive(tmp_path, "960pro", 25, "^volatile_cache .*", "volatile_cache no # assumed: capacitors")
     fast("calibrate", target, "--profile", tmp_path / "found", "--yes", "--skip", "heat")
@@ -87,6 +95,28 @@ def test_the_answer_for_programs(tmp_path):
     assert measured["read_iops_depth_1"] == pytest.approx(1e9 / measured["read_qd1_ns"], rel=0.1)
     depths = [measured[f"read_iops_depth_{depth}"] for depth in (1, 4, 16, 64)]
     assert depths == sorted(depths)
+
+
+def test_more_pauses_than_can_be_told_are_not_measured(tmp_path):
+    """Half of them taken out would look like an edge that is not there."""
+    target, text = drive(tmp_path, "970evoplus", 50, "^pause_bytes .*", "pause_bytes 2 MiB # assumed: often")
+    (tmp_path / "970evoplus.profile").write_text(re.sub("^pause_ms .*", "pause_ms 3 ms # assumed: long", text, flags=re.MULTILINE))
+    fast("calibrate", target, "--profile", tmp_path / "found", "--yes", "--skip", "full", "--skip", "heat")
+    numbers, sources = check.values((tmp_path / "found").read_text())
+    assert numbers["pause_bytes"] == numbers["pause_ms"] == numbers["fold_bytes"] == 0
+    assert sources["pause_bytes"].startswith("assumed: ") and sources["pause_ms"].startswith("assumed: ")
+    # 2 MiB at 1.72 GB/s, and 3 ms.
+    assert numbers["direct_rate"] == pytest.approx(2**21 / (2**21 / 1.72e9 + 3e-3), rel=0.05)
+    assert "pauses taken out" not in sources["direct_rate"] + sources["slc_rate"]
+
+
+def test_a_queue_that_is_not_deep(tmp_path):
+    target, _ = drive(tmp_path, "980pro", 100, "^queue_entries .*", "queue_entries 64 # report: a small controller")
+    measured = answer("calibrate", target, "--profile", tmp_path / "found", "--yes", *QUICK)["measured"]
+    assert "read_iops_depth_16" in measured and "write_iops_depth_16" in measured
+    assert not {f"{op}_iops_depth_{depth}" for op in ("read", "write") for depth in (64, 128, 255)} & set(measured)
+    said = fast("calibrate", target, "--profile", tmp_path / "again", "--yes", *QUICK).stdout
+    assert re.findall(r"^ +(\d+) ", said, re.MULTILINE) == ["1", "4", "16"]
 
 
 # ---- what it refuses ----
@@ -125,7 +155,7 @@ def test_what_is_no_drive_is_refused(tmp_path):
     assert not list(tmp_path.glob("*.state"))
 
 
-@pytest.mark.parametrize("words", [("--skip", "everything"), ("--skip", "cache"), ("--ambient", "hot"), ("--ambient", "900")])
+@pytest.mark.parametrize("words", [("--skip", "everything"), (*QUICK, "--skip", "latency"), ("--skip", "cache"), ("--ambient", "hot"), ("--ambient", "900")])
 def test_wrong_questions(words):
     spate("calibrate", "sim:980pro", "--yes", *words, status=USAGE)
 
@@ -168,8 +198,20 @@ def test_a_killed_calibration_goes_on(tmp_path):
         assert not found.exists() and state.read_text().count("done ") == steps
         (tmp_path / "found.state.new").write_text("half a line")  # a kill while the next one was written
     done = fast(*words, found)
+    assert f"{state} keeps what is found" in done.stderr
     assert done.stderr.count("the step latency is done") == 1 and "the step full is done" in done.stderr
     assert_same((tmp_path / "whole").read_text(), found.read_text(), relative=0.02)
+
+
+def test_a_calibration_that_is_done_writes_nothing_to_the_drive(tmp_path):
+    """It was killed between the profile and the removal of the state."""
+    target, _ = drive(tmp_path, "980pro", 200)
+    words = ("calibrate", target, "--profile", tmp_path / "found")
+    fast(*words, "--yes", *QUICK)
+    text = (tmp_path / "found").read_text()
+    said = fast(*words, *QUICK, stdin=subprocess.DEVNULL).stderr  # without --yes
+    assert "trims" not in said and "is written" in said
+    assert (tmp_path / "found").read_text() == text
 
 
 def test_a_step_that_was_skipped_can_be_added(tmp_path):

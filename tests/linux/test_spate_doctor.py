@@ -159,6 +159,32 @@ def test_what_a_copy_does_not_allow_is_said(machine):
     assert "16 GT/s x4 of 16 GT/s x4" in said
 
 
+def test_a_drive_in_a_large_domain(machine):
+    """Intel's VMD puts drives into a domain of five digits, behind a function that is neither a bridge nor a port."""
+    vmd = machine.add(machine.sys / "devices/pci0000:00", "0000:00:0e.0", ENDPOINT)
+    vmd.set(0x08, 0x01040000)
+    inner = vmd.folder / "pci10000:e0/10000:e0:01.0"
+    inner.parent.mkdir()
+    by_address = machine.sys / "bus/pci/devices"
+    machine.port.folder.rename(inner)
+    (inner / VFIO).rename(inner / "10000:e1:00.0")
+    for function, folder in ((machine.port, inner), (machine.drive, inner / "10000:e1:00.0")):
+        (by_address / function.name).unlink()
+        function.name, function.folder = folder.name, folder
+        (by_address / folder.name).symlink_to(os.path.relpath(folder, by_address))
+    machine.bind(machine.drive, "nvme")  # a relative link: it has moved
+    machine.port.set(0x18, 0x00E1E1E0)
+    for config_bytes in (4096, 64):
+        machine.config_bytes = config_bytes
+        for function, most in ((machine.port, "32.0"), (machine.drive, "16.0")):
+            function.file("current_link_speed", "16.0 GT/s PCIe")
+            function.file("max_link_speed", f"{most} GT/s PCIe")
+        assert set(machine.doctor()) <= {"UNDONE_CONFIGURATION"}
+        assert set(machine.doctor("10000:e1:00.0")) <= {"UNDONE_CONFIGURATION"}
+    said = spate("doctor", "--sysfs", machine.sys).stdout
+    assert "drive 10000:e1:00.0" in said and "0000:00:0e.0" not in said
+
+
 def narrow(machine):
     machine.drive.change(EXPRESS + 0x10, 0x3F << 20, 1 << 20)
 
@@ -270,6 +296,12 @@ def test_each_finding_is_provoked_alone(machine, provoke, target, code, says):
 def test_a_finding_says_where(machine):
     port_master_off(machine)
     assert machine.doctor(VFIO)["BUS_MASTER_OFF"]["at"] == PORT
+
+
+def test_what_a_copy_has_not_is_not_judged(machine):
+    identity(machine)
+    (machine.pages / "free_hugepages").unlink()
+    assert machine.doctor(f"pci:{VFIO}") == {}
 
 
 def test_what_is_shared_by_vfio_or_pci_is_no_finding_for_the_kernel(machine):

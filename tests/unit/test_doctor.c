@@ -341,6 +341,43 @@ static void a_drive_without_a_driver_need_not_work(void **state) {
   assert_int_equal(heard.count, 0);
 }
 
+/* vfio-pci puts a drive that nobody has opened to sleep, and the port above may follow. */
+static void a_drive_without_a_driver_may_sleep(void **state) {
+  (void)state;
+  static struct facts facts;
+  struct heard heard;
+
+  fill(&facts);
+  facts.in_use = false;
+  EACH_OF(facts, i) set(&facts, i, POWER + 4, 3, 3);
+  memcpy(facts.config_after, facts.config, sizeof facts.config);
+  assert_int_equal(judge(&facts, &heard), SPATE_DOCTOR_NOTE);
+  assert_int_equal(heard.count, 0);
+}
+
+/* pci=pcie_bus_perf: each function has the payload size that it can do, and the drive asks for no more than its own.
+ * Asking for 512 bytes would break what works. */
+static void small_requests_suit_a_small_payload_below_a_larger_one(void **state) {
+  (void)state;
+  static struct facts facts;
+  struct heard heard;
+
+  fill(&facts);
+  set(&facts, DRIVE, EXPRESS + 0x04, 7, 0);
+  set(&facts, DRIVE, EXPRESS + 0x08, 7u << 5 | 7u << 12, 0);
+  memcpy(facts.config_after, facts.config, sizeof facts.config);
+  assert_int_equal(judge(&facts, &heard), SPATE_DOCTOR_NOTE);
+  assert_int_equal(heard.count, 0);
+
+  /* The other way round, what the drive sends is too large for the port. */
+  set(&facts, DRIVE, EXPRESS + 0x04, 7, 1);
+  set(&facts, DRIVE, EXPRESS + 0x08, 0, 1u << 5);
+  set(&facts, PORT, EXPRESS + 0x08, 7u << 5, 0);
+  memcpy(facts.config_after, facts.config, sizeof facts.config);
+  assert_int_equal(judge(&facts, &heard), SPATE_DOCTOR_ERROR);
+  assert_int_equal(heard.findings[0].code, SPATE_DOCTOR_PAYLOAD_MISMATCH);
+}
+
 static void a_port_without_a_device_is_judged_alone(void **state) {
   (void)state;
   static const struct {
@@ -584,6 +621,8 @@ int main(void) {
       cmocka_unit_test(each_finding_is_provoked_by_its_facts_and_alone),
       cmocka_unit_test(every_finding_of_the_library_is_provoked),
       cmocka_unit_test(a_drive_without_a_driver_need_not_work),
+      cmocka_unit_test(a_drive_without_a_driver_may_sleep),
+      cmocka_unit_test(small_requests_suit_a_small_payload_below_a_larger_one),
       cmocka_unit_test(a_port_without_a_device_is_judged_alone),
       cmocka_unit_test(a_window_above_4_gib_reaches_a_bar_there),
       cmocka_unit_test(a_bridge_without_a_prefetchable_window_has_none),
