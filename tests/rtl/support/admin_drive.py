@@ -100,6 +100,7 @@ class AdminDrive:
         self.access_faults = {}  # (space, address) → "error", "zeros", "lost"
         self.any_access_fault = None
         self.admin_log, self.side_log, self.write_log = [], [], []
+        self.admin_heads_told = 0
         self.responses, self.written = [], 0
         self.commands, self.raw = deque(), [0] * 16
         self.ready_falls, self.recoveries, self.pages_read = 0, 0, 0
@@ -153,7 +154,8 @@ class AdminDrive:
                           AQA: self.registers.get(AQA, 0), ASQ: self.registers.get(ASQ, 0),
                           ASQ + 4: self.registers.get(ASQ + 4, 0), ACQ: self.registers.get(ACQ, 0),
                           ACQ + 4: self.registers.get(ACQ + 4, 0)}
-        self.admin_head, self.queues, self.life = 0, {}, getattr(self, "life", 0) + 1
+        self.admin_head, self.admin_given, self.admin_told = 0, 0, 0
+        self.queues, self.life = {}, getattr(self, "life", 0) + 1
         self.admin_done, self.side_done = deque(), deque()
 
     def drop_link(self, cycles: int | None) -> None:
@@ -277,6 +279,10 @@ class AdminDrive:
             assert data == (self.admin_head + 1) & 3 and self.registers[CSTS] & 1
             life = self.life
             self.after(random.randint(5, 60), lambda: life == self.life and self.fetch())
+        else:
+            self.admin_heads_told += 1
+            self.admin_told += 1
+            assert data == self.admin_told & 3 and self.admin_told <= self.admin_given, f"admin completion head {data}"
 
     def fetch(self) -> None:
         assert self.entry_valid and self.entry_index == self.admin_head, "the entry is not there"
@@ -467,6 +473,7 @@ class AdminDrive:
             else:
                 assert held is None, "a response vanished"
             admin_done = self.admin_done.popleft() if self.admin_done and random.random() < 0.1 else None
+            self.admin_given += admin_done is not None
             side_done = self.side_done.popleft() if self.side_done and random.random() < 0.1 else None
             await RisingEdge(d.clk_i)
             d.ms_tick_i.value = int(self.cycle % self.tick_cycles == 0)
