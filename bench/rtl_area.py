@@ -12,6 +12,7 @@ import json
 
 import figures
 import filelist
+import only
 import synth
 import tops
 
@@ -106,20 +107,18 @@ def worse(name: str, now: dict, before: dict | None) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Synthesise the areas of tools/rtl/tops.py and compare.")
-    parser.add_argument("only", nargs="?", default="", help="areas whose name or module holds this")
+    parser.add_argument("only", nargs="?", default="", help="an area, a module, or how one begins")
     parser.add_argument("--keep", action="store_true", help=f"write bench/{BASELINE.name}")
     arguments = parser.parse_args()
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
     bench, now, found, results = figures.Bench("rtl-area", "make bench-rtl-area"), {}, [], []
-    areas = [area for area in tops.AREAS if arguments.only in area.name or arguments.only in area.module]
+    areas = only.choose("area", tops.AREAS, lambda area: (area.name, area.module), arguments.only)
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         for area, result in zip(areas, pool.map(synth.synthesise, areas)):
             results.append((area, result))
             show(area, result, bench)
             now[area.name] = kept(result)
             found += worse(area.name, now[area.name], baseline.get(area.name))
-    if not now:
-        figures.die("choosing", f"no area's name or module holds '{arguments.only}'")
     bench.show()
     if not arguments.only:
         bench.write()
