@@ -119,6 +119,7 @@ ACCEPTED = {
     "MDTS beyond ours": ({"mdts": 11}, {"command_sectors_max": 4096}),
     "namespace 7": ({"namespaces": (7, 9)}, {"nsid": 7}),
     "version 1.0": ({"version": 0x10000, "namespace_list": False}, {"nsid": 1}),
+    "PCI Express capability of version 1": ({"express_version": 1}, {}),
     "few features": ({"apsta": False, "hmpre": 0, "oacs": 0, "oncs": 0, "sanicap": 0, "volatile_cache": False}, {}),
     "slow after PERST#": ({"retry_cycles": 2400}, {}),
     "slow to be ready": ({"ready_cycles": 2500}, {}),
@@ -128,7 +129,7 @@ ACCEPTED = {
 
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
-@cocotb.parametrize(case=some(ACCEPTED, 4, ("doorbell stride of 8", "doorbell stride of 32")))
+@cocotb.parametrize(case=some(ACCEPTED, 4, ("doorbell stride of 8", "doorbell stride of 32", "PCI Express capability of version 1")))
 async def an_unusual_drive_comes_up(dut, case):
     profile, fields = ACCEPTED[case]
     drive = start(dut, **profile)
