@@ -69,7 +69,7 @@ help: ## This text
 	@echo
 	@echo 'Options: make demo BOARD=$(subst $(space),|,$(FIRMWARE)) INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
 	@echo '         make plan DRIVE=980pro RATE=2.0GB/s RING=1GiB, make lab QUICK=1, make crash-soak N=20000 SEED=1'
-	@echo '         make lint-rtl|formal|bench-rtl-area ONLY=fifo, make bench-rtl-area KEEP=1, make test-rtl TEST=tests/rtl/test_fifo.py'
+	@echo '         make lint-rtl|formal ONLY=fifo, make bench-rtl-area ONLY=drive|KEEP=1, make test-rtl TEST=tests/rtl/test_fifo.py'
 
 setup: ## Install what is missing (3-5 minutes the first time, then no time)
 	@setup/install
@@ -181,8 +181,8 @@ bench-rtl-seeds: setup-gateware ## The test plan of recorders in pure logic on v
 	@cmake --build --preset gateware --target seeds
 	$(PYTHON) bench/rtl_seeds.py
 
-bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 minutes; ONLY=fifo, KEEP=1)
-	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),"$(ONLY)") $(if $(call yes,KEEP),--keep)
+bench-rtl-area: setup-gateware ## LUTs, flops, RAM and logic levels of the gateware, beside the kept ones (10 minutes; ONLY=drive, KEEP=1)
+	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
 
 C_FILES = $(shell find include src ports apps hosted ring examples sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
@@ -222,11 +222,11 @@ clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet -p build/
 
 lint-rtl: setup-gateware ## Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (1 minute)
 	@echo '== lint-rtl'
-	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(ONLY)
+	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(if $(ONLY),$(call quoted,ONLY))
 
 formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal (3 minutes)
 	@echo '== formal'
-	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(ONLY)
+	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY))
 
 test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: cocotb's, then C++ benches (12 minutes; TEST=one of tests/rtl)
 	@echo '== test-rtl'

@@ -7,6 +7,10 @@
 // Guarantee: each access that is started is done once, a posted write when the block has taken it. What comes back with
 // any status but success, poisoned, broken, or as a time-out is an error, a retry status too; what answers nothing that
 // is asked now is dropped. If the link goes down, what waits for the device ends with an error.
+//
+// What waits for the block stays while the link is down, as a word that was shown may not be taken back: a doorbell may
+// go out in the drive's next life. It reaches no controller that is enabled. Accesses keep their order, so it goes before
+// bring-up's first one, when the function was reset with the link and its memory space and CC.EN are off.
 module spate_pcie_usp_mmio
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;

@@ -128,6 +128,24 @@ module spate_cq
     end
   end
 
+  // Any byte of dwords 0 and 2: an entry has there what was last written to it, in whichever beat that was.
+  (* anyconst *) logic [3:0] any_byte;
+  logic [7:0] any_now, any_q, any_kept, any_shown;
+  logic any_written, any_written_q;
+  assign any_written = any_written_q || strobe[any_byte];
+  assign any_now = strobe[any_byte] ? entry[any_byte*8+:8] : any_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) any_written_q <= 1'b0;
+    else if (step) any_written_q <= any_written;
+    if (step) any_q <= any_now;
+  end
+  always_comb begin
+    assume (any_byte inside {[4'd0 : 4'd3], 4'd8, 4'd9});
+    any_kept = any_byte[3] ? sq_head_q[any_byte[0]*8+:8] : result_q[any_byte[1:0]*8+:8];
+    any_shown = any_byte[3] ? completion_o.sq_head[any_byte[0]*8+:8] : completion_o.result[any_byte[1:0]*8+:8];
+    if (past_reset_q && rst_ni && any_written_q) assert (any_kept == any_q);
+  end
+
   always_ff @(posedge clk_i) begin
     if (past_reset_q) assume (queue_shift_i == $past(queue_shift_i));
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
@@ -141,8 +159,7 @@ module spate_cq
         if ($past(completion_valid_o && !completion_ready_i)) assert (completion_o == $past(completion_o));
         if ($past(take))
           assert ({completion_o.status, 1'b0, completion_o.cid} == $past({entry[127:113], 1'b0, entry[111:96]}));
-        if ($past(take && strobe == 16'hffff))
-          assert (completion_o.result == $past(entry[31:0]) && completion_o.sq_head == $past(entry[79:64]));
+        if ($past(take && any_written)) assert (any_shown == $past(any_now));
         // a beat waits for nothing but the one before it
         if ($past(write_valid_i && completion_ready_i)) assert ($past(step));
       end
@@ -158,6 +175,7 @@ module spate_cq
     end
     cover (rst_ni && take && !turn_q);
     cover (rst_ni && bad_phase_o);
+    cover (rst_ni && take && any_written_q && !strobe[any_byte]);  // an entry of several writes
     cover (rst_ni && completion_valid_o && !completion_ready_i && write_valid_i && !write_ready_o);
   end
 `endif

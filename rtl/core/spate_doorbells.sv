@@ -106,6 +106,22 @@ module spate_doorbells
     if (rst_ni && past_reset_q) assert (!doorbell_valid_o || waiting_q);
   end
 
+  // Ticks since the first completion that the drive was not told of.
+  logic [4:0] head_ticks_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || reset_i || unreported == '0 || (start && tell_head)) head_ticks_q <= '0;
+    else if (us_tick_i && head_ticks_q != '1) head_ticks_q <= head_ticks_q + 5'd1;
+  end
+  always_comb begin
+    if (rst_ni && past_reset_q) begin
+      assert (wait_us_q == (head_ticks_q < 5'd15 ? 4'(head_ticks_q) : 4'd15));
+      // It is told at its 15th tick, whatever else happens or does not, and not before, unless it is a quarter of the queue.
+      if (ready_i && !waiting_q && unreported != '0 && head_ticks_q >= 5'd15) assert (start && tell_head);
+      if (start && tell_head) assert (head_ticks_q >= 5'd15 || unreported >= quarter_q);
+    end
+    cover (rst_ni && past_reset_q && start && tell_head && head_ticks_q == 5'd15 && tail_i == told_tail_q);
+  end
+
   always_ff @(posedge clk_i) begin
     if (past_reset_q) begin
       assume (queue_shift_i == $past(queue_shift_i));

@@ -179,6 +179,7 @@ module spate_microcode
     LFindCapability,
     LNextCapability,
     LFound,
+    LTimeout,
     LFold,
     LDelay,
     LDelayed
@@ -377,12 +378,14 @@ module spate_microcode
     write(imm(CfgBar1), RTemp),
     at(LBarDone),
 
-    // Both ends get the smaller of their payload sizes, reads of 512 bytes, no relaxed ordering and no no-snoop.
+    // Both ends get the smaller of their payload sizes, reads of 512 bytes, no relaxed ordering and no no-snoop; and both
+    // wait for completions for 50 ms at most, which is less than spate_mmio waits.
     enter(
         StepCapabilities
     ),
     call(LFindCapability),
     fail(IfZero, ErrCapability),
+    call(LTimeout),
     load(RDoneLow, of(RPointer)),
     add(RPointer, imm(16'h04)),
     read(ROther, of(RPointer)),  // Device Capabilities
@@ -394,6 +397,7 @@ module spate_microcode
     load(RPayload, imm(16'd0)),
     call(LFindCapability),
     jump(IfZero, LNoRootCapability),
+    call(LTimeout),
     load(RDoneHigh, of(RPointer)),
     add(RPointer, imm(16'h04)),
     read(RPayload, of(RPointer)),
@@ -1377,7 +1381,7 @@ module spate_microcode
     call(LDelay),
     go(LDisablePoll),
 
-    // RPointer = the PCI Express capability in the space that is chosen, or zero.
+    // RPointer = the PCI Express capability in the space that is chosen, RTemp its first dword; or zero.
     at(
         LFindCapability
     ),
@@ -1399,6 +1403,19 @@ module spate_microcode
     ret(),
     at(LFound),
     test(RPointer, imm(16'hffff)),
+    ret(),
+
+    // Device Control 2 of the capability at RPointer, whose first dword is RTemp: the completion time-out's default range,
+    // 50 us to 50 ms, and nothing else that it could switch on. A capability of version 1 has no such register.
+    at(
+        LTimeout
+    ),
+    test(RTemp, high(16'h000e)),
+    jump(IfZero, LReturn),
+    load(RTemp, of(RPointer)),
+    add(RTemp, imm(16'h28)),
+    load(RValue, imm(16'd0)),
+    write(of(RTemp), RValue),
     ret(),
 
     // RMark becomes another with each of RCount dwords of the page, from RPointer on, and their order.

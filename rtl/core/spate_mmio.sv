@@ -10,7 +10,8 @@
 module spate_mmio
   import spate_pkg::*;
 #(
-    parameter int unsigned DeadlineUs = 50000  // an adapter's own completion time-out is shorter
+    // Longer than a root port waits for a completion: 50 ms at most, in the default range that bring-up sets.
+    parameter int unsigned DeadlineUs = 75000
 ) (
     input logic clk_i,
     input logic rst_ni,

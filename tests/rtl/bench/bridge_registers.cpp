@@ -41,6 +41,8 @@ void Bridge::carry_out_register(Access &access) {
     }
     return;
   }
+  if (!root_port_.times_out_by_default())
+    board_.fail("the drive is used with the root port's completion time-out as it was");
   if (access.write) {
     see(Seen::RegisterWrite, bus_address);
     below_->memory_write(bus_address, access.data);

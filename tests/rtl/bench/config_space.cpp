@@ -8,6 +8,7 @@ namespace {
 constexpr uint32_t kCommand = 0x04, kBar0 = 0x10, kBar1 = 0x14;
 constexpr uint32_t kPower = 0x40, kExpress = 0x70;
 constexpr uint32_t kDeviceControl = kExpress + 0x08, kLinkControl = kExpress + 0x10;
+constexpr uint32_t kDeviceControl2 = kExpress + 0x28, kCompletionTimeout = 0x1f, kTimeout210Ms = 6;
 constexpr uint32_t kMemoryEnable = 2, kMasterEnable = 4, kInterruptsOff = 0x400;
 
 } // namespace
@@ -29,6 +30,7 @@ void ConfigSpace::reset() {
   words_[kExpress / 4] = 0x0002'0010;          // version 2, endpoint, the last capability
   words_[(kExpress + 0x04) / 4] = 0x1000'8022; // MPS up to 512, function-level reset
   words_[kDeviceControl / 4] = 0x0000'2810;
+  words_[kDeviceControl2 / 4] = kTimeout210Ms; // from 65 ms on; bring-up sets the default
   words_[(kExpress + 0x0c) / 4] = 0x0000'0c00 | lanes_ << 4 | generation_;
   words_[kLinkControl / 4] = (lanes_ << 4 | generation_) << 16;
 }
@@ -42,6 +44,7 @@ uint32_t ConfigSpace::writable(uint32_t offset) const {
   case kPower + 4: return 0x0000'0003;
   case kDeviceControl: return 0x0000'ffff;
   case kLinkControl: return 0x0000'0fff;
+  case kDeviceControl2: return 0x0000'ffff;
   default: return 0;
   }
 }
@@ -62,6 +65,7 @@ std::optional<uint32_t> ConfigSpace::decode(uint64_t bus_address) const {
 
 bool ConfigSpace::bus_master() const { return at(kCommand) & kMasterEnable; }
 bool ConfigSpace::interrupts_off() const { return at(kCommand) & kInterruptsOff; }
+bool ConfigSpace::times_out_by_default() const { return (at(kDeviceControl2) & kCompletionTimeout) == 0; }
 uint32_t ConfigSpace::payload_bytes() const { return 128u << ((at(kDeviceControl) >> 5) & 7); }
 uint32_t ConfigSpace::read_request_bytes() const { return 128u << ((at(kDeviceControl) >> 12) & 7); }
 

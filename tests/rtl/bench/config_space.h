@@ -20,7 +20,8 @@ public:
   // Where in BAR 0 a bus address is, when memory decoding is on.
   std::optional<uint32_t> decode(uint64_t bus_address) const;
   bool bus_master() const;
-  bool interrupts_off() const; // command register, bit 10
+  bool interrupts_off() const;       // command register, bit 10
+  bool times_out_by_default() const; // completions: between 50 us and 50 ms
   uint32_t payload_bytes() const;
   uint32_t read_request_bytes() const;
 

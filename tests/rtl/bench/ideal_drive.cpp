@@ -140,6 +140,7 @@ void IdealDrive::control(uint32_t value) {
 void IdealDrive::enable() {
   if (!config_space_.bus_master() || !config_space_.interrupts_off())
     board_.fail("enabled with bus mastering off, or with INTx not disabled");
+  if (!config_space_.times_out_by_default()) board_.fail("enabled with a completion time-out that is not the default");
   if (((cc_ >> 4) & 7) != 0 || ((cc_ >> 7) & 0xf) != 0 || (aqa_ & 0xfff) == 0 || (aqa_ >> 16) == 0)
     board_.fail("enabled with CC 0x%08x, AQA 0x%08x", cc_, aqa_);
   if (ready_) board_.fail("enabled before CSTS.RDY was 0");

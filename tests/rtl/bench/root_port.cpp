@@ -10,6 +10,7 @@ constexpr uint32_t kPrefetchWindow = 0x24, kPrefetchBaseUpper = 0x28, kPrefetchL
 constexpr uint32_t kBridgeControl = 0x3c, kSecondaryBusReset = 1u << 22;
 constexpr uint32_t kCapability = 0x70;
 constexpr uint32_t kDeviceControl = kCapability + 0x08, kLinkControl = kCapability + 0x10;
+constexpr uint32_t kDeviceControl2 = kCapability + 0x28, kCompletionTimeout = 0x1f, kTimeout210Ms = 6;
 constexpr uint32_t kPhyStatus = 0x144, kPhyLinkUp = 1u << 11;
 constexpr uint32_t kPortControl = 0x148, kBridgeEnable = 1u;
 constexpr uint32_t kMemoryEnable = 2u, kMasterEnable = 4u;
@@ -26,6 +27,7 @@ uint32_t writable(uint32_t offset) {
   case kBridgeControl: return 0xffff'00ff;
   case kDeviceControl: return 0x0000'ffff;
   case kLinkControl: return 0x0000'0fff;
+  case kDeviceControl2: return 0x0000'ffff;
   case kCapability + 0x1c: return 0x0000'001f; // Root Control
   case kPortControl: return 0x0000'0001;
   default: return 0;
@@ -44,6 +46,8 @@ RootPort::RootPort() {
   words_[kCapability / 4] = 0x0042'0010;          // version 2, root port, no capability after it
   words_[(kCapability + 0x04) / 4] = 0x0000'8022; // MPS up to 512
   words_[kDeviceControl / 4] = 0x0000'2010;
+  words_[kDeviceControl2 / 4] =
+      kTimeout210Ms; // from 65 ms on, perhaps longer than the core waits; bring-up sets the default
   words_[(kCapability + 0x0c) / 4] = 0x0000'0044; // 16 GT/s, x4
   words_[kLinkControl / 4] = 0x0043'0000;
   words_[(kCapability + 0x1c) / 4] = 0x0001'0000; // configuration retry status can be made visible
@@ -83,6 +87,8 @@ bool RootPort::forwards_memory(uint64_t bus_address) const {
 bool RootPort::resets_bus() const { return at(kBridgeControl) & kSecondaryBusReset; }
 
 bool RootPort::forwards_upstream() const { return at(kCommand) & kMasterEnable; }
+
+bool RootPort::times_out_by_default() const { return (at(kDeviceControl2) & kCompletionTimeout) == 0; }
 
 uint32_t RootPort::payload_bytes() const { return 128u << ((at(kDeviceControl) >> 5) & 7); }
 

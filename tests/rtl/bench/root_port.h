@@ -21,8 +21,9 @@ public:
   bool forwards_config() const;
   bool forwards_memory(uint64_t bus_address) const;
   bool forwards_upstream() const;
-  bool resets_bus() const;        // the secondary one
-  uint32_t payload_bytes() const; // as set in Device Control
+  bool resets_bus() const;           // the secondary one
+  bool times_out_by_default() const; // completions: between 50 us and 50 ms
+  uint32_t payload_bytes() const;    // as set in Device Control
 
 private:
   uint32_t at(uint32_t offset) const { return words_[offset / 4]; }

@@ -17,6 +17,7 @@ from admin_drive import CC, DELETE_CQ, DELETE_SQ, LOCAL, LOST, MAILBOX, OPS, STR
 from drive_model import MEDIA_ERROR
 from streams import Sink, Source
 from usp_drive import ROOT_CONTROL, UspDrive
+from usp_root_port import POSTED
 
 WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
 BLOCKS, BLOCK = 1 << 14, 512
@@ -27,6 +28,7 @@ READY, GONE, RESPONSE_VALID, START = 1, 2, 1 << 9, 1 << 7
 COUNTS = ("stray_read", "stray_write", "stale_access", "cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery",
           "command_error")
 REFUSED, NORMAL_SHUTDOWN = 0x8004, 0x0046_4001
+IO_TAIL_DOORBELL = 0x1008  # of queue pair 1, at a stride of 4 bytes
 # The models tell of each packet, which takes more time than all else.
 for model in ("cocotb.nvme_usp_top", "cocotb.pcie"):
     logging.getLogger(model).setLevel(logging.WARNING)
@@ -287,6 +289,33 @@ async def a_link_goes_with_a_reset(dut):
 @cocotb.test(**case("clock"))
 async def a_link_goes_with_the_clock(dut):
     await a_link_that_goes_loses_nothing(dut, "clock", 0.0)
+
+
+@cocotb.test(**case("link"))
+async def a_doorbell_that_waits_over_a_link_drop_finds_a_controller_that_is_off(dut):
+    """The block takes no request while the link goes and returns, and is not reset: the doorbell of the life before goes
+    out in the next one. It goes before bring-up's first access, to a function that answers no memory requests yet."""
+    bench = Bench(dut)
+    drive = bench.drive
+    drive.way, drive.latency_cycles = "link", SLOW_CYCLES
+    await bench.start()
+    generation, taken = drive.generation, []
+    drive.root.rq.pause = True
+    written = bench.writes(4, 8)
+    await drive.until(lambda: dut.rq_tvalid.value, what="a doorbell that waits")
+    drive.root.on_request = lambda tlp: taken.append((tlp.fmt_type in POSTED and tlp.address - BAR,
+                                                      drive.function.memory_space_enable, drive.registers[CC] & 1))
+    drive.drop_link(200)
+    await drive.until(lambda: not dut.user_lnk_up.value, what="the loss of the link")
+    await drive.until(lambda: drive.generation > generation and dut.user_lnk_up.value, what="the link's return")
+    assert dut.rq_tvalid.value and not taken, "the doorbell no longer waits"
+    drive.root.rq.pause = False
+    await bench.finish()
+    await bench.ready()
+    assert taken[0] == (IO_TAIL_DOORBELL, False, 0), f"the first request of the new life is {taken[0]}"
+    assert IO_TAIL_DOORBELL not in [place for place, memory, enabled in taken[1:] if not memory or not enabled]
+    await bench.read_back(written)
+    await bench.expect_counts(recovery=1, command_error=0)
 
 
 @cocotb.test(**case("function"))

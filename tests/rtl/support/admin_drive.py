@@ -14,6 +14,8 @@ from cocotb.triggers import ReadOnly, RisingEdge, ValueChange
 
 LOCAL, DEVICE, BAR = 0, 1, 2
 BRIDGE_CONTROL = 0x3C  # of the root port; bit 22 resets its bus
+CONTROL_2 = {LOCAL: 0x88, DEVICE: 0x98}  # Device Control 2; bits 4:0 are how long a completion is waited for
+TIMEOUT_210_MS = 0x0006  # from 65 ms on; what stands there before bring-up
 CAP_LOW, CAP_HIGH, VS, INTMS, CC, CSTS, AQA, ASQ, ACQ = 0x00, 0x04, 0x08, 0x0C, 0x14, 0x1C, 0x24, 0x28, 0x30
 ALL_ONES = 0xFFFF_FFFF
 DNR = 0x4000
@@ -49,6 +51,7 @@ class Profile:
     payload: int = 1  # as in Device Capabilities: 128 << n
     root_payload: int = 2
     capability: bool = True
+    express_version: int = 2  # of the PCI Express capability; version 1 has no Device Control 2
     extended_tags: bool = True
     mqes: int = 1023
     timeout: int = 1  # CAP.TO
@@ -100,6 +103,7 @@ class AdminDrive:
         self.access_faults = {}  # (space, address) → "error", "zeros", "lost"
         self.any_access_fault = None
         self.admin_log, self.side_log, self.write_log = [], [], []
+        self.admin_heads_told = 0
         self.responses, self.written = [], 0
         self.commands, self.raw = deque(), [0] * 16
         self.ready_falls, self.recoveries, self.pages_read = 0, 0, 0
@@ -138,10 +142,11 @@ class AdminDrive:
         self.configuration[DEVICE] = {0x00: 0xA808144D, 0x04: 0x0010_0000, 0x08: p.class_code << 8, 0x0C: p.header << 16,
                                       0x10: p.bar_type, 0x14: 0, 0x34: 0x40, 0x40: 0x5001 | 0x0003_0000,
                                       0x50: 0x7005 if p.capability else 0x0005,
-                                      0x70: 0x0010, 0x74: p.payload | (p.extended_tags << 5), 0x78: 0x2810,
+                                      0x70: p.express_version << 16 | 0x0010, CONTROL_2[DEVICE]: TIMEOUT_210_MS, 0x74: p.payload | (p.extended_tags << 5), 0x78: 0x2810,
                                       0x80: 0x1043_0000}
         self.configuration[LOCAL].setdefault(0x34, 0x60)
-        self.configuration[LOCAL] |= {0x60: 0x8010, 0x64: p.root_payload, 0x68: 0x5810}
+        self.configuration[LOCAL] |= {0x60: p.express_version << 16 | 0x8010, 0x64: p.root_payload, 0x68: 0x5810,
+                                      CONTROL_2[LOCAL]: TIMEOUT_210_MS}
         self.configuration[LOCAL].setdefault(0x148, 0x0000_0000)
         self.reset_controller()
         self.registers[CC] = 0
@@ -153,7 +158,8 @@ class AdminDrive:
                           AQA: self.registers.get(AQA, 0), ASQ: self.registers.get(ASQ, 0),
                           ASQ + 4: self.registers.get(ASQ + 4, 0), ACQ: self.registers.get(ACQ, 0),
                           ACQ + 4: self.registers.get(ACQ + 4, 0)}
-        self.admin_head, self.queues, self.life = 0, {}, getattr(self, "life", 0) + 1
+        self.admin_head, self.admin_given, self.admin_told = 0, 0, 0
+        self.queues, self.life = {}, getattr(self, "life", 0) + 1
         self.admin_done, self.side_done = deque(), deque()
 
     def drop_link(self, cycles: int | None) -> None:
@@ -244,9 +250,15 @@ class AdminDrive:
             self.after(self.profile.shutdown_cycles, lambda: self.registers.update({CSTS: self.registers[CSTS] & ~0xC | 8}))
         return False, 0
 
+    def control_2(self, space: int) -> int:
+        return self.configuration[space][CONTROL_2[space]]
+
     def enable(self, on: bool) -> None:
         p, life = self.profile, self.life
         if on:
+            timeout = 0 if p.express_version >= 2 else TIMEOUT_210_MS
+            for space in (LOCAL, DEVICE):
+                assert self.control_2(space) == timeout, "completion time-outs are not the default, or no register was there"
             assert self.configuration[DEVICE][0x04] & 0x406 == 0x406, "bus master, memory, no INTx before CC.EN"
             half = self.shown_epoch() << self.window_shift
             assert self.registers[ASQ] | self.registers[ASQ + 4] << 32 == self.window + half
@@ -277,6 +289,10 @@ class AdminDrive:
             assert data == (self.admin_head + 1) & 3 and self.registers[CSTS] & 1
             life = self.life
             self.after(random.randint(5, 60), lambda: life == self.life and self.fetch())
+        else:
+            self.admin_heads_told += 1
+            self.admin_told += 1
+            assert data == self.admin_told & 3 and self.admin_told <= self.admin_given, f"admin completion head {data}"
 
     def fetch(self) -> None:
         assert self.entry_valid and self.entry_index == self.admin_head, "the entry is not there"
@@ -467,6 +483,7 @@ class AdminDrive:
             else:
                 assert held is None, "a response vanished"
             admin_done = self.admin_done.popleft() if self.admin_done and random.random() < 0.1 else None
+            self.admin_given += admin_done is not None
             side_done = self.side_done.popleft() if self.side_done and random.random() < 0.1 else None
             await RisingEdge(d.clk_i)
             d.ms_tick_i.value = int(self.cycle % self.tick_cycles == 0)

@@ -115,6 +115,7 @@ class DriveModel(AdminDrive):
         super().fetch()
         while len(self.admin_done) > before:
             cid, status, result = self.admin_done.pop()
+            self.admin_given += 1
             self.post(self.admin_cq, ADMIN_CQ, self.admin_head, 0, cid, status, result)
 
     # ---- the I/O queue ----

@@ -12,7 +12,7 @@ from collections import deque
 import cocotb
 from cocotb.triggers import ClockCycles, Event, First, RisingEdge, Timer, ValueChange
 
-from admin_drive import ALL_ONES, BAR, BRIDGE_CONTROL, DEVICE, LOCAL
+from admin_drive import ALL_ONES, BAR, BRIDGE_CONTROL, CONTROL_2, DEVICE, LOCAL, TIMEOUT_210_MS
 from drive_model import PERIOD_NS, DriveModel
 from usp_root_port import RootPort
 
@@ -22,7 +22,7 @@ with warnings.catch_warnings():
 
 COMMAND, ROOT_CONTROL, PAYLOAD_SHIFT = 0x04, 0x68, 5
 LINK_FALL_CYCLES = 24 * 16  # 24 ms of the core's
-ROOT_REGISTERS = {0x04, 0x18, 0x20, 0x24, BRIDGE_CONTROL, ROOT_CONTROL}  # that are there to be written: no bridge's own ones
+ROOT_REGISTERS = {0x04, 0x18, 0x20, 0x24, BRIDGE_CONTROL, ROOT_CONTROL, CONTROL_2[LOCAL]}  # that are there to be written: no bridge's own ones
 
 
 class DriveFunction(MemoryEndpoint):
@@ -33,6 +33,7 @@ class DriveFunction(MemoryEndpoint):
         self.header_layout = profile.header
         self.pcie_cap.max_payload_size_supported = profile.payload
         self.pcie_cap.extended_tag_supported = profile.extended_tags
+        self.pcie_cap.completion_timeout_value = TIMEOUT_210_MS
         self.pcie_cap.current_link_speed, self.pcie_cap.negotiated_link_width = 3, 4
         self.add_region(profile.bar_bytes, read=drive.bar_read, write=drive.bar_write, ext=True)
 
@@ -210,6 +211,9 @@ class UspDrive(DriveModel):
 
     def shown_epoch(self) -> int:
         return self.epoch
+
+    def control_2(self, space: int) -> int:
+        return self.function.pcie_cap.completion_timeout_value if space == DEVICE else super().control_2(space)
 
     def enable(self, on: bool) -> None:
         if on:

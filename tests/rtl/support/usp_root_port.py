@@ -43,6 +43,7 @@ class RootPort:
                 side.set_pause_generator(self.pauses(stall))
         self.waiting: deque[Tlp_us] = deque()  # requests without a credit
         self.completions: list[Tlp_us] = []
+        self.on_request = lambda tlp: None  # of ours, as the block takes it
         self.break_writes = 0  # that many of the next ones come as the block shows what it could not read
         self.port, self.lost = None, Event()
         for task in (self._credits(), self._to_link(self.rq, Tlp_us.unpack_us_rq),
@@ -73,6 +74,8 @@ class RootPort:
             assert tlp.check(), f"not a good packet: {tlp}"
             if tlp.fmt_type in COMPLETIONS:
                 self.completions.append(tlp)
+            else:
+                self.on_request(tlp)
             if self.port:
                 await First(cocotb.start_soon(self.port.send(tlp)), self.lost.wait())
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate_mmio with its own deadline: an adapter that answers when the root port has given up is in time."""
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge
+
+COMPLETION_TIMEOUT_US = 50_000  # the longest of the default range: PCI Express base specification, Device Control 2
+MARGIN_US = COMPLETION_TIMEOUT_US // 5  # for the way to the root port and back, and clocks that are not quite alike
+BAR = 2
+
+
+async def end(dut) -> None:
+    await RisingEdge(dut.admin_done_o)
+    await ReadOnly()
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def an_answer_as_late_as_a_root_ports_is_in_time(dut):
+    Clock(dut.clk_i, 4, unit="ns").start()
+    dut.rst_ni.value = 0
+    for name in ("us_tick_i", "doorbell_valid_i", "admin_valid_i", "request_ready_i", "response_valid_i", "response_i",
+                 "admin_write_i", "admin_address_i", "admin_data_i"):
+        getattr(dut, name).value = 0
+    await ClockCycles(dut.clk_i, 3)
+    dut.rst_ni.value, dut.request_ready_i.value = 1, 1
+    dut.us_tick_i.value = 1  # a microsecond is a cycle
+    dut.admin_space_i.value, dut.admin_valid_i.value = BAR, 1
+    await RisingEdge(dut.request_valid_o)
+    dut.admin_valid_i.value = 0
+    await ReadOnly()
+    number = dut.request_o.value.to_unsigned() >> 67
+    ended = cocotb.start_soon(end(dut))
+    await ClockCycles(dut.clk_i, COMPLETION_TIMEOUT_US + MARGIN_US)
+    assert not ended.done(), "given up before the root port gives up"
+    dut.response_valid_i.value, dut.response_i.value = 1, number << 33 | 0x5A5A_A5A5
+    await ended
+    assert not dut.admin_error_o.value and dut.admin_data_o.value.to_unsigned() == 0x5A5A_A5A5

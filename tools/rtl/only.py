@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ONLY chooses, in all commands of the gateware alike.
+
+ONLY is a name or the beginning of names, with or without spate_. A whole name wins over a beginning: with `fifo`,
+spate_fifo is chosen and spate_fifo_x is not. An ONLY that chooses nothing is an error that lists the names.
+"""
+
+import difflib
+import textwrap
+
+PREFIX = "spate_"
+
+
+class Unknown(SystemExit):
+    """Nothing has that name; the message says which names there are."""
+
+
+def choose(what: str, items: list, names, only: str) -> list:
+    """Those of `items` that `only` chooses, all if it is empty; `names(item)` are all names of one, the one to show first."""
+    if not only:
+        return items
+    wanted = only.removeprefix(PREFIX)
+    known = [(item, {name.removeprefix(PREFIX) for name in names(item)}) for item in items]
+    exact = [item for item, own in known if wanted in own]
+    chosen = exact or [item for item, own in known if wanted and any(name.startswith(wanted) for name in own)]
+    if not chosen:
+        raise Unknown(message(what, sorted(names(item)[0] for item in items), only))
+    return chosen
+
+
+def message(what: str, shown: list[str], only: str) -> str:
+    near = difflib.get_close_matches(only, shown, n=1)
+    question = f" Did you mean {near[0]}?" if near else ""
+    listed = textwrap.fill(", ".join(shown), 120, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return f"no {what} is called '{only}', and none begins with it.{question} ONLY is one of these, or how one begins:\n{listed}"
