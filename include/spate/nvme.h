@@ -235,6 +235,13 @@ struct spate_nvme_queue {
   struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
 };
 
+/* Memory of an I/O queue pair. It stays with its queue identifier when the queue is closed, for the next one. */
+struct spate_nvme_queue_memory {
+  uint8_t *start;   /* NULL: none yet */
+  uint16_t entries; /* that each ring has room for */
+  bool in_use;
+};
+
 /* Who has which admin command in flight: one at a time each. */
 enum spate_nvme_admin_user {
   SPATE_NVME_ADMIN_CALLER, /* bring-up, and the functions that wait */
@@ -296,9 +303,10 @@ struct spate_nvme {
   bool cache_on;
   uint8_t cache_choice;    /* what the caller set: 0 nothing, 1 off, 2 on */
   uint16_t retry_delay[3]; /* CRDT1 … 3, in service intervals of 100 ms */
-  uint16_t queues_max, queue_count;
+  uint16_t queues_max;
   uint32_t shutdown_ms; /* RTD3 entry latency */
   struct spate_nvme_queue *queues;
+  struct spate_nvme_queue_memory queue_memory[SPATE_NVME_QUEUES_MAX]; /* of queue identifier 1 … */
 
   struct spate_nvme_queue *abort_queue; /* of the command being aborted */
   struct spate_nvme_slot *abort_slot;
@@ -333,11 +341,18 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *contro
                                                        struct spate_nvme_namespace *out);
 
 /* An I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; less where the drive allows less: see
- * queue->block.depth) on a namespace (0: the first active one). `queue` stays in place until the controller is shut
- * down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY, FULL (the drive
- * has no more queues), COMMAND, OPEN (this queue is open). */
+ * queue->block.depth) on a namespace (0: the first active one). `queue` stays in place until it is closed or the
+ * controller is shut down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY,
+ * FULL (the drive has no more queues), COMMAND, OPEN (this queue is open). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                                         uint32_t nsid, unsigned depth);
+
+/* Delete the queue pair. Its memory goes to the next queue that is opened on this controller: only a deeper one takes
+ * more from the arena. The block is not to be used any more; until the object is gone or opened again its submit
+ * answers INVALID. Waits for the drive. After an error nothing has changed. Errors: INVALID (not an open queue of this
+ * controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open), COMMAND (the drive refuses; if
+ * it refuses only the second half of the pair, the queue is closed and its identifier is lost). */
+SPATE_MUST_CHECK enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct spate_nvme_queue *queue);
 
 /* The status of the last admin command that the drive refused (SPATE_E_COMMAND), for spate_nvme_status_name(). */
 uint16_t spate_nvme_last_status(const struct spate_nvme *controller);

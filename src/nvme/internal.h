@@ -160,6 +160,9 @@ void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opc
 /* 0: not in BAR 0. `index`: twice the queue identifier, and one more for the completion queue. */
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
 
+/* queue_close.c */
+bool spate_nvme_has_requests(const struct spate_nvme_queue *queue);
+
 /* queue.c: the data path */
 extern const struct spate_block_ops spate_nvme_queue_ops;
 void spate_nvme_queue_kick(struct spate_nvme_queue *queue);

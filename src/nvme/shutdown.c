@@ -5,8 +5,7 @@
 
 static bool any_request(const struct spate_nvme *controller) {
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
-    for (unsigned i = 0; i < queue->block.depth; i++)
-      if (queue->slots[i].sent != SLOT_FREE) return true;
+    if (spate_nvme_has_requests(queue)) return true;
   return false;
 }
 
