@@ -166,8 +166,9 @@ enum spate_nvme_state {
                     : 256u)
 #define SPATE_NVME_PAGES_BYTES(bytes) (((bytes) + SPATE_PAGE_BYTES - 1u) / SPATE_PAGE_BYTES * SPATE_PAGE_BYTES)
 
-/* Two admin rings (the logs share a page with one of them), a data page, and the way to the first page boundary. */
-#define SPATE_NVME_CONTROLLER_MEMORY_BYTES (4u * SPATE_PAGE_BYTES)
+/* Two admin rings (the logs share a page with one of them), a data page, two pages of a PRP list for admin requests,
+ * and the way to the first page boundary. */
+#define SPATE_NVME_CONTROLLER_MEMORY_BYTES (6u * SPATE_PAGE_BYTES)
 /* Submission ring, completion ring with the TRIM ranges, PRP list pages, and the way to the first page boundary. */
 #define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                                           \
   (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
@@ -187,6 +188,7 @@ enum spate_nvme_state {
 /* Private from here to the functions: shown so that the caller can allocate the objects. */
 
 struct spate_nvme_queue;
+struct spate_nvme_admin_request;
 
 /* One I/O command: its request and which part of it, which is all that is needed to build it, again if need be. */
 struct spate_nvme_slot {
@@ -248,6 +250,7 @@ enum spate_nvme_admin_user {
   SPATE_NVME_ADMIN_EVENT,
   SPATE_NVME_ADMIN_LOG,
   SPATE_NVME_ADMIN_ABORT,
+  SPATE_NVME_ADMIN_REQUEST, /* spate_nvme_admin_submit() */
   SPATE_NVME_ADMIN_SLOTS,
 };
 
@@ -292,6 +295,12 @@ struct spate_nvme {
   uint16_t admin_phase;
   uint16_t status; /* of the last admin command that failed */
   struct spate_nvme_admin_slot admin[SPATE_NVME_ADMIN_SLOTS];
+
+  struct spate_nvme_admin_request *request; /* accepted and not ended; NULL: none */
+  uint64_t *request_lists;                  /* two pages */
+  uint64_t request_by_ticks;                /* its deadline */
+  bool request_aborted;                     /* it expired, and the drive was told */
+  bool request_answered;
 
   uint8_t *data; /* a page for the caller's admin command */
   uint8_t *log;  /* 512 bytes for the log reader */
@@ -359,6 +368,44 @@ uint16_t spate_nvme_last_status(const struct spate_nvme *controller);
 
 /* How many I/O queue pairs the drive gave (Number of Queues feature). */
 unsigned spate_nvme_queues_max(const struct spate_nvme *controller);
+
+/*
+ * Any admin command: telemetry, firmware, self-test, security, or of the vendor's own. It belongs to whoever submits it
+ * and lies still until `done`, as a spate_io does. I/O goes on meanwhile.
+ */
+struct spate_nvme_admin_request {
+  uint8_t opcode; /* its bits 1:0 tell which way the data go: 1 to the drive, 2 to the host (5, figure 139) */
+  uint32_t nsid;
+  uint32_t dwords_10_15[6];
+  void *buffer;        /* DMA memory at a multiple of SPATE_DMA_ALIGN, up to such a multiple. NULL: none */
+  uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 4 KiB (4 MiB from the start of a page); 0: none */
+  uint32_t timeout_ms; /* then it is aborted; if it does not end within another second, the controller is reset */
+  void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
+  void *context;
+
+  enum spate_error error; /* OK; COMMAND; TIMEOUT; of a reset that took it away: the reset's cause */
+  uint16_t detail;        /* COMMAND: the status field */
+  uint32_t result;        /* OK: dword 0 of the completion */
+};
+
+/*
+ * Submit one. It ends while any queue of the controller is polled (up to 100 ms after the drive's answer), or in
+ * spate_nvme_poll(). It is sent once: after a reset nobody knows whether it was carried out. spate_nvme_shutdown()
+ * waits 30 s for it. After any answer but OK the request is still the caller's.
+ *
+ * Refused (INVALID) is what the driver itself relies on: Create and Delete I/O Queue, Abort, Asynchronous Event
+ * Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues, the write cache,
+ * the host memory buffer, the keep alive timer and host behavior. Also a buffer that is shorter than what the command
+ * names (Get Log Page, Identify, Firmware Image Download, Directives, Security). Format NVM, Sanitize and the namespace
+ * commands answer BUSY while a queue is open. FULL: one is in flight (there is room for one), or the controller
+ * recovers. DEAD and closed controllers answer their error.
+ */
+SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller,
+                                                          struct spate_nvme_admin_request *request);
+
+/* One look at the controller, as polling a queue takes one every 100 ms. Never waits. For a controller without queues,
+ * and where an admin request's answer is wanted sooner. */
+void spate_nvme_poll(struct spate_nvme *controller);
 
 /* Health. start() never waits: the log arrives in controller health with its sequence raised, while the caller polls
  * a queue. read() waits for a fresh one. */

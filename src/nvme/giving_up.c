@@ -11,6 +11,7 @@ static void end(struct spate_nvme *controller, enum spate_error error) {
   spate_nvme_admin_cancel(controller);
   controller->error = error;
   controller->state = SPATE_NVME_DEAD;
+  spate_nvme_request_end(controller, error);
 }
 
 void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error) {
