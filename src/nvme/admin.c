@@ -27,7 +27,9 @@ void spate_nvme_admin_cancel(struct spate_nvme *controller) {
     slot->busy = false;
   }
   controller->log_page = 0;
-  controller->log_waiting = 0;
+  for (unsigned i = 0; i < sizeof controller->logs_waiting / sizeof controller->logs_waiting[0]; i++)
+    controller->logs_waiting[i] = 0;
+  controller->event_again_ticks = 0;
 }
 
 /* `timeout_ms` 0: never ends by itself, as an asynchronous event request. */

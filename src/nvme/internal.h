@@ -225,6 +225,7 @@ void spate_nvme_log_taken(struct spate_nvme *controller);
 void spate_nvme_health_take(struct spate_nvme *controller, const void *log);
 void spate_nvme_power_lost(struct spate_nvme *controller);
 void spate_nvme_event_arm(struct spate_nvme *controller);
+void spate_nvme_event_supervise(struct spate_nvme *controller);
 void spate_nvme_event_taken(struct spate_nvme *controller);
 
 /* features.c */

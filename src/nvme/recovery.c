@@ -140,6 +140,7 @@ void spate_nvme_supervise(struct spate_nvme *controller) {
 
   if (controller->state == SPATE_NVME_ABORTING) poll_abort(controller);
   if (!spate_nvme_is_running(controller)) return;
+  spate_nvme_event_supervise(controller);
   spate_nvme_request_supervise(controller);
   if (spate_nvme_admin_expired(controller)) {
     controller->counters.timeouts++;
