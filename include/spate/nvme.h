@@ -111,13 +111,15 @@ struct spate_nvme_identity {
   uint8_t sanitize;         /* enum spate_nvme_sanitize_capability; 0: the drive has no Sanitize */
 };
 
+#define SPATE_NVME_FORMATS_MAX 64u /* 16 before NVMe 2.0 */
+
 struct spate_nvme_namespace {
   uint32_t nsid;
   uint64_t blocks;
   uint32_t block_bytes; /* 0: no format that can be used */
   uint8_t formats;      /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
   uint8_t format;       /* the one in use */
-  uint16_t format_block_bytes[16];
+  uint16_t format_block_bytes[SPATE_NVME_FORMATS_MAX];
   bool metadata; /* bytes beside each block, or protection information: not for us */
 };
 

@@ -74,6 +74,7 @@ struct fake_order {
 struct fake_nvme {
   /* What the drive is: set by fake_nvme_init(), changed by a test before the driver opens it. */
   uint64_t cap;
+  uint32_t version; /* VS */
   uint64_t registers_bytes;
   uint8_t controller_page[4096]; /* Identify */
   uint8_t namespace_page[4096];
