@@ -59,6 +59,9 @@ struct spate_nvme_bus {
    * opened again it has to be restored or enumerated. */
   enum spate_error (*isolate)(void *context);
   void *context;
+  /* Of the drive's configuration space, for what some drives need beyond the specification (src/nvme/quirks.c). 0: not
+   * known, and then none needs anything. */
+  uint16_t vendor_id, device_id;
 };
 
 struct spate_nvme_config {
@@ -275,6 +278,7 @@ struct spate_nvme {
   uint64_t ticks_per_ms;
   uint64_t interval_ticks; /* between looks at the commands' ages and at CSTS */
   uint64_t serviced_ticks;
+  uint64_t look_ticks;     /* until then registers are left alone: CC.EN was just cleared */
   uint64_t deadline_ticks; /* of the state; DETACHED and RESETTING: when to ask again */
   uint64_t absent_ticks;   /* since when its registers are silent; 0: they are not */
   uint64_t reset_by_ticks; /* the end of our patience with a reset */

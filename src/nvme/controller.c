@@ -108,6 +108,7 @@ static void wait_for_absent(struct spate_nvme *controller) {
 static void poll_disabling(struct spate_nvme *controller) {
   uint32_t control, status;
 
+  if (controller->disable_sent && spate_port_ticks() < controller->look_ticks) return;
   if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
     if (can_restore(controller))
       spate_nvme_failed(controller, SPATE_E_GONE);
@@ -120,6 +121,7 @@ static void poll_disabling(struct spate_nvme *controller) {
     if ((status & (NVME_CSTS_READY | NVME_CSTS_FATAL)) == 0 && !deadline_passed(controller)) return;
     spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
     spate_nvme_disable(controller);
+    spate_nvme_pause(controller);
     controller->disable_sent = true;
     return;
   }

@@ -156,6 +156,9 @@ void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t cont
  * power cut of its own. */
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
 
+/* quirks.c: what this drive needs is done after CC.EN was cleared, and added to the state's deadline. */
+void spate_nvme_pause(struct spate_nvme *controller);
+
 /* escalate.c: a reset beyond CC.EN is under way. False: all were tried. */
 bool spate_nvme_escalate(struct spate_nvme *controller);
 void spate_nvme_poll_resetting(struct spate_nvme *controller);

@@ -436,6 +436,7 @@ static void write_cc(struct fake_nvme *drive, uint32_t value) {
   const uint32_t before = drive->cc;
 
   fake_nvme_order_control(drive, (value & ~before & 1) != 0);
+  if ((before & 1) != 0 && (value & 1) == 0) drive->disabled_ticks = drive->ticks;
   drive->cc = value;
   if ((value & 1) != 0 && (before & 1) == 0) {
     if ((drive->csts & 1) != 0) violate(drive, "CC.EN set while CSTS.RDY is 1");
@@ -485,7 +486,10 @@ uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address) {
   case 0x04: return (uint32_t)(drive->cap >> 32);
   case 0x08: return drive->version;
   case 0x14: return drive->cc;
-  case 0x1c: return drive->csts;
+  case 0x1c:
+    if (drive->disabled_ticks != 0) drive->pause_ticks = drive->ticks - drive->disabled_ticks;
+    drive->disabled_ticks = 0;
+    return drive->csts;
   default: violate(drive, "read of a register nobody needs"); return 0;
   }
 }

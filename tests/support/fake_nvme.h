@@ -108,7 +108,9 @@ struct fake_nvme {
   uint64_t host_buffer_descriptor[2];
   bool behavior_acre;
   unsigned enables, shutdowns, doorbells, events_armed;
-  bool hot_shutdown; /* shut down with I/O queues still there */
+  uint64_t disabled_ticks; /* when CC.EN was cleared; 0 once CSTS was read after that */
+  uint64_t pause_ticks;    /* from the last clearing of CC.EN to that read */
+  bool hot_shutdown;       /* shut down with I/O queues still there */
 
   /* Its state. */
   uint64_t ticks;
