@@ -303,14 +303,17 @@ static void test_one_is_closed_beside_the_other(void **state) {
  * growing. */
 static void test_memory_that_fits_is_chosen(void **state) {
   struct fixture *f = fixture_make(9);
-  fixture_open(f, 30);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, 4), SPATE_OK);
+  fixture_open(f, 4);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, 30), SPATE_OK);
   const size_t used_bytes = f->arena.used_bytes;
   for (unsigned i = 0; i < 4; i++) {
     assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
     assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->second), SPATE_OK);
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, 4), SPATE_OK);
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 30), SPATE_OK);
+    const bool deep_first = i % 2 == 0;
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, deep_first ? &f->second : &f->queue, 0, deep_first ? 30 : 4),
+                     SPATE_OK);
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, deep_first ? &f->queue : &f->second, 0, deep_first ? 4 : 30),
+                     SPATE_OK);
   }
   assert_int_equal(f->queue.id, 1);
   assert_int_equal(f->second.id, 2);
