@@ -115,7 +115,7 @@ struct drive_command {
   uint64_t ready_first_ps, ready_last_ps; /* reads: when the medium has the first and the last chunk */
   uint64_t taken_ps;                      /* writes: when the buffer has it all */
   uint64_t post_ps;                       /* reads: when the completion behind the last chunk arrives; 0: not sent */
-  uint8_t *buffer;                        /* a page, where the data are not the medium's */
+  uint8_t *buffer;                        /* a page or more, where the data are not the medium's */
   bool buffered;
 
   uint64_t *pages; /* page_count of them, room for page_room; kept when the slot is free */
@@ -309,6 +309,7 @@ void drive_move(struct sim_drive *drive, struct drive_command *command, bool up,
 void drive_send_page(struct sim_drive *drive, struct drive_command *command, uint64_t bytes);
 void drive_take_page(struct sim_drive *drive, struct drive_command *command, uint64_t bytes, drive_step *moved_all);
 uint8_t *drive_page(struct drive_command *command);
+uint8_t *drive_buffer(struct drive_command *command, uint64_t bytes); /* the same for more than that */
 
 /* ---- admin.c, feature.c, log.c, identify.c ---- */
 uint16_t drive_admin(struct sim_drive *drive, struct drive_command *command);

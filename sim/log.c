@@ -7,11 +7,13 @@
 #define PAGE_ERRORS    1u
 #define PAGE_HEALTH    2u
 #define PAGE_FIRMWARE  3u
+#define PAGE_TELEMETRY 7u
 #define PAGE_SANITIZE  0x81u
 #define HEALTH_BYTES   512u
 #define FIRMWARE_BYTES 512u
 #define ERROR_BYTES    64u
 #define SANITIZE_BYTES 512u
+#define TELEMETRY_MAX  (UINT64_C(3) << 20)
 #define RETAIN_EVENT   (UINT32_C(1) << 15)
 #define WARN_HEAT      2u /* critical warning: temperature */
 #define EVENT_HEALTH   1u /* type */
@@ -148,13 +150,31 @@ static size_t make_page(struct sim_drive *drive, uint8_t number, uint8_t *page) 
 
 static uint8_t event_type(uint8_t page) { return page == PAGE_ERRORS ? 0 : page == PAGE_HEALTH ? EVENT_HEALTH : 2; }
 
+/* Figure 203, host-initiated: what is in it is the vendor's business, here the offset of each dword. */
+static uint16_t get_telemetry(struct sim_drive *drive, struct drive_command *command, uint64_t offset, uint64_t bytes) {
+  const uint8_t mdts = drive->identify_controller[77];
+
+  if (offset % 4u != 0 || offset >= TELEMETRY_MAX) return STATUS_FIELD;
+  if (mdts != 0 && bytes > (uint64_t)SIM_PAGE << mdts) {
+    sim_violate(drive->sim, "more than MDTS in a log page");
+    return STATUS_FIELD;
+  }
+  if (bytes > TELEMETRY_MAX - offset) bytes = TELEMETRY_MAX - offset;
+  uint8_t *data = drive_buffer(command, bytes);
+  for (uint64_t i = 0; i < bytes; i += 4u)
+    spate_put32(data + i, (uint32_t)(offset + i));
+  drive_send_page(drive, command, bytes);
+  return STATUS_PENDING;
+}
+
 uint16_t drive_get_log(struct sim_drive *drive, struct drive_command *command) {
   const uint32_t *dwords = command->dwords;
   const uint8_t number = (uint8_t)dwords[10];
   const uint64_t offset = (uint64_t)dwords[13] << 32 | dwords[12];
   uint64_t bytes = (((uint64_t)(dwords[11] & 0xffffu) << 16 | dwords[10] >> 16) + 1u) * 4u;
-  uint8_t *page = drive_page(command);
 
+  if (number == PAGE_TELEMETRY) return get_telemetry(drive, command, offset, bytes);
+  uint8_t *page = drive_page(command);
   if (number == PAGE_HEALTH && dwords[1] != 0 && dwords[1] != BROADCAST && dwords[1] != drive->namespaces[0])
     return STATUS_NAMESPACE;
   const size_t size = make_page(drive, number, page);

@@ -202,10 +202,12 @@ void drive_move(struct sim_drive *drive, struct drive_command *command, bool up,
 
 /* ---- a page of the command's own ---- */
 
-uint8_t *drive_page(struct drive_command *command) {
-  if (command->buffer == NULL) command->buffer = malloc(SIM_PAGE);
+uint8_t *drive_page(struct drive_command *command) { return drive_buffer(command, SIM_PAGE); }
+
+uint8_t *drive_buffer(struct drive_command *command, uint64_t bytes) {
+  free(command->buffer);
+  command->buffer = calloc(1, bytes);
   if (command->buffer == NULL) abort();
-  memset(command->buffer, 0, SIM_PAGE);
   command->buffered = true;
   return command->buffer;
 }

@@ -32,8 +32,10 @@ static enum spate_error open_drive(void) {
 
   TRY(board_pcie_bring_up(&host));
   TRY(spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &device));
-  struct spate_nvme_config config = {
-      .registers = device->bar0, .registers_bytes = device->bar0_bytes, .queue_memory = board_queue_memory()};
+  struct spate_nvme_config config = {.registers = device->bar0,
+                                     .registers_bytes = device->bar0_bytes,
+                                     .queue_memory = board_queue_memory(),
+                                     .bus = {.vendor_id = device->vendor_id, .device_id = device->device_id}};
   TRY(spate_nvme_open(&controller, &config));
   TRY(spate_nvme_queue_open(&controller, &queue, 0, PIECES));
   return board_ring_open(&ring);

@@ -59,6 +59,9 @@ struct spate_nvme_bus {
    * opened again it has to be restored or enumerated. */
   enum spate_error (*isolate)(void *context);
   void *context;
+  /* Of the drive's configuration space, for what some drives need beyond the specification (src/nvme/quirks.c). 0: not
+   * known, and then none needs anything. */
+  uint16_t vendor_id, device_id;
 };
 
 struct spate_nvme_config {
@@ -112,13 +115,15 @@ struct spate_nvme_identity {
   uint8_t sanitize;         /* enum spate_nvme_sanitize_capability; 0: the drive has no Sanitize */
 };
 
+#define SPATE_NVME_FORMATS_MAX 64u /* 16 before NVMe 2.0 */
+
 struct spate_nvme_namespace {
   uint32_t nsid;
   uint64_t blocks;
   uint32_t block_bytes; /* 0: no format that can be used */
   uint8_t formats;      /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
   uint8_t format;       /* the one in use */
-  uint16_t format_block_bytes[16];
+  uint16_t format_block_bytes[SPATE_NVME_FORMATS_MAX];
   bool metadata; /* bytes beside each block, or protection information: not for us */
 };
 
@@ -167,8 +172,9 @@ enum spate_nvme_state {
                     : 256u)
 #define SPATE_NVME_PAGES_BYTES(bytes) (((bytes) + SPATE_PAGE_BYTES - 1u) / SPATE_PAGE_BYTES * SPATE_PAGE_BYTES)
 
-/* Two admin rings (the logs share a page with one of them), a data page, and the way to the first page boundary. */
-#define SPATE_NVME_CONTROLLER_MEMORY_BYTES (4u * SPATE_PAGE_BYTES)
+/* Two admin rings (the logs share a page with one of them), a data page, two pages of a PRP list for admin requests,
+ * and the way to the first page boundary. */
+#define SPATE_NVME_CONTROLLER_MEMORY_BYTES (6u * SPATE_PAGE_BYTES)
 /* Submission ring, completion ring with the TRIM ranges, PRP list pages, and the way to the first page boundary. */
 #define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                                           \
   (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
@@ -188,6 +194,7 @@ enum spate_nvme_state {
 /* Private from here to the functions: shown so that the caller can allocate the objects. */
 
 struct spate_nvme_queue;
+struct spate_nvme_admin_request;
 
 /* One I/O command: its request and which part of it, which is all that is needed to build it, again if need be. */
 struct spate_nvme_slot {
@@ -236,12 +243,20 @@ struct spate_nvme_queue {
   struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
 };
 
+/* Memory of an I/O queue pair. It stays with its queue identifier when the queue is closed, for the next one. */
+struct spate_nvme_queue_memory {
+  uint8_t *start;   /* NULL: none yet */
+  uint16_t entries; /* that each ring has room for */
+  bool in_use;
+};
+
 /* Who has which admin command in flight: one at a time each. */
 enum spate_nvme_admin_user {
   SPATE_NVME_ADMIN_CALLER, /* bring-up, and the functions that wait */
   SPATE_NVME_ADMIN_EVENT,
   SPATE_NVME_ADMIN_LOG,
   SPATE_NVME_ADMIN_ABORT,
+  SPATE_NVME_ADMIN_REQUEST, /* spate_nvme_admin_submit() */
   SPATE_NVME_ADMIN_SLOTS,
 };
 
@@ -264,6 +279,7 @@ struct spate_nvme {
   uint64_t ticks_per_ms;
   uint64_t interval_ticks; /* between looks at the commands' ages and at CSTS */
   uint64_t serviced_ticks;
+  uint64_t look_ticks;     /* until then registers are left alone: CC.EN was just cleared */
   uint64_t deadline_ticks; /* of the state; DETACHED and RESETTING: when to ask again */
   uint64_t absent_ticks;   /* since when its registers are silent; 0: they are not */
   uint64_t reset_by_ticks; /* the end of our patience with a reset */
@@ -287,19 +303,27 @@ struct spate_nvme {
   uint16_t status; /* of the last admin command that failed */
   struct spate_nvme_admin_slot admin[SPATE_NVME_ADMIN_SLOTS];
 
+  struct spate_nvme_admin_request *request; /* accepted and not ended; NULL: none */
+  uint64_t *request_lists;                  /* two pages */
+  uint64_t request_by_ticks;                /* its deadline */
+  bool request_aborted;                     /* it expired, and the drive was told */
+  bool request_answered;
+
   uint8_t *data; /* a page for the caller's admin command */
   uint8_t *log;  /* 512 bytes for the log reader */
   uint64_t *host_buffer_list;
-  uint8_t *behavior;   /* 512 bytes of Host Behavior Support, zero but for the first */
-  uint8_t log_page;    /* being read; 0: none */
-  uint8_t log_waiting; /* to be read after that; 0: none */
+  uint8_t *behavior;          /* 512 bytes of Host Behavior Support, zero but for the first */
+  uint8_t log_page;           /* being read; 0: none */
+  uint32_t logs_waiting[8];   /* a bit for each log page to be read after that */
+  uint64_t event_again_ticks; /* when to ask for the next asynchronous event; 0: not at all, or it is asked for */
   bool host_buffer_lent;
   bool cache_on;
   uint8_t cache_choice;    /* what the caller set: 0 nothing, 1 off, 2 on */
   uint16_t retry_delay[3]; /* CRDT1 … 3, in service intervals of 100 ms */
-  uint16_t queues_max, queue_count;
+  uint16_t queues_max;
   uint32_t shutdown_ms; /* RTD3 entry latency */
   struct spate_nvme_queue *queues;
+  struct spate_nvme_queue_memory queue_memory[SPATE_NVME_QUEUES_MAX]; /* of queue identifier 1 … */
 
   struct spate_nvme_queue *abort_queue; /* of the command being aborted */
   struct spate_nvme_slot *abort_slot;
@@ -335,17 +359,62 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *contro
                                                        struct spate_nvme_namespace *out);
 
 /* An I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; less where the drive allows less: see
- * queue->block.depth) on a namespace (0: the first active one). `queue` stays in place until the controller is shut
- * down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY, FULL (the drive
- * has no more queues), COMMAND, OPEN (this queue is open). */
+ * queue->block.depth) on a namespace (0: the first active one). `queue` stays in place until it is closed or the
+ * controller is shut down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY,
+ * FULL (the drive has no more queues), COMMAND, OPEN (this queue is open). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                                         uint32_t nsid, unsigned depth);
+
+/* Delete the queue pair. Its memory goes to the next queue that is opened on this controller: only a deeper one takes
+ * more from the arena. The block is not to be used any more; until the object is gone or opened again its submit
+ * answers INVALID. Waits for the drive. After an error nothing has changed. Errors: INVALID (not an open queue of this
+ * controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open), COMMAND (the drive refuses; if
+ * it refuses only the second half of the pair, the queue is closed and its identifier is lost). */
+SPATE_MUST_CHECK enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct spate_nvme_queue *queue);
 
 /* The status of the last admin command that the drive refused (SPATE_E_COMMAND), for spate_nvme_status_name(). */
 uint16_t spate_nvme_last_status(const struct spate_nvme *controller);
 
 /* How many I/O queue pairs the drive gave (Number of Queues feature). */
 unsigned spate_nvme_queues_max(const struct spate_nvme *controller);
+
+/*
+ * Any admin command: telemetry, firmware, self-test, security, or of the vendor's own. It belongs to whoever submits it
+ * and lies still until `done`, as a spate_io does. I/O goes on meanwhile.
+ */
+struct spate_nvme_admin_request {
+  uint8_t opcode; /* its bits 1:0 tell which way the data go: 1 to the drive, 2 to the host (5, figure 139) */
+  uint32_t nsid;
+  uint32_t dwords_10_15[6];
+  void *buffer;        /* DMA memory at a multiple of SPATE_DMA_ALIGN, up to such a multiple. NULL: none */
+  uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 4 KiB (4 MiB from the start of a page); 0: none */
+  uint32_t timeout_ms; /* then it is aborted; if it does not end within another second, the controller is reset */
+  void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
+  void *context;
+
+  enum spate_error error; /* OK; COMMAND; TIMEOUT; of a reset that took it away: the reset's cause */
+  uint16_t detail;        /* COMMAND: the status field */
+  uint32_t result;        /* OK: dword 0 of the completion */
+};
+
+/*
+ * Submit one. It ends while any queue of the controller is polled (up to 100 ms after the drive's answer), or in
+ * spate_nvme_poll(). It is sent once: after a reset nobody knows whether it was carried out. spate_nvme_shutdown()
+ * waits 30 s for it. After any answer but OK the request is still the caller's.
+ *
+ * Refused (INVALID) is what the driver itself relies on: Create and Delete I/O Queue, Abort, Asynchronous Event
+ * Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues, the write cache,
+ * the host memory buffer, the keep alive timer and host behavior. Also a buffer that is shorter than what the command
+ * names (Get Log Page, Identify, Firmware Image Download, Directives, Security). Format NVM, Sanitize and the namespace
+ * commands answer BUSY while a queue is open. FULL: one is in flight (there is room for one), or the controller
+ * recovers. DEAD and closed controllers answer their error.
+ */
+SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller,
+                                                          struct spate_nvme_admin_request *request);
+
+/* One look at the controller, as polling a queue takes one every 100 ms. Never waits. For a controller without queues,
+ * and where an admin request's answer is wanted sooner. */
+void spate_nvme_poll(struct spate_nvme *controller);
 
 /* Health. start() never waits: the log arrives in controller health with its sequence raised, while the caller polls
  * a queue. read() waits for a fresh one. */

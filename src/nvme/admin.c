@@ -27,7 +27,9 @@ void spate_nvme_admin_cancel(struct spate_nvme *controller) {
     slot->busy = false;
   }
   controller->log_page = 0;
-  controller->log_waiting = 0;
+  for (unsigned i = 0; i < sizeof controller->logs_waiting / sizeof controller->logs_waiting[0]; i++)
+    controller->logs_waiting[i] = 0;
+  controller->event_again_ticks = 0;
 }
 
 /* `timeout_ms` 0: never ends by itself, as an asynchronous event request. */
@@ -42,6 +44,7 @@ void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_
   /* No command has anything in the other quadwords: they are zero from the start. */
   entry[0] = (uint64_t)command->nsid << 32 | (uint32_t)slot->id << 16 | command->opcode;
   entry[3] = command->data == NULL ? 0 : spate_port_dma_address(command->data);
+  entry[4] = command->second_prp;
   entry[5] = (uint64_t)command->dword11 << 32 | command->dword10;
   entry[6] = command->dwords_12_13;
   entry[7] = command->dwords_14_15;
@@ -64,6 +67,7 @@ static void completed(struct spate_nvme *controller, const volatile uint32_t *en
   slot->status = (uint16_t)(last >> 17);
   if (user == SPATE_NVME_ADMIN_EVENT) spate_nvme_event_taken(controller);
   if (user == SPATE_NVME_ADMIN_LOG) spate_nvme_log_taken(controller);
+  if (user == SPATE_NVME_ADMIN_REQUEST) spate_nvme_request_answered(controller);
 }
 
 void spate_nvme_admin_reap(struct spate_nvme *controller) {
@@ -80,6 +84,7 @@ void spate_nvme_admin_reap(struct spate_nvme *controller) {
   }
   if (found && spate_nvme_link_is_up(controller))
     spate_port_write32(spate_nvme_doorbell(controller, 1), controller->admin_head);
+  spate_nvme_request_deliver(controller);
 }
 
 bool spate_nvme_admin_expired(const struct spate_nvme *controller) {

@@ -116,6 +116,7 @@ static void wait_for_absent(struct spate_nvme *controller) {
 static void poll_disabling(struct spate_nvme *controller) {
   uint32_t control, status;
 
+  if (controller->disable_sent && spate_port_ticks() < controller->look_ticks) return;
   if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
     if (can_restore(controller))
       spate_nvme_failed(controller, SPATE_E_GONE);
@@ -128,6 +129,7 @@ static void poll_disabling(struct spate_nvme *controller) {
     if ((status & (NVME_CSTS_READY | NVME_CSTS_FATAL)) == 0 && !deadline_passed(controller)) return;
     spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
     spate_nvme_disable(controller);
+    spate_nvme_pause(controller);
     controller->disable_sent = true;
     return;
   }
@@ -201,6 +203,8 @@ void spate_nvme_service(struct spate_nvme *controller) {
   }
 }
 
+void spate_nvme_poll(struct spate_nvme *controller) { spate_nvme_service(controller); }
+
 unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max) {
   spate_nvme_service(queue->controller);
   return spate_nvme_is_running(queue->controller) ? spate_nvme_queue_poll(queue, max)
@@ -235,7 +239,7 @@ static enum spate_error capabilities_take(struct spate_nvme *controller) {
 
 static enum spate_error memory_take(struct spate_nvme *controller) {
   struct spate_arena *arena = controller->config.queue_memory;
-  uint8_t *pages = spate_arena_take(arena, 3u * (size_t)SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
+  uint8_t *pages = spate_arena_take(arena, 5u * (size_t)SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
 
   if (pages == NULL) return SPATE_E_MEMORY;
   controller->admin_sq = (uint64_t *)(void *)pages;
@@ -245,6 +249,7 @@ static enum spate_error memory_take(struct spate_nvme *controller) {
   controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
   controller->host_buffer_list = (uint64_t *)(void *)(controller->log + NVME_LOG_BYTES);
   controller->data = pages + 2u * (size_t)SPATE_PAGE_BYTES;
+  controller->request_lists = (uint64_t *)(void *)(pages + 3u * (size_t)SPATE_PAGE_BYTES);
   return SPATE_OK;
 }
 

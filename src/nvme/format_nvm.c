@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#define ERASE_SHIFT 9u /* SES in dword 10 (5.23) */
+#define ERASE_SHIFT    9u /* SES in dword 10 (5.23) */
+#define FORMATS_CHOSEN 16 /* the field has four bits; the others belong to hosts that enabled them (2.0, LBAFEE) */
 
 /* Of the formats without metadata and with the block size asked for, the one that performs best: 0 is best. `data` is
  * what Identify Namespace said just now. */
@@ -9,7 +10,7 @@ static int choose_format(const struct spate_nvme_namespace *namespace, const uin
   int best = -1;
   uint32_t best_rating = 4;
 
-  for (int i = 0; i < namespace->formats; i++) {
+  for (int i = 0; i < namespace->formats && i < FORMATS_CHOSEN; i++) {
     const uint32_t rating = data[131 + 4 * i] & 3u; /* figure 246: LBA format, relative performance */
     if (namespace->format_block_bytes[i] != block_bytes || rating >= best_rating) continue;
     best = i;

@@ -11,6 +11,7 @@ static void end(struct spate_nvme *controller, enum spate_error error) {
   spate_nvme_admin_cancel(controller);
   controller->error = error;
   controller->state = SPATE_NVME_DEAD;
+  spate_nvme_request_end(controller, error);
 }
 
 void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error) {
@@ -35,10 +36,12 @@ static void end_absent(struct spate_nvme *controller) {
 void spate_nvme_poll_halting(struct spate_nvme *controller) {
   uint32_t control, status;
 
+  if (controller->disable_sent && spate_port_ticks() < controller->look_ticks) return;
   if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
     end_absent(controller);
   } else if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
     spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
+    spate_nvme_pause(controller);
     controller->disable_sent = true;
   } else if ((control & NVME_CC_ENABLE) == 0 && (status & NVME_CSTS_READY) == 0) {
     end(controller, controller->error);

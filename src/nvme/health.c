@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #define KELVIN             273
+#define EVENT_INTERVAL_MS  1000u /* from an event to asking for the next one */
 #define EVENT_PAGE(result) ((uint8_t)((result) >> 16))
 
 /* Counters have 128 bits. */
@@ -57,31 +58,44 @@ void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to
                                    .dword10 = (NVME_LOG_BYTES / 4u - 1u) << 16 | page};
 }
 
-/* Reading the page that an event names also clears it (RAE 0), so that the next of its kind is reported. */
-void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page) {
+static void start_reading(struct spate_nvme *controller, uint8_t page) {
   struct nvme_command command;
 
-  if (controller->log_page != 0) {
-    controller->log_waiting = page;
-    return;
-  }
   controller->log_page = page;
   spate_nvme_log_command(&command, page, controller->log);
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_LOG, &command, ADMIN_TIMEOUT_MS);
 }
 
+/* Reading the page that an event names also clears it (RAE 0), so that the next of its kind is reported. So none may be
+ * forgotten: the drive would keep that kind to itself until it is reset. */
+void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page) {
+  if (controller->log_page == 0)
+    start_reading(controller, page);
+  else
+    controller->logs_waiting[page / 32u] |= UINT32_C(1) << page % 32u;
+}
+
+/* The lowest number first. */
+static void read_next(struct spate_nvme *controller) {
+  for (unsigned page = 1; page < 256u; page++) {
+    uint32_t *word = &controller->logs_waiting[page / 32u];
+    if ((*word & UINT32_C(1) << page % 32u) == 0) continue;
+    *word &= ~(UINT32_C(1) << page % 32u);
+    start_reading(controller, (uint8_t)page);
+    return;
+  }
+}
+
 void spate_nvme_log_taken(struct spate_nvme *controller) {
   const uint16_t status = controller->admin[SPATE_NVME_ADMIN_LOG].status;
   const uint8_t page = controller->log_page;
-  const uint8_t waiting = controller->log_waiting;
 
   controller->log_page = 0;
-  controller->log_waiting = 0;
   if (status != 0)
     controller->status = status;
   else if (page == NVME_LOG_HEALTH)
     spate_nvme_health_take(controller, controller->log);
-  if (waiting != 0) spate_nvme_log_read(controller, waiting);
+  read_next(controller);
 }
 
 void spate_nvme_event_arm(struct spate_nvme *controller) {
@@ -98,6 +112,13 @@ void spate_nvme_event_taken(struct spate_nvme *controller) {
   controller->counters.events++;
   spate_port_log("nvme: asynchronous event", result);
   if (EVENT_PAGE(result) != 0) spate_nvme_log_read(controller, EVENT_PAGE(result));
+  controller->event_again_ticks = spate_port_ticks() + spate_nvme_ticks(controller, EVENT_INTERVAL_MS);
+}
+
+/* The drive keeps its events until they are asked for, so one that comes again and again costs no more than this. */
+void spate_nvme_event_supervise(struct spate_nvme *controller) {
+  if (controller->event_again_ticks == 0 || spate_port_ticks() < controller->event_again_ticks) return;
+  controller->event_again_ticks = 0;
   spate_nvme_event_arm(controller);
 }
 

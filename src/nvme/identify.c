@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #define NAMESPACES_IN_LIST 1024u
+#define VERSION_1_1        UINT32_C(0x00010100)
 #define MDTS_BELIEVED_MAX  19u /* 2 GiB; beyond that it is no limit for us, and the shift would overflow */
 
 static enum spate_error identify(struct spate_nvme *controller, enum nvme_identify what, uint32_t nsid) {
@@ -93,20 +94,56 @@ const struct spate_nvme_identity *spate_nvme_identity(const struct spate_nvme *c
   return &controller->identity;
 }
 
-enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max, unsigned *count) {
+/* What a list is made of. */
+struct nsid_list {
+  uint32_t *nsids; /* room for `max` */
+  unsigned max, count;
+};
+
+static void add(struct nsid_list *list, uint32_t nsid) {
+  if (list->count < list->max) list->nsids[list->count] = nsid;
+  list->count++;
+}
+
+static void take_active(const struct spate_nvme *controller, struct nsid_list *list) {
   uint32_t previous = 0;
 
-  *count = 0;
-  const enum spate_error error = identify(controller, NVME_IDENTIFY_ACTIVE, 0);
-  if (error != SPATE_OK) return error;
   for (unsigned i = 0; i < NAMESPACES_IN_LIST; i++) {
     const uint32_t nsid = nvme_dword(controller->data, 4u * i);
     if (nsid <= previous || nsid > controller->identity.namespaces_max) break;
-    if (i < max) nsids[i] = nsid;
+    add(list, nsid);
     previous = nsid;
-    *count = i + 1u;
   }
-  return *count == 0 ? SPATE_E_NO_NAMESPACE : SPATE_OK;
+}
+
+/* Where the drive has no list: each number from 1 to NN is asked for, as far as a list would go. */
+static enum spate_error try_each(struct spate_nvme *controller, struct nsid_list *list) {
+  struct spate_nvme_namespace namespace;
+
+  for (uint32_t nsid = 1; nsid <= controller->identity.namespaces_max && nsid <= NAMESPACES_IN_LIST; nsid++) {
+    const enum spate_error error = spate_nvme_namespace(controller, nsid, &namespace);
+    if (error == SPATE_OK)
+      add(list, nsid);
+    else if (error != SPATE_E_NO_NAMESPACE && error != SPATE_E_COMMAND)
+      return error;
+  }
+  return SPATE_OK;
+}
+
+/* NVMe 1.0 has no list (CNS is one bit there), and some later drives refuse it (Linux: NVME_QUIRK_IDENTIFY_CNS). */
+enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max, unsigned *count) {
+  struct nsid_list list = {.nsids = nsids, .max = max};
+  enum spate_error error = SPATE_E_COMMAND;
+
+  *count = 0;
+  if (controller->identity.version >= VERSION_1_1) error = identify(controller, NVME_IDENTIFY_ACTIVE, 0);
+  if (error == SPATE_OK)
+    take_active(controller, &list);
+  else if (error == SPATE_E_COMMAND)
+    error = try_each(controller, &list);
+  if (error != SPATE_OK) return error;
+  *count = list.count;
+  return list.count == 0 ? SPATE_E_NO_NAMESPACE : SPATE_OK;
 }
 
 /* The data size of an LBA format (figure 246) in bytes; 0 if it has metadata or a size beyond reason. */
@@ -120,8 +157,10 @@ bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid
 
   *out = (struct spate_nvme_namespace){.nsid = nsid, .blocks = nvme_qword(data, 0)};
   if (out->blocks == 0) return false; /* inactive: all zeros */
-  out->formats = (uint8_t)(data[25] < 16u ? data[25] + 1u : 16u);
+  out->formats = (uint8_t)(data[25] < SPATE_NVME_FORMATS_MAX ? data[25] + 1u : SPATE_NVME_FORMATS_MAX);
   out->format = data[26] & 0xfu;
+  /* FLBAS bits 6:5 are the upper bits of the index where there are more than 16 formats (2.0, figure 97). */
+  if (out->formats > 16u) out->format |= (uint8_t)((data[26] >> 5 & 3u) << 4);
   for (unsigned i = 0; i < out->formats; i++) {
     out->format_block_bytes[i] = format_bytes(nvme_dword(data, 128 + 4u * i));
   }

@@ -43,7 +43,16 @@ enum nvme_admin_opcode {
   NVME_SET_FEATURES = 0x09,
   NVME_GET_FEATURES = 0x0a,
   NVME_ASYNC_EVENT = 0x0c,
+  NVME_NAMESPACE_MANAGEMENT = 0x0d,
+  NVME_FIRMWARE_DOWNLOAD = 0x11,
+  NVME_NAMESPACE_ATTACHMENT = 0x15,
+  NVME_DIRECTIVE_SEND = 0x19,
+  NVME_DIRECTIVE_RECEIVE = 0x1a,
+  NVME_VIRTUALIZATION = 0x1c,
+  NVME_DOORBELL_BUFFER = 0x7c,
   NVME_FORMAT = 0x80,
+  NVME_SECURITY_SEND = 0x81,
+  NVME_SECURITY_RECEIVE = 0x82,
   NVME_SANITIZE = 0x84,
 };
 
@@ -55,6 +64,7 @@ enum nvme_feature {
   NVME_FEATURE_QUEUES = 0x07,
   NVME_FEATURE_EVENTS = 0x0b,
   NVME_FEATURE_HOST_BUFFER = 0x0d,
+  NVME_FEATURE_KEEP_ALIVE = 0x0f,
   NVME_FEATURE_HOST_BEHAVIOR = 0x16,
 };
 
@@ -71,6 +81,7 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define NVME_STATUS_DELAY(status) (((status) >> 11) & 3u) /* CRD */
 #define NVME_STATUS_DO_NOT_RETRY  0x4000u
 #define NVME_STATUS_MEDIA         2u
+#define NVME_STATUS_ABORTED       0x007u
 #define SPATE_NVME_CANCELLED      0x8000u /* no drive says this: the field has 15 bits */
 
 /* Flags in slot->sent, above namespace identifiers in use. With one set no completion matches at once. */
@@ -92,7 +103,8 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 /* What is not zero of an admin command. */
 struct nvme_command {
   uint32_t opcode, nsid;
-  const volatile void *data; /* within one page, or a queue; NULL: none */
+  const volatile void *data; /* NULL: none */
+  uint64_t second_prp;       /* 0: the data lie within one page, or are a queue */
   uint32_t dword10, dword11;
   uint64_t dwords_12_13, dwords_14_15;
 };
@@ -110,6 +122,13 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller,
 /* The same for a command of two dwords, and nothing else. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint32_t opcode,
                                                         uint32_t dword10, uint32_t dword11);
+
+/* admin_request.c: the caller's. It was answered; aborted when its time is over; ended once nobody writes to its buffer
+ * any more. */
+void spate_nvme_request_answered(struct spate_nvme *controller);
+void spate_nvme_request_deliver(struct spate_nvme *controller);
+void spate_nvme_request_supervise(struct spate_nvme *controller);
+void spate_nvme_request_end(struct spate_nvme *controller, enum spate_error error);
 
 /* controller.c */
 void spate_nvme_service(struct spate_nvme *controller);
@@ -137,6 +156,9 @@ void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t cont
  * power cut of its own. */
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
 
+/* quirks.c: what this drive needs is done after CC.EN was cleared, and added to the state's deadline. */
+void spate_nvme_pause(struct spate_nvme *controller);
+
 /* escalate.c: a reset beyond CC.EN is under way. False: all were tried. */
 bool spate_nvme_escalate(struct spate_nvme *controller);
 void spate_nvme_poll_resetting(struct spate_nvme *controller);
@@ -159,6 +181,9 @@ void spate_nvme_queue_rings(struct spate_nvme_queue *queue);
 void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half, struct nvme_command *command);
 /* 0: not in BAR 0. `index`: twice the queue identifier, and one more for the completion queue. */
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
+
+/* queue_close.c */
+bool spate_nvme_has_requests(const struct spate_nvme_queue *queue);
 
 /* queue.c: the data path */
 extern const struct spate_block_ops spate_nvme_queue_ops;
@@ -184,6 +209,9 @@ void spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_b
 /* False: not enough list pages are free just now. */
 bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
                             uint64_t bytes, struct nvme_prps *prps);
+/* The same with pages that the caller has: as many as spate_nvme_prps_lists() says, at most two. */
+void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t bytes, struct nvme_prps *prps);
+unsigned spate_nvme_prps_lists(uint64_t address, uint64_t bytes);
 void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);
 
 /* recovery.c */
@@ -200,6 +228,7 @@ void spate_nvme_log_taken(struct spate_nvme *controller);
 void spate_nvme_health_take(struct spate_nvme *controller, const void *log);
 void spate_nvme_power_lost(struct spate_nvme *controller);
 void spate_nvme_event_arm(struct spate_nvme *controller);
+void spate_nvme_event_supervise(struct spate_nvme *controller);
 void spate_nvme_event_taken(struct spate_nvme *controller);
 
 /* features.c */

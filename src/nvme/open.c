@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* I/O queue pairs: made, told to the drive, and given back at shutdown. */
+/* I/O queue pairs: made and told to the drive. */
 #include "internal.h"
 
 #define PHYSICALLY_CONTIGUOUS 1u
 #define NAMESPACE_MAX         (UINT32_C(1) << 30) /* above are the flags of slot->sent */
+#define LISTS_BYTES           (SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES)
+
+/* More than any number of entries that memory can have too many. */
+#define WASTE_FRESH     UINT32_C(0x10000)
+#define WASTE_TOO_SMALL UINT32_C(0x20000)
+
+static size_t sq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * 64u); }
+
+static size_t cq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * 32u); } /* and TRIM ranges */
 
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index) {
   const uint64_t offset = NVME_DOORBELLS + ((uint64_t)index << controller->doorbell_shift);
@@ -73,18 +82,42 @@ static void describe(struct spate_nvme_queue *queue, const struct spate_nvme_nam
   queue->plain_lba_max = block->blocks - (block->command_bytes_max >> block->block_shift);
 }
 
-static enum spate_error memory_take(struct spate_nvme_queue *queue) {
-  struct spate_arena *arena = queue->controller->config.queue_memory;
-  const size_t entries = queue->entries;
+/* Laid out by what the memory has room for, so that a place which held submission entries always does: their unused
+ * quadwords stay zero. */
+static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate_nvme_queue_memory *memory) {
+  if (memory->start == NULL || memory->entries < queue->entries) {
+    uint8_t *start =
+        spate_arena_take(queue->controller->config.queue_memory,
+                         sq_bytes(queue->entries) + cq_bytes(queue->entries) + LISTS_BYTES, SPATE_PAGE_BYTES);
+    if (start == NULL) return SPATE_E_MEMORY;
+    *memory = (struct spate_nvme_queue_memory){.start = start, .entries = (uint16_t)queue->entries};
+  }
+  uint64_t *cq = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries));
 
-  queue->sq = spate_arena_take(arena, entries * 64u, SPATE_PAGE_BYTES);
-  uint64_t *cq = spate_arena_take(arena, entries * 32u, SPATE_PAGE_BYTES);
-  queue->lists = spate_arena_take(arena, (size_t)SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
-  if (queue->sq == NULL || cq == NULL || queue->lists == NULL) return SPATE_E_MEMORY;
+  queue->sq = (uint64_t *)(void *)memory->start;
   queue->cq = cq;
-  queue->cq_end = cq + entries * 2u;
-  queue->ranges = cq + entries * 2u;
+  queue->cq_end = cq + (size_t)queue->entries * 2u;
+  queue->ranges = cq + (size_t)queue->entries * 2u;
+  queue->lists = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries) + cq_bytes(memory->entries));
   return SPATE_OK;
+}
+
+/* The queue identifier to open: one whose memory is just enough, otherwise one that has none yet, otherwise any. 0: the
+ * drive has no more. */
+static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries) {
+  unsigned chosen = 0;
+  uint32_t chosen_waste = UINT32_MAX;
+
+  for (unsigned id = 1; id <= controller->queues_max; id++) {
+    const struct spate_nvme_queue_memory *memory = &controller->queue_memory[id - 1u];
+    const uint32_t waste = memory->start == NULL       ? WASTE_FRESH
+                           : memory->entries < entries ? WASTE_TOO_SMALL
+                                                       : memory->entries - entries;
+    if (memory->in_use || waste >= chosen_waste || spate_nvme_doorbell(controller, 2u * id + 1u) == 0) continue;
+    chosen = id;
+    chosen_waste = waste;
+  }
+  return chosen;
 }
 
 static void slots_init(struct spate_nvme_queue *queue) {
@@ -98,14 +131,25 @@ static void slots_init(struct spate_nvme_queue *queue) {
   }
 }
 
-static enum spate_error tell_drive(struct spate_nvme_queue *queue) {
+/* `left` is whether the drive still knows of the completion queue after an error. */
+static enum spate_error tell_drive(struct spate_nvme_queue *queue, bool *left) {
+  struct spate_nvme *controller = queue->controller;
+  const uint32_t resets = controller->counters.resets;
   struct nvme_command command;
 
+  *left = false;
   spate_nvme_create(queue, NVME_CREATE_CQ, &command);
-  const enum spate_error error = spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
+  enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
   if (error != SPATE_OK) return error;
   spate_nvme_create(queue, NVME_CREATE_SQ, &command);
-  return spate_nvme_call(queue->controller, &command, ADMIN_TIMEOUT_MS);
+  error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
+  if (error != SPATE_OK && controller->counters.resets == resets) {
+    const uint16_t status = controller->status;
+    *left = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0) != SPATE_OK &&
+            controller->counters.resets == resets;
+    controller->status = status; /* of what the caller asked for */
+  }
+  return error;
 }
 
 /* More entries than commands, no more than that needs or the drive takes. */
@@ -119,33 +163,34 @@ static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth
 
 enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue, uint32_t nsid,
                                        unsigned depth) {
-  const unsigned id = controller->queue_count + 1u;
+  const uint32_t entries = ring_entries(controller, depth);
   struct spate_nvme_namespace namespace;
 
   if (depth < 2u || depth > SPATE_NVME_QUEUE_DEPTH_MAX) return SPATE_E_INVALID;
   for (const struct spate_nvme_queue *open = controller->queues; open != NULL; open = open->next)
     if (open == queue) return SPATE_E_OPEN; /* linked twice the list of queues would have no end */
-  if (controller->queue_count >= controller->queues_max || spate_nvme_doorbell(controller, 2u * id + 1u) == 0)
-    return SPATE_E_FULL;
   enum spate_error error = choose_namespace(controller, nsid, &namespace);
   if (error != SPATE_OK) return error;
+  const unsigned id = choose_id(controller, entries);
+  if (id == 0) return SPATE_E_FULL;
 
-  *queue = (struct spate_nvme_queue){.controller = controller, .nsid = namespace.nsid, .id = (uint16_t)id};
+  struct spate_nvme_queue_memory *memory = &controller->queue_memory[id - 1u];
+  *queue = (struct spate_nvme_queue){
+      .controller = controller, .nsid = namespace.nsid, .id = (uint16_t)id, .entries = entries};
   queue->namespace_mark = spate_nvme_namespace_mark(controller);
-  queue->entries = ring_entries(controller, depth);
   queue->sq_mask = queue->entries * 8u - 1u;
   queue->want = ((uint64_t)queue->nsid << 32 | NVME_READ) ^ queue->id;
   queue->sq_doorbell = spate_nvme_doorbell(controller, 2u * id);
   queue->cq_doorbell = spate_nvme_doorbell(controller, 2u * id + 1u);
   describe(queue, &namespace, depth < queue->entries - 1u ? depth : queue->entries - 1u);
   slots_init(queue);
-  error = memory_take(queue);
+  error = memory_take(queue, memory);
   if (error != SPATE_OK) return error;
   spate_nvme_queue_rings(queue);
-  controller->queue_count++; /* if the drive refuses half of the pair, the identifier is used up */
-  error = tell_drive(queue);
+  error = tell_drive(queue, &memory->in_use);
   if (error != SPATE_OK) return error;
 
+  memory->in_use = true;
   queue->next = controller->queues;
   controller->queues = queue;
   queue->plain_bytes = queue->block.command_bytes_max;

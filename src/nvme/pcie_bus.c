@@ -35,6 +35,11 @@ static enum spate_error isolate(void *context) {
 }
 
 struct spate_nvme_bus spate_nvme_pcie_bus(struct spate_nvme_pcie *way) {
-  return (struct spate_nvme_bus){
-      .link_is_up = link_is_up, .restore = restore, .reset = reset, .isolate = isolate, .context = way};
+  return (struct spate_nvme_bus){.link_is_up = link_is_up,
+                                 .restore = restore,
+                                 .reset = reset,
+                                 .isolate = isolate,
+                                 .context = way,
+                                 .vendor_id = way->device->vendor_id,
+                                 .device_id = way->device->device_id};
 }

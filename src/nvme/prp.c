@@ -42,23 +42,24 @@ void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nv
     if (queue->list_owner[i] == slot) queue->list_owner[i] = NULL;
 }
 
+unsigned spate_nvme_prps_lists(uint64_t address, uint64_t bytes) {
+  const uint32_t more = bytes == 0 ? 0 : more_pages(address, bytes);
+
+  if (more <= 1) return 0;
+  return more <= ENTRIES ? 1 : 2;
+}
+
 /* The last entry of a full page names the next page of the list, if entries are left beyond the one that would fit. */
-bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
-                            uint64_t bytes, struct nvme_prps *prps) {
-  uint32_t more = more_pages(address, bytes);
+void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t bytes, struct nvme_prps *prps) {
+  uint32_t more = bytes == 0 ? 0 : more_pages(address, bytes);
   uint64_t next_page = (address & ~(uint64_t)(SPATE_PAGE_BYTES - 1u)) + SPATE_PAGE_BYTES;
   uint64_t *link = &prps->second;
 
   prps->first = address;
   prps->second = more == 0 ? 0 : next_page;
-  if (more <= 1) return true;
-  spate_nvme_lists_free(queue, slot); /* of an earlier attempt */
-  while (more > 0) {
-    uint64_t *list = take_page(queue, slot);
-    if (list == NULL) {
-      spate_nvme_lists_free(queue, slot);
-      return false;
-    }
+  if (more <= 1) return;
+  for (unsigned page = 0; more > 0; page++) {
+    uint64_t *list = lists[page];
     *link = spate_port_dma_address(list);
     const uint32_t here = more <= ENTRIES ? more : ENTRIES - 1u;
     for (uint32_t i = 0; i < here; i++, next_page += SPATE_PAGE_BYTES)
@@ -66,5 +67,20 @@ bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_sl
     link = &list[ENTRIES - 1u];
     more -= here;
   }
+}
+
+bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
+                            uint64_t bytes, struct nvme_prps *prps) {
+  const unsigned needed = spate_nvme_prps_lists(address, bytes);
+  uint64_t *lists[2];
+
+  if (needed > 0) spate_nvme_lists_free(queue, slot); /* of an earlier attempt */
+  for (unsigned i = 0; i < needed; i++) {
+    lists[i] = take_page(queue, slot);
+    if (lists[i] != NULL) continue;
+    spate_nvme_lists_free(queue, slot);
+    return false;
+  }
+  spate_nvme_prps_chained(lists, address, bytes, prps);
   return true;
 }

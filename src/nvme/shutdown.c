@@ -5,9 +5,8 @@
 
 static bool any_request(const struct spate_nvme *controller) {
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
-    for (unsigned i = 0; i < queue->block.depth; i++)
-      if (queue->slots[i].sent != SLOT_FREE) return true;
-  return false;
+    if (spate_nvme_has_requests(queue)) return true;
+  return controller->request != NULL;
 }
 
 /* Let what is in flight end, each request by its own rules, but not for ever. Recovery has its own deadlines, and what
@@ -19,6 +18,7 @@ static void drain(struct spate_nvme *controller) {
     if (!spate_nvme_is_running(controller)) start = spate_port_ticks();
     for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
       (void)spate_block_poll(&queue->block, queue->block.depth);
+    spate_nvme_service(controller);
     spate_port_relax();
   }
 }
@@ -55,6 +55,7 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
     spate_port_relax();
   }
   const enum spate_error error = controller->error;
+  spate_nvme_request_end(controller, error == SPATE_OK ? SPATE_E_TIMEOUT : error);
   if (error == SPATE_OK) controller->error = SPATE_E_INVALID; /* what requests and calls get from now on */
   return error;
 }

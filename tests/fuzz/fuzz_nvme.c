@@ -51,6 +51,8 @@ static uint64_t claims[DEVICE_QUEUES][SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
 /* What it called successful before there was such a command: it may wait in the ring until there is. */
 static uint32_t early[64];
 static unsigned early_count;
+static struct spate_nvme_admin_request admin_request; /* zeros: none was accepted */
+static bool admin_in_flight;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -130,6 +132,7 @@ static void poll_all(unsigned turns) {
   for (unsigned i = 0; i < turns; i++) {
     for (unsigned j = 0; j < queue_count; j++)
       (void)spate_block_poll(&queues[j].block, 1 + i % 32);
+    if (admin_in_flight) spate_nvme_poll(&nvme);
     host_relax();
   }
 }
@@ -137,7 +140,36 @@ static void poll_all(unsigned turns) {
 static bool all_done(void) {
   for (unsigned i = 0; i < request_count; i++)
     if (requests[i].calls == 0) return false;
-  return true;
+  return !admin_in_flight;
+}
+
+static void admin_done(struct spate_nvme_admin_request *request) {
+  if (request != &admin_request || !admin_in_flight) die("an admin request ends that was not accepted, or twice");
+  admin_in_flight = false;
+}
+
+/* A log of any length, into the middle of a page. */
+static void submit_admin(uint8_t what) {
+  if (admin_in_flight) return;
+  const uint32_t dwords = (what & 0x80u) != 0 ? 1u + take8() : 2048u + take16() % 17000u;
+  admin_request = (struct spate_nvme_admin_request){.opcode = 0x02,
+                                                    .dwords_10_15 = {(dwords - 1u) << 16 | (what >> 3)},
+                                                    .buffer = buffer + (what >> 6) * (size_t)64,
+                                                    .bytes = dwords * 4u,
+                                                    .timeout_ms = 1u + take8() * 16u,
+                                                    .done = admin_done};
+  admin_in_flight = true;
+  if (spate_nvme_admin_submit(&nvme, &admin_request) != SPATE_OK) admin_in_flight = false;
+}
+
+/* The last one: the drive's memory of queues goes by their number. */
+static void close_queue(void) {
+  if (queue_count == 0) return;
+  struct spate_nvme_queue *queue = &queues[queue_count - 1u];
+  const enum spate_error error = spate_nvme_queue_close(&nvme, queue);
+  if (error != SPATE_OK) return;
+  queue_count--;
+  memset(claims[queue_count], 0, sizeof claims[queue_count]); /* the order of commands begins anew */
 }
 
 /* Answers are the drive's word: that they come is all there is to say of them. */
@@ -147,7 +179,7 @@ static void ask(uint8_t what) {
   bool on;
   uint8_t state;
   struct spate_nvme_namespace namespace;
-  switch (what % 8) {
+  switch (what % 10) {
   case 0: (void)!spate_nvme_health_start(&nvme); break;
   case 1: (void)!spate_nvme_health_read(&nvme); break;
   case 2: (void)!spate_nvme_write_cache_get(&nvme, &on); break;
@@ -158,6 +190,8 @@ static void ask(uint8_t what) {
     (void)!spate_nvme_namespaces(&nvme, nsids, 2, &count);
     (void)!spate_nvme_namespace(&nvme, what >> 3, &namespace);
     break;
+  case 7: submit_admin(what); break;
+  case 8: close_queue(); break;
   default: (void)!spate_nvme_format(&nvme, 1, 4096, SPATE_NVME_ERASE_USER, 1000); break;
   }
 }
@@ -276,6 +310,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memset(&nvme, 0, sizeof nvme);
   memset(claims, 0, sizeof claims);
   queue_count = request_count = early_count = 0;
+  admin_in_flight = false;
 
   /* Just enough, in memory of its own: one byte too many is caught. */
   const size_t arena_bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + DEVICE_QUEUES * SPATE_NVME_QUEUE_MEMORY_BYTES(depth) +

@@ -141,6 +141,10 @@ static uint16_t identify(struct fake_nvme *drive, const uint32_t *dw) {
   const char *why = "Identify";
   struct mover mover = {.media = page};
 
+  if (drive->version < 0x00010100 && (dw[10] & 0xff) > 1) {
+    violate(drive, "CNS has one bit in NVMe 1.0");
+    return STATUS_NAMESPACE;
+  }
   switch (dw[10] & 0xff) {
   case 0:
     for (unsigned i = 0; drive->namespaces[i] != 0; i++)
@@ -432,6 +436,7 @@ static void write_cc(struct fake_nvme *drive, uint32_t value) {
   const uint32_t before = drive->cc;
 
   fake_nvme_order_control(drive, (value & ~before & 1) != 0);
+  if ((before & 1) != 0 && (value & 1) == 0) drive->disabled_ticks = drive->ticks;
   drive->cc = value;
   if ((value & 1) != 0 && (before & 1) == 0) {
     if ((drive->csts & 1) != 0) violate(drive, "CC.EN set while CSTS.RDY is 1");
@@ -479,9 +484,12 @@ uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address) {
   switch (offset) {
   case 0x00: return (uint32_t)drive->cap;
   case 0x04: return (uint32_t)(drive->cap >> 32);
-  case 0x08: return 0x00010400;
+  case 0x08: return drive->version;
   case 0x14: return drive->cc;
-  case 0x1c: return drive->csts;
+  case 0x1c:
+    if (drive->disabled_ticks != 0) drive->pause_ticks = drive->ticks - drive->disabled_ticks;
+    drive->disabled_ticks = 0;
+    return drive->csts;
   default: violate(drive, "read of a register nobody needs"); return 0;
   }
 }
@@ -532,6 +540,7 @@ static void put_text(uint8_t *at, const char *text, size_t bytes) {
 void fake_nvme_init(struct fake_nvme *drive, unsigned block_shift) {
   memset(drive, 0, sizeof *drive);
   /* 64 entries, 2 s, round robin only, stride 4, NVM command set, 4 KiB to 64 KiB pages. */
+  drive->version = 0x00010400;
   drive->cap = UINT64_C(63) | UINT64_C(1) << 16 | UINT64_C(4) << 24 | UINT64_C(1) << 37 | UINT64_C(4) << 52;
   drive->registers_bytes = 0x4000;
   drive->queue_pairs = 4;

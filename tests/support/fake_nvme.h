@@ -74,6 +74,7 @@ struct fake_order {
 struct fake_nvme {
   /* What the drive is: set by fake_nvme_init(), changed by a test before the driver opens it. */
   uint64_t cap;
+  uint32_t version; /* VS */
   uint64_t registers_bytes;
   uint8_t controller_page[4096]; /* Identify */
   uint8_t namespace_page[4096];
@@ -107,7 +108,9 @@ struct fake_nvme {
   uint64_t host_buffer_descriptor[2];
   bool behavior_acre;
   unsigned enables, shutdowns, doorbells, events_armed;
-  bool hot_shutdown; /* shut down with I/O queues still there */
+  uint64_t disabled_ticks; /* when CC.EN was cleared; 0 once CSTS was read after that */
+  uint64_t pause_ticks;    /* from the last clearing of CC.EN to that read */
+  bool hot_shutdown;       /* shut down with I/O queues still there */
 
   /* Its state. */
   uint64_t ticks;

@@ -19,6 +19,53 @@ static void test_namespaces_are_listed(void **state) {
   (void)state;
 }
 
+/* A drive of NVMe 1.0 is not asked for a list. */
+static void test_namespaces_without_a_list(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint32_t nsids[3];
+  unsigned count;
+  f->drive.version = 0x00010000;
+  spate_put32(f->drive.controller_page + 516, 9); /* NN */
+  f->drive.namespaces[0] = 2;
+  f->drive.namespaces[1] = 5;
+  f->drive.namespaces[2] = 9;
+  fixture_open(f, 4);
+  assert_int_equal(f->queue.nsid, 2);
+  assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_OK);
+  assert_int_equal(count, 3);
+  assert_int_equal(nsids[1], 5);
+  f->drive.namespaces[0] = 0;
+  assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_E_NO_NAMESPACE);
+  fixture_free(f);
+  f = fixture_make(9); /* a later one that refuses the list: Invalid Field */
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x06, 1, 1, 0x4002});
+  fixture_open(f, 4);
+  assert_int_equal(f->queue.nsid, 1);
+  fixture_free(f);
+  (void)state;
+}
+
+/* FLBAS has the upper two bits of the index in bits 6:5, which mean nothing up to 16 formats. */
+static void test_format_above_15(void **state) {
+  for (unsigned formats = 16; formats <= 64; formats += 48) {
+    struct fixture *f = fixture_make(9);
+    struct spate_nvme_namespace namespace;
+    uint8_t *page = f->drive.namespace_page;
+    page[25] = (uint8_t)(formats - 1);
+    page[26] = 1 << 5 | 3 << 0; /* 19, or 3 */
+    for (unsigned i = 0; i < formats; i++)
+      spate_put32(page + 128 + 4 * i, UINT32_C(13) << 16);
+    spate_put32(page + 128 + 4 * (formats > 16 ? 19 : 3), UINT32_C(12) << 16);
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+    assert_int_equal(spate_nvme_namespace(&f->nvme, 1, &namespace), SPATE_OK);
+    assert_int_equal(namespace.formats, formats);
+    assert_int_equal(namespace.format, formats > 16 ? 19 : 3);
+    assert_int_equal(namespace.block_bytes, 4096);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 static void test_queue_describes_namespace(void **state) {
   for (unsigned shift = 9; shift <= 12; shift += 3) {
     struct fixture *f = fixture_make(shift);
@@ -160,6 +207,8 @@ static void test_memory_macros_are_enough_and_no_more_than_a_page_too_much(void 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_namespaces_are_listed),
+      cmocka_unit_test(test_namespaces_without_a_list),
+      cmocka_unit_test(test_format_above_15),
       cmocka_unit_test(test_queue_describes_namespace),
       cmocka_unit_test(test_unsuitable_namespaces_are_refused),
       cmocka_unit_test(test_format_picks_the_best_format),

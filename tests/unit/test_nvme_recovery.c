@@ -687,6 +687,35 @@ static void test_storm(void **state) {
   (void)state;
 }
 
+/* Some drives are left alone after CC.EN was cleared, in bring-up, recovery and at the end; CAP.TO counts from then. */
+static void test_pause_of_drives_that_need_it(void **state) {
+  static const struct {
+    uint16_t vendor_id, device_id;
+    uint64_t pause_ms;
+  } drives[] = {{0x144d, 0xa821, 2300}, {0x1c5f, 0x0540, 2300}, {0x144d, 0xa808, 0}, {0, 0, 0}};
+  for (unsigned i = 0; i < sizeof drives / sizeof drives[0]; i++) {
+    struct fixture *f = fixture_make(9);
+    struct outcome outcome;
+    const uint64_t least = drives[i].pause_ms * 1000, most = least + 200000;
+    f->config.bus.vendor_id = drives[i].vendor_id;
+    f->config.bus.device_id = drives[i].device_id;
+    fixture_open(f, 4);
+    f->drive.csts |= 2; /* CFS */
+    assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
+    assert_true(fixture_wait(f, &outcome, 10000));
+    assert_int_equal(outcome.io.error, SPATE_OK);
+    assert_in_range(f->drive.pause_ticks, least, most);
+    f->drive.pause_ticks = UINT64_MAX;
+    f->drive.never_ready = true;
+    f->drive.csts |= 2;
+    assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
+    assert_true(fixture_wait(f, &outcome, 200000));
+    assert_in_range(f->drive.pause_ticks, least, most);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_error_with_dnr_is_not_retried),
@@ -728,6 +757,7 @@ int main(void) {
       cmocka_unit_test(test_lost_admin_command_leads_to_reset),
       cmocka_unit_test(test_shutdown_gives_up_on_a_hung_drive),
       cmocka_unit_test(test_storm),
+      cmocka_unit_test(test_pause_of_drives_that_need_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

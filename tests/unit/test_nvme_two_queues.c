@@ -275,6 +275,66 @@ static void test_shutdown_waits_for_both_queues(void **state) {
   (void)state;
 }
 
+/* The identifier of a closed queue is used again; the queue beside it goes on all the time. */
+static void test_one_is_closed_beside_the_other(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint8_t *block = aligned_alloc(4096, 4096);
+  fixture_open_two(f, 8);
+  const size_t used_bytes = f->arena.used_bytes;
+  for (unsigned i = 0; i < 3; i++) {
+    struct outcome outcome;
+    assert_int_equal(
+        fixture_submit_to(&f->second, &outcome, (struct spate_io){.op = SPATE_READ, .blocks = 1, .buffer = block}),
+        SPATE_OK);
+    assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
+    assert_true(fixture_wait(f, &outcome, 1000));
+    assert_int_equal(outcome.io.error, SPATE_OK);
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 8 - i), SPATE_OK);
+    assert_int_equal(f->queue.id, 1);
+    assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_READ, .blocks = 1, .buffer = block}, NULL), SPATE_OK);
+  }
+  assert_int_equal(f->arena.used_bytes, used_bytes);
+  free(block);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Of the free identifiers the one whose memory fits is taken, so that deep and shallow queues do not take turns in
+ * growing. */
+static void test_memory_that_fits_is_chosen(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, 30), SPATE_OK);
+  const size_t used_bytes = f->arena.used_bytes;
+  for (unsigned i = 0; i < 4; i++) {
+    assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
+    assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->second), SPATE_OK);
+    const bool deep_first = i % 2 == 0;
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, deep_first ? &f->second : &f->queue, 0, deep_first ? 30 : 4),
+                     SPATE_OK);
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, deep_first ? &f->queue : &f->second, 0, deep_first ? 4 : 30),
+                     SPATE_OK);
+  }
+  assert_int_equal(f->queue.id, 1);
+  assert_int_equal(f->second.id, 2);
+  assert_int_equal(f->arena.used_bytes, used_bytes);
+  fixture_free(f);
+  (void)state;
+}
+
+/* The drive keeps its completion queue: closed for us, and the identifier is not used again. */
+static void test_half_of_it_is_not_given_back(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open_two(f, 8);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x04, 0, 1, 0x4006});
+  assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_E_COMMAND);
+  assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_E_INVALID);
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 8), SPATE_OK);
+  assert_int_equal(f->queue.id, 3);
+  fixture_free(f);
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_queue_is_opened_once),
@@ -287,6 +347,9 @@ int main(void) {
       cmocka_unit_test(test_delayed_retry_on_either_queue_is_sent),
       cmocka_unit_test(test_each_part_and_each_retry_has_fua),
       cmocka_unit_test(test_shutdown_waits_for_both_queues),
+      cmocka_unit_test(test_one_is_closed_beside_the_other),
+      cmocka_unit_test(test_memory_that_fits_is_chosen),
+      cmocka_unit_test(test_half_of_it_is_not_given_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

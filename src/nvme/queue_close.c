@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of an I/O queue pair (5.5, 5.6): submission before completion queue, and only without requests. */
+#include "internal.h"
+
+static enum spate_error refuse(struct spate_block *block, struct spate_io *io) {
+  (void)block, (void)io;
+  return SPATE_E_INVALID;
+}
+
+static void kick(struct spate_block *block) { (void)block; }
+
+static unsigned poll(struct spate_block *block, unsigned max) {
+  (void)block, (void)max;
+  return 0;
+}
+
+/* The slots and rings of a closed queue belong to nobody. */
+static const struct spate_block_ops closed_ops = {.submit = refuse, .kick = kick, .poll = poll};
+
+bool spate_nvme_has_requests(const struct spate_nvme_queue *queue) {
+  for (unsigned i = 0; i < queue->block.depth; i++)
+    if (queue->slots[i].sent != SLOT_FREE) return true;
+  return false;
+}
+
+static bool is_used(const struct spate_block *block) {
+  for (unsigned i = 0; i < SPATE_BLOCK_USERS_MAX; i++)
+    if (block->users[i].owner != NULL) return true;
+  return false;
+}
+
+/* Where the list of open queues names this one; NULL: nowhere. The object itself may hold anything then. */
+static struct spate_nvme_queue **link_to(struct spate_nvme *controller, const struct spate_nvme_queue *queue) {
+  struct spate_nvme_queue **link = &controller->queues;
+
+  while (*link != NULL && *link != queue)
+    link = &(*link)->next;
+  return *link == NULL ? NULL : link;
+}
+
+/* A reset does not bring it back: bring-up tells the drive of the queues in the list. */
+static void unlink_queue(struct spate_nvme *controller, struct spate_nvme_queue *queue,
+                         struct spate_nvme_queue **link) {
+  *link = queue->next;
+  queue->block.ops = &closed_ops;
+  queue->plain_bytes = 0;
+  if (controller->state == SPATE_NVME_ABORTING && controller->abort_queue == queue)
+    controller->state = SPATE_NVME_RUNNING; /* it has no request, so what was aborted has come back */
+}
+
+static void link_again(struct spate_nvme *controller, struct spate_nvme_queue *queue) {
+  queue->next = controller->queues;
+  controller->queues = queue;
+  queue->block.ops = &spate_nvme_queue_ops;
+  queue->plain_bytes = queue->block.command_bytes_max;
+}
+
+enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct spate_nvme_queue *queue) {
+  spate_nvme_wait_for_running(controller);
+  struct spate_nvme_queue **link = link_to(controller, queue);
+  if (link == NULL) return SPATE_E_INVALID;
+  if (spate_nvme_has_requests(queue)) return SPATE_E_BUSY;
+  if (is_used(&queue->block)) return SPATE_E_OPEN;
+
+  const uint32_t resets = controller->counters.resets;
+  unlink_queue(controller, queue, link);
+  enum spate_error error = spate_nvme_call_plain(controller, NVME_DELETE_SQ, queue->id, 0);
+  const bool kept = error != SPATE_OK;
+  if (!kept) error = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0);
+  /* A controller that was reset, or that is given up or shut down, has no queues. */
+  if (controller->counters.resets != resets || controller->state == SPATE_NVME_DEAD ||
+      controller->state == SPATE_NVME_CLOSED)
+    error = SPATE_OK;
+  if (error == SPATE_OK)
+    controller->queue_memory[queue->id - 1u].in_use = false;
+  else if (kept)
+    link_again(controller, queue);
+  return error;
+}

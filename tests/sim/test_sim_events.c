@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asynchronous events: every log page that one names is read, and one that does not stop costs little. */
+#include "rig.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../../ports/common/host_port.h"
+
+#define GET_LOG     0x02u
+#define EVENT       0x0cu
+#define PAGE_ERRORS 1u
+#define PAGE_HEALTH 2u
+
+static struct sim_rig *opened(void) {
+  struct sim_rig *rig = sim_rig_new(&(struct sim_rig_config){
+      .machine = {.seed = 7}, .depth = 8, .options = {.bytes = UINT64_C(64) << 20, .log_commands = true}});
+
+  assert_int_equal(sim_rig_open(rig), SPATE_OK);
+  return rig;
+}
+
+static void poll_ms(struct sim_rig *rig, uint64_t ms) {
+  const uint64_t end_ps = sim_now_ps(rig->sim) + ms * SIM_PS_PER_MS;
+
+  while (sim_now_ps(rig->sim) < end_ps) {
+    (void)spate_block_poll(rig->block, 8);
+    host_relax();
+  }
+}
+
+static void end(struct sim_rig *rig) {
+  const char *why = NULL;
+
+  assert_int_equal(sim_rig_close(rig), SPATE_OK);
+  if (sim_take_violations(rig->sim, &why) != 0) fail_msg("%s", why);
+  sim_rig_free(rig);
+}
+
+static unsigned times_read(const struct sim_rig *rig, uint8_t page) {
+  size_t count;
+  const struct sim_command *commands = sim_drive_commands(rig->drives[0].drive, &count);
+  unsigned times = 0;
+
+  for (size_t i = 0; i < count; i++)
+    times +=
+        commands[i].queue == 0 && (commands[i].dwords[0] & 0xffu) == GET_LOG && (uint8_t)commands[i].dwords[10] == page;
+  return times;
+}
+
+/* Three kinds of events while the first log takes four seconds: each page is read afterwards. */
+static void no_page_is_forgotten(void **state) {
+  (void)state;
+  struct sim_rig *rig = opened();
+  struct sim_drive *drive = rig->drives[0].drive;
+
+  sim_drive_clear_commands(drive);
+  sim_drive_fault(drive, (struct sim_fault){SIM_LATE, true, GET_LOG, 0, 0, 0, 1, 4000});
+  assert_int_equal(spate_nvme_health_start(&rig->drives[0].nvme), SPATE_OK);
+  poll_ms(rig, 1);
+  assert_true(sim_drive_event(drive, 0, 0, PAGE_ERRORS));
+  poll_ms(rig, 1300);
+  assert_true(sim_drive_event(drive, 2, 0, 0x81));
+  poll_ms(rig, 1300);
+  assert_true(sim_drive_event(drive, 1, 0, PAGE_HEALTH));
+  poll_ms(rig, 3000);
+  assert_int_equal(times_read(rig, PAGE_ERRORS), 1);
+  assert_int_equal(times_read(rig, 0x81), 1);
+  assert_int_equal(times_read(rig, PAGE_HEALTH), 2);
+  assert_true(sim_drive_event(drive, 0, 0, PAGE_ERRORS)); /* its kind is reported again */
+  poll_ms(rig, 1300);
+  assert_int_equal(times_read(rig, PAGE_ERRORS), 2);
+  end(rig);
+}
+
+/* Ten seconds of an event that comes as soon as it is asked for. */
+static void one_that_does_not_stop_costs_a_log_a_second(void **state) {
+  (void)state;
+  struct sim_rig *rig = opened();
+  struct sim_drive *drive = rig->drives[0].drive;
+  const uint32_t before = spate_nvme_counters(&rig->drives[0].nvme)->events;
+
+  sim_drive_clear_commands(drive);
+  for (unsigned i = 0; i < 1000; i++) {
+    (void)sim_drive_event(drive, 1, 1, PAGE_HEALTH);
+    poll_ms(rig, 10);
+  }
+  assert_in_range(spate_nvme_counters(&rig->drives[0].nvme)->events - before, 8, 11);
+  assert_in_range(times_read(rig, PAGE_HEALTH), 8, 11);
+  end(rig);
+}
+
+/* Asked once, and not again until the controller was reset. */
+static void a_refused_request_is_not_repeated(void **state) {
+  (void)state;
+  struct sim_rig *rig = opened();
+  struct sim_drive *drive = rig->drives[0].drive;
+
+  sim_drive_fault(drive, (struct sim_fault){SIM_STATUS, true, EVENT, 0, 0, 0, UINT32_MAX, 0x0105});
+  assert_true(sim_drive_event(drive, 1, 1, PAGE_HEALTH));
+  sim_drive_clear_counters(drive);
+  poll_ms(rig, 5000);
+  assert_int_equal(sim_drive_counters(drive)->admin[EVENT], 1);
+  end(rig);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_page_is_forgotten),
+      cmocka_unit_test(one_that_does_not_stop_costs_a_log_a_second),
+      cmocka_unit_test(a_refused_request_is_not_repeated),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
