@@ -4,10 +4,10 @@
  * what the specification forbids a host is a violation, with the reason (sim.h), besides the status a drive would give.
  *
  * Implemented: CAP, VS, INTMS/INTMC, CC, CSTS, AQA, ASQ, ACQ, doorbells at any stride; Create and Delete I/O queues,
- * Get Log Page (error, SMART, firmware slot, telemetry), Identify (CNS 0-3), Abort, Set and Get Features, Asynchronous Event
- * Request, Format NVM; Flush, Write, Read, Write Zeroes, Dataset Management; FUA; shutdown notification; NVM subsystem
- * reset where CAP.NSSRS is set; function level reset, secondary bus reset, PERST#; PRPs with
- * chained lists. Round-robin arbitration. No SGLs, no metadata, no interrupts (the library polls; MSI-X is not there).
+ * Get Log Page (error, SMART, firmware slot, telemetry), Identify (CNS 0-3), Abort, Set and Get Features, Asynchronous
+ * Event Request, Format NVM; Flush, Write, Read, Write Zeroes, Dataset Management; FUA; shutdown notification; NVM
+ * subsystem reset where CAP.NSSRS is set; function level reset, secondary bus reset, PERST#; PRPs with chained lists.
+ * Round-robin arbitration. No SGLs, no metadata, no interrupts (the library polls; MSI-X is not there).
  *
  * A command's life: doorbell → fetch over the link → front end (one after the other) → PRP list fetch → data over the
  * link and through the media model → completion over the link. Each step is an event; many commands are on their way at
