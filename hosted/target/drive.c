@@ -3,6 +3,7 @@
 
 #include "../device/device.h"
 #include "../device/interrupt.h"
+#include "../device/sysfs.h"
 #include "../memory.h"
 #include "../text/fail.h"
 #include "place.h"
@@ -109,6 +110,13 @@ static void claim_all(struct own_drive *own, struct target *target, const struct
   target->nvme = NULL;
 }
 
+/* 0: the kernel does not tell. */
+static uint16_t number_of(const char *address, const char *name) {
+  uint64_t number;
+
+  return sysfs_number(address, name, &number) ? (uint16_t)number : 0;
+}
+
 static void open_own(struct target *target, const char *words, enum target_access access,
                      void (*open)(struct device *device, const char *address, bool bind)) {
   struct own_drive *own = calloc(1, sizeof *own);
@@ -124,10 +132,13 @@ static void open_own(struct target *target, const char *words, enum target_acces
   target->backend = own;
   target->close = close_own;
   target->list = list_own;
-  const struct spate_nvme_config config = {
-      .registers = own->device.registers,
-      .registers_bytes = own->device.registers_bytes,
-      .bus = {.restore = device_reattach, .isolate = device_isolate, .context = &own->device}};
+  const struct spate_nvme_config config = {.registers = own->device.registers,
+                                           .registers_bytes = own->device.registers_bytes,
+                                           .bus = {.restore = device_reattach,
+                                                   .isolate = device_isolate,
+                                                   .context = &own->device,
+                                                   .vendor_id = number_of(own->device.address, "vendor"),
+                                                   .device_id = number_of(own->device.address, "device")}};
   if (access == TARGET_FUNCTION) claim_all(own, target, &config);
   nvme_drive_open(&own->drive, target, access, config);
   if (access != TARGET_FUNCTION) claim(own, target, access);
