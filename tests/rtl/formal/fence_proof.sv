@@ -2,7 +2,7 @@
 //
 // spate_fence with whoever answers its questions, whenever he likes. One completion is chosen, any of them: it leaves
 // once, unchanged and in its place, after the answer to a question that was put when it had arrived. The fence may be
-// reset at any time, and then forgets.
+// reset at any time, and then forgets. How many may leave is compared with a count that is kept from the ports.
 module fence_proof
   import spate_pkg::*;
 (
@@ -20,10 +20,7 @@ module fence_proof
   logic completion_ready, completion_valid, request, answer_q;
   completion_t completion, completion_out;
 
-  always_comb begin
-    completion = '0;
-    completion.result[0] = mark_i;
-  end
+  assign completion = {$bits(completion_t) {mark_i}};
 
   spate_fence #(
       .CommandsMax(CommandsMax)
@@ -76,13 +73,37 @@ module fence_proof
   end
   always_ff @(posedge clk_i) was_there_q <= rst_ni && chosen_q;
 
+  // The oldest ones that the question is about, and those that may leave: all that were inside when it was put.
+  logic [2:0] about_q, may_leave_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      about_q <= '0;
+      may_leave_q <= '0;
+    end else begin
+      about_q <= (u_fence.ask ? inside_q : about_q) - 3'(leaves);
+      may_leave_q <= (u_fence.granted ? about_q : may_leave_q) - 3'(leaves);
+    end
+  end
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      assert (3'(u_fence.waiting) == inside_q);
+      assert (3'(u_fence.free_q) == may_leave_q && may_leave_q <= inside_q);
+      // what may leave is shown, as soon as it stands at the front; what may not never is
+      assert (completion_valid == (u_fence.first_valid_q && may_leave_q != '0));
+      // what came after a question is asked about as soon as it is answered
+      if (u_fence.answered && !u_fence.asking_q && inside_q != may_leave_q) assert (u_fence.ask);
+    end
+    cover (past_reset_q && rst_ni && u_fence.granted && about_q == 3'd2 && may_leave_q == '0 && inside_q == 3'd3);
+  end
+
   always_comb begin
     if (rst_ni && inside_q == 3'(CommandsMax)) assume (!completion_valid_i);
     if (past_reset_q && rst_ni) begin
       assert (completion_ready || inside_q == 3'(CommandsMax));  // there is room for all that can be in flight
       assert (!completion_valid || inside_q != '0);  // nothing comes out that did not go in
       if (chosen_q && ahead_q == 3'd1 && leaves) begin
-        assert (completion_out.result[0] == mark_q);
+        assert (completion_out == {$bits(completion_t) {mark_q}});
         assert (replied_q);
       end
       cover (chosen_q && ahead_q == 3'd1 && leaves && inside_q == 3'd2);
