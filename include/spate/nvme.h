@@ -312,10 +312,11 @@ struct spate_nvme {
   uint8_t *data; /* a page for the caller's admin command */
   uint8_t *log;  /* 512 bytes for the log reader */
   uint64_t *host_buffer_list;
-  uint8_t *behavior;          /* 512 bytes of Host Behavior Support, zero but for the first */
-  uint8_t log_page;           /* being read; 0: none */
-  uint32_t logs_waiting[8];   /* a bit for each log page to be read after that */
-  uint64_t event_again_ticks; /* when to ask for the next asynchronous event; 0: not at all, or it is asked for */
+  uint8_t *behavior;           /* 512 bytes of Host Behavior Support, zero but for the first */
+  uint8_t log_page;            /* being read; 0: none */
+  uint32_t logs_waiting[8];    /* a bit for each log page to be read after that */
+  uint64_t events_until_ticks; /* a second behind the last event for each one that was seen */
+  uint64_t event_again_ticks;  /* when to ask for the next asynchronous event; 0: not at all, or it is asked for */
   bool host_buffer_lent;
   bool cache_on;
   uint8_t cache_choice;    /* what the caller set: 0 nothing, 1 off, 2 on */

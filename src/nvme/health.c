@@ -3,7 +3,8 @@
 #include "internal.h"
 
 #define KELVIN             273
-#define EVENT_INTERVAL_MS  1000u /* from an event to asking for the next one */
+#define EVENT_INTERVAL_MS  1000u /* from an event to asking for the next one, when there are many */
+#define EVENTS_AT_ONCE     4u
 #define EVENT_PAGE(result) ((uint8_t)((result) >> 16))
 
 /* Counters have 128 bits. */
@@ -104,6 +105,17 @@ void spate_nvme_event_arm(struct spate_nvme *controller) {
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_EVENT, &command, 0);
 }
 
+/* A few at once, then one a second. The drive keeps its events until they are asked for, so one that comes again and
+ * again costs no more than this, and a new one is seen at once. */
+static void ask_again(struct spate_nvme *controller) {
+  const uint64_t now = spate_port_ticks(), interval = spate_nvme_ticks(controller, EVENT_INTERVAL_MS);
+
+  if (controller->events_until_ticks < now) controller->events_until_ticks = now;
+  controller->events_until_ticks += interval;
+  const uint64_t ahead = controller->events_until_ticks - now;
+  controller->event_again_ticks = now + (ahead > EVENTS_AT_ONCE * interval ? ahead - EVENTS_AT_ONCE * interval : 0);
+}
+
 void spate_nvme_event_taken(struct spate_nvme *controller) {
   const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_EVENT];
   const uint32_t result = slot->result;
@@ -112,10 +124,9 @@ void spate_nvme_event_taken(struct spate_nvme *controller) {
   controller->counters.events++;
   spate_port_log("nvme: asynchronous event", result);
   if (EVENT_PAGE(result) != 0) spate_nvme_log_read(controller, EVENT_PAGE(result));
-  controller->event_again_ticks = spate_port_ticks() + spate_nvme_ticks(controller, EVENT_INTERVAL_MS);
+  ask_again(controller);
 }
 
-/* The drive keeps its events until they are asked for, so one that comes again and again costs no more than this. */
 void spate_nvme_event_supervise(struct spate_nvme *controller) {
   if (controller->event_again_ticks == 0 || spate_port_ticks() < controller->event_again_ticks) return;
   controller->event_again_ticks = 0;
