@@ -18,14 +18,18 @@ enum feature {
   FEATURE_ATOMICITY = 0x0a,
   FEATURE_EVENTS = 0x0b,
   FEATURE_HOST_BUFFER = 0x0d,
+  FEATURE_TIMESTAMP = 0x0e,
   FEATURE_HOST_BEHAVIOR = 0x16,
 };
 enum { SELECT_CURRENT, SELECT_DEFAULT, SELECT_SAVED, SELECT_CAPABILITIES };
 
-#define SAVE           (UINT32_C(1) << 31)
-#define CHANGEABLE     4u /* of capabilities */
-#define BEHAVIOR_BYTES 512u
-#define LIST_MAX       256u /* descriptors of a host memory buffer: a page of them */
+#define SAVE                (UINT32_C(1) << 31)
+#define CHANGEABLE          4u /* of capabilities */
+#define BEHAVIOR_BYTES      512u
+#define TIMESTAMP_BYTES     8u
+#define TIMESTAMP_MASK      UINT64_C(0xffffffffffff)
+#define TIMESTAMP_FROM_HOST 0x02u /* Timestamp Origin 001b (5.21.1.14) */
+#define LIST_MAX            256u  /* descriptors of a host memory buffer: a page of them */
 
 static bool is_known(const struct sim_drive *drive, uint8_t feature) {
   switch (feature) {
@@ -40,6 +44,7 @@ static bool is_known(const struct sim_drive *drive, uint8_t feature) {
   case FEATURE_EVENTS:
   case FEATURE_HOST_BEHAVIOR: return true;
   case FEATURE_WRITE_CACHE: return (drive->identify_controller[525] & 1u) != 0;
+  case FEATURE_TIMESTAMP: return (drive->identify_controller[520] & 0x40u) != 0;       /* ONCS */
   case FEATURE_HOST_BUFFER: return spate_get32(drive->identify_controller + 272) != 0; /* HMPRE */
   default: return false;
   }
@@ -77,6 +82,17 @@ static uint16_t get_behavior(struct sim_drive *drive, struct drive_command *comm
   return STATUS_PENDING;
 }
 
+/* Milliseconds, which go on from what the host has set. */
+static uint16_t get_timestamp(struct sim_drive *drive, struct drive_command *command) {
+  const uint64_t passed_ms = (sim_now_ps(drive->sim) - drive->features.timestamp_set_ps) / SIM_PS_PER_MS;
+
+  uint8_t *page = drive_page(command);
+  spate_put64(page, (drive->features.timestamp_ms + passed_ms) & TIMESTAMP_MASK);
+  page[7] = drive->features.timestamp_set_ps == 0 ? 0 : TIMESTAMP_FROM_HOST;
+  drive_send_page(drive, command, TIMESTAMP_BYTES);
+  return STATUS_PENDING;
+}
+
 uint16_t drive_get_feature(struct sim_drive *drive, struct drive_command *command) {
   const uint8_t feature = (uint8_t)command->dwords[10];
   const uint32_t select = command->dwords[10] >> 8 & 7u;
@@ -93,6 +109,7 @@ uint16_t drive_get_feature(struct sim_drive *drive, struct drive_command *comman
   }
   if (feature == FEATURE_TEMPERATURE) return get_temperature(drive, command);
   if (feature == FEATURE_HOST_BEHAVIOR) return get_behavior(drive, command);
+  if (feature == FEATURE_TIMESTAMP) return get_timestamp(drive, command);
   command->result = drive->features.values[feature];
   return STATUS_OK;
 }
@@ -136,6 +153,12 @@ static void behavior_arrived(struct sim_drive *drive, struct drive_command *comm
       break;
     }
   drive->features.acre = command->buffer[0] == 1;
+  drive_complete(drive, command, STATUS_OK);
+}
+
+static void timestamp_arrived(struct sim_drive *drive, struct drive_command *command) {
+  drive->features.timestamp_ms = spate_get64(command->buffer) & TIMESTAMP_MASK;
+  drive->features.timestamp_set_ps = sim_now_ps(drive->sim);
   drive_complete(drive, command, STATUS_OK);
 }
 
@@ -203,6 +226,10 @@ uint16_t drive_set_feature(struct sim_drive *drive, struct drive_command *comman
   if (feature == FEATURE_HOST_BUFFER) status = set_host_buffer(drive, command);
   if (feature == FEATURE_HOST_BEHAVIOR) {
     drive_take_page(drive, command, BEHAVIOR_BYTES, behavior_arrived);
+    return STATUS_PENDING;
+  }
+  if (feature == FEATURE_TIMESTAMP) {
+    drive_take_page(drive, command, TIMESTAMP_BYTES, timestamp_arrived);
     return STATUS_PENDING;
   }
   const bool cache_was_on = drive_cache_on(drive);

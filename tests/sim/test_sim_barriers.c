@@ -168,6 +168,51 @@ static void test_the_host_memory_buffer_is_the_drive_s(void **state) {
                       HOST_BUFFER_BYTES);
 }
 
+/* ---- admin requests of a program's, in cached memory ---- */
+
+#define SET_FEATURES      0x09u
+#define GET_FEATURES      0x0au
+#define FEATURE_TIMESTAMP 0x0eu
+
+static void admin_done(struct spate_nvme_admin_request *request) {
+  bool *ended = request->context;
+
+  assert_int_equal(request->error, SPATE_OK);
+  *ended = true;
+}
+
+static void timestamp(struct world *world, uint8_t opcode, uint8_t *buffer) {
+  bool ended = false;
+  struct spate_nvme_admin_request request = {.opcode = opcode,
+                                             .dwords_10_15 = {FEATURE_TIMESTAMP},
+                                             .buffer = buffer,
+                                             .bytes = 8,
+                                             .timeout_ms = 1000,
+                                             .done = admin_done,
+                                             .context = &ended};
+
+  assert_int_equal(spate_nvme_admin_submit(world->nvme, &request), SPATE_OK);
+  for (unsigned i = 0; i < POLLS_MAX && !ended; i++)
+    (void)world->block->ops->poll(world->block, 16);
+  assert_true(ended);
+}
+
+/* What is set and what is got lie apart: neither may pass for the other. */
+static void test_admin_requests_in_cached_memory(void **state) {
+  struct world *world = *state;
+  uint8_t *set = sim_memory_take(world->rig->sim, 4096, SIM_CACHED), *got = set + 2048;
+
+  sim_drive_identify_controller(world->drive)[520] |= 0x40u; /* ONCS: Timestamp */
+  for (unsigned i = 1; i < 5; i++) {
+    const uint64_t set_ms = UINT64_C(0x10000000000) * i;
+    spate_put64(set, set_ms);
+    timestamp(world, SET_FEATURES, set);
+    memset(got, 0xa0 + (int)i, LINE); /* dirty */
+    timestamp(world, GET_FEATURES, got);
+    assert_in_range(spate_get64(got) & UINT64_C(0xffffffffffff), set_ms, set_ms + 1000);
+  }
+}
+
 /* ---- data ---- */
 
 /* A ring in uncached memory, the same slots again and again: plain requests, of which the queue holds many at once. */
@@ -354,6 +399,7 @@ int main(void) {
       on_a_drive(test_identity_and_features_arrive),
       on_a_drive(test_each_health_log_is_a_fresh_one),
       on_a_drive(test_the_host_memory_buffer_is_the_drive_s),
+      on_a_drive(test_admin_requests_in_cached_memory),
       on_a_drive(test_plain_requests_on_a_region),
       on_a_drive(test_plain_reads_one_by_one),
       on_a_drive(test_cpu_writes_from_a_region),

@@ -85,18 +85,16 @@ MUTATIONS = {
     ),
     "TRIM before the deletion is durable": (
         CHANGE,
-        [("  error = exfat_journal_begin(volume, &record);\n"
-          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);",
-          "  error = exfat_journal_begin(volume, &record);\n"
-          "  if (error == SPATE_OK) error = each_run(volume, *chain, exfat_trim);\n"
-          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);")],
+        [("  error = exfat_entries_erase(volume, &set.place);\n",
+          "  error = each_run(volume, *chain, exfat_trim);\n"
+          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);\n")],
         "crash_volumes", "foreign byte",
     ),
     "bits freed before the entry": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);\n"
+        [("  error = exfat_entries_erase(volume, &set.place);\n"
           "  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);",
-          "  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);\n"
+          "  error = each_run(volume, *chain, free_run);\n"
           "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);")],
         "crash_volumes", "free in the bitmap",
     ),
