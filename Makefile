@@ -14,6 +14,7 @@ export MPLCONFIGDIR := $(CURDIR)/build/cache/matplotlib
 PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
+CORES := $(shell nproc)
 # tools/qemu.py knows how each is started.
 FIRMWARE := $(notdir $(wildcard ports/qemu-*))
 STATIC := linux-aarch64 linux-armv7 linux-x86-64
@@ -107,16 +108,16 @@ test-fresh: setup ## Both commands of the README on a Debian 12 with nothing ins
 builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## What the tests need, but for the gateware (2 minutes)
 
 test-fuzz: build-fuzz ## Each fuzz target for 20 s
-	@ctest --preset fuzz --no-tests=error
+	@ctest --preset fuzz -j$(CORES) --no-tests=error
 
 test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host, with GCC and with Clang (2 minutes)
-	@for preset in $(HOST) linux-asan; do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
+	@for preset in $(HOST) linux-asan; do ctest --preset $$preset -j$(CORES) --no-tests=error || exit 1; done
 
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
-	@ctest --preset host-release -L crash -j2 --no-tests=error
+	@ctest --preset host-release -L crash -j$(CORES) --no-tests=error
 
 test-system: build-host-gcc-asan build-host-release build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
-	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST))
+	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile)
 
 install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
 	@setup/install command
@@ -211,7 +212,7 @@ lint: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
 	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
-	@tools/run - cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+	@tools/run - cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim bench/linux
 
 # A regular expression for this folder, whose name may have characters that mean something in one.
@@ -230,8 +231,8 @@ formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal
 
 test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## The gateware's tests: cocotb's, then C++ benches (12 minutes; TEST=one of tests/rtl)
 	@echo '== test-rtl'
-	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n 2 --dist worksteal tests/rtl)
-	$(if $(TEST),,@ctest --preset gateware -j2 --no-tests=error)
+	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist worksteal tests/rtl)
+	$(if $(TEST),,@ctest --preset gateware -j$(CORES) --no-tests=error)
 
 check-calibrate: build-linux ## Does spate calibrate find the profiles of all virtual drives again, within 5 %? (5 minutes)
 	$(PYTHON) tools/check_calibrate.py
