@@ -39,8 +39,9 @@ void *spate_arena_take(struct spate_arena *arena, size_t bytes, size_t align);
 struct spate_region {
   uint8_t *start;     /* for the CPU; NULL where only devices reach it */
   uint64_t bytes;     /* a multiple of SPATE_PAGE_BYTES */
-  uint64_t *pages;    /* pages[i]: device address of page i */
+  uint64_t first_dma; /* device address of page 0, if each page follows the one before it; 0: see `pages` */
   uint64_t pages_dma; /* device address of `pages`, a multiple of SPATE_PAGE_BYTES */
+  uint64_t *pages;    /* pages[i]: device address of page i. Mostly uncached: the data path does not read a list */
 };
 
 /* Bytes that the table of a region of `region_bytes` takes from the arena. */

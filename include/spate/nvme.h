@@ -337,13 +337,19 @@ struct spate_nvme {
  * that fails, as long once more for each reset beyond CC.EN that there is, with reattach_timeout_ms and 2 s for the
  * reset itself, and CAP.TO for the controller to stop. All memory comes from config->queue_memory
  * (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE,
- * UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY, COMMAND; NOT_STOPPED. After any but the
- * last the controller does not touch memory.
+ * UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY, COMMAND; NOT_STOPPED. After any but
+ * NOT_STOPPED and GONE the controller does not touch memory.
  *
  * NOT_STOPPED, here and for requests and calls of a controller that is given up: it answers, but neither stopped by
  * itself within CAP.TO nor could config.bus.isolate keep it off the bus. It may still write to queue memory, to the
  * host memory buffer, and to the buffers of requests that ended with this error: none of them may be used again before
  * the drive is reset or without power.
+ *
+ * GONE: its registers are silent. A drive that is off the bus writes no more, and config.bus.isolate is asked to keep
+ * away one that is not. Without that hook, or where it fails, a drive whose registers alone are silent (its memory
+ * decoding was turned off) may still write to the same memory as after NOT_STOPPED.
+ *
+ * A request whose completion had arrived in memory by then ends as the drive said, not with these errors.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
                                                   const struct spate_nvme_config *config);

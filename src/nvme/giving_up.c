@@ -27,7 +27,8 @@ static bool isolated(const struct spate_nvme *controller) {
 }
 
 /* A drive that is off the bus cannot write. Registers that are silent prove less than that, so if it can be isolated
- * it is, and nothing is lost if it cannot. */
+ * it is. Where it cannot, the error is still GONE: that is what most silent drives are, and the header says what the
+ * others may do. */
 static void end_absent(struct spate_nvme *controller) {
   (void)isolated(controller);
   end(controller, controller->error);

@@ -156,12 +156,18 @@ void spate_nvme_supervise(struct spate_nvme *controller) {
     age_commands(controller);
 }
 
-/* The controller is dead or shut down, and writes no more: every request ends. */
+/*
+ * The controller is dead or shut down, and writes no more: every request ends. What the drive completed before counts:
+ * the entry is in memory, behind the data that it tells of, whatever became of the registers since. Without a request
+ * the ring is not looked at: its memory may be somebody else's by now.
+ */
 unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max) {
   const struct spate_nvme *controller = queue->controller;
   unsigned ended = 0;
 
   if (controller->state != SPATE_NVME_DEAD && controller->state != SPATE_NVME_CLOSED) return 0;
+  while (ended < max && spate_nvme_has_requests(queue) && spate_nvme_complete(queue))
+    ended++;
   for (unsigned i = 0; i < queue->block.depth && ended < max; i++) {
     if (queue->slots[i].sent == SLOT_FREE) continue;
     spate_nvme_finish(queue, &queue->slots[i], controller->error, 0);

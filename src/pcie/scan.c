@@ -61,6 +61,21 @@ static uint64_t seen_ticks(const struct pcie_tree *tree, const struct pcie_funct
                                                                             : spate_port_ticks();
 }
 
+/* The link of a port in a slot changed since this was asked last. */
+static bool link_has_changed(const struct pcie_function *port) {
+  const unsigned slot = port->express + EXPRESS_SLOT_CONTROL;
+  if (!pcie_tells_changes(port) || !(pcie_read(port, slot) & EXPRESS_SLOT_LINK_CHANGED)) return false;
+  pcie_change(port, slot, 0, EXPRESS_SLOT_LINK_CHANGED);
+  return true;
+}
+
+/* Of a link that is up for the first time we look at it. What changed before is forgotten before the look: what changes
+ * after it makes link_comes_up() wait anew, and in the end is what spate_pcie_link_is_up() tells of. */
+static void see_link(const struct pcie_tree *tree, struct pcie_function *port) {
+  (void)link_has_changed(port);
+  if (has_active_link(port)) port->link_seen_ticks = seen_ticks(tree, port);
+}
+
 /* List a function that answered, if there is room for it. */
 static void add_function(struct pcie_tree *tree, struct pcie_function *function) {
   if (pcie_read(function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return;
@@ -73,8 +88,7 @@ static void add_function(struct pcie_tree *tree, struct pcie_function *function)
   (*count)++;
   read_express(function);
   if (function->bridge) function->wide_prefetch = has_wide_prefetch(function);
-  if (pcie_has_link_below(function) && has_active_link(function))
-    function->link_seen_ticks = seen_ticks(tree, function);
+  if (pcie_has_link_below(function)) see_link(tree, function);
   tree->functions[tree->function_count++] = *function;
 }
 
@@ -133,14 +147,16 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
   bool slot = pcie_read(port, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
   for (bool was_down = false;; was_down = true) {
     bool empty = slot && !(pcie_read(port, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE);
+    was_down |= link_has_changed(port);
     if (has_active_link(port)) {
       settle_link(tree, port, link_capabilities, was_down);
-      if (!empty) port->link_is_up = true;
-      /* Seen up: from here on spate_pcie_link_is_up() tells of a change. */
-      if (slot) pcie_change(port, port->express + EXPRESS_SLOT_CONTROL, 0, EXPRESS_SLOT_LINK_CHANGED);
-      return true;
+      if (!link_has_changed(port)) {
+        if (!empty) port->link_is_up = true;
+        return true;
+      }
+    } else if (empty) {
+      return false;
     }
-    if (empty) return false;
     if (deadline_passed(tree)) break;
     spate_port_relax();
   }

@@ -67,13 +67,9 @@ static void end(struct run *run) {
   free(run);
 }
 
-/* One command is lost, which begins a recovery; the others come very late. */
-static void go_wrong(struct run *run) {
-  struct sim_drive *drive = run->rig->drives[0].drive;
+static void submit_all(struct run *run) {
   const struct spate_region *region = sim_rig_region(run->rig, REQUESTS * BLOCKS * 512u, SIM_LOGIC);
 
-  sim_drive_fault(drive, (struct sim_fault){.action = SIM_LOSE, .opcode = -1, .count = 1});
-  sim_drive_fault(drive, (struct sim_fault){.action = SIM_LATE, .opcode = -1, .count = UINT32_MAX, .value = LATE_MS});
   for (unsigned i = 0; i < REQUESTS; i++) {
     run->ios[i] = (struct spate_io){.op = SPATE_READ,
                                     .lba = (uint64_t)BLOCKS * i,
@@ -84,6 +80,15 @@ static void go_wrong(struct run *run) {
                                     .context = run};
     assert_int_equal(spate_block_submit(run->rig->block, &run->ios[i]), SPATE_OK);
   }
+}
+
+/* One command is lost, which begins a recovery; the others come very late. */
+static void go_wrong(struct run *run) {
+  struct sim_drive *drive = run->rig->drives[0].drive;
+
+  sim_drive_fault(drive, (struct sim_fault){.action = SIM_LOSE, .opcode = -1, .count = 1});
+  sim_drive_fault(drive, (struct sim_fault){.action = SIM_LATE, .opcode = -1, .count = UINT32_MAX, .value = LATE_MS});
+  submit_all(run);
 }
 
 static void wait_for_all(struct run *run, uint64_t most_ms) {
@@ -146,12 +151,47 @@ static void test_one_that_cannot_be_stopped_is_told(void **state) {
   end(run);
 }
 
-/* Its registers are silent, but its link is up and it works on: somebody has turned its memory decoding off. */
-static void test_one_that_is_silent_is_isolated(void **state) {
+/* What it had completed before it was given up counts, however it was stopped; nobody had looked at it yet. */
+static void test_completions_that_had_arrived_count(void **state) {
   (void)state;
-  for (enum sim_rig_bus bus = SIM_RIG_ISOLATES; bus <= SIM_RIG_ALONE; bus++) {
-    struct run *run = prepared(bus);
+  for (enum sim_rig_bus bus = SIM_RIG_PCIE; bus <= SIM_RIG_ALONE; bus++) {
+    for (unsigned stuck = 0; stuck < 2; stuck++) {
+      struct run *run = prepared(bus);
+      struct sim_drive *drive = run->rig->drives[0].drive;
+      assert_int_equal(sim_rig_open(run->rig), SPATE_OK);
+      sim_drive_fault(drive, (struct sim_fault){
+                                 .action = SIM_LATE, .opcode = -1, .skip = 3, .count = UINT32_MAX, .value = LATE_MS});
+      submit_all(run);
+      spate_block_kick(run->rig->block);
+      sim_spend(run->rig->sim, 200 * SIM_PS_PER_MS);
+      sim_drive_break(drive, SIM_RESET_KINDS); /* CSTS.CFS for good */
+      sim_drive_stick(drive, false, stuck != 0, false);
+      while (run->ended < REQUESTS - 3) {
+        assert_in_range(sim_now_ps(run->rig->sim) / SIM_PS_PER_MS, 0, LATE_MS);
+        (void)spate_block_poll(run->rig->block, 8);
+        host_relax();
+      }
+      for (unsigned i = 0; i < REQUESTS; i++)
+        assert_int_equal(run->ios[i].error == SPATE_OK, i < 3);
+      end(run);
+    }
+  }
+}
+
+static enum spate_error refuses(void *context) {
+  (void)context;
+  return SPATE_E_NO_DEVICE;
+}
+
+/* Its registers are silent, but its link is up and it works on: somebody has turned its memory decoding off. It is GONE
+ * either way; where nobody can isolate it, or who is asked cannot, it still writes to memory, as the header says. */
+static void test_one_that_is_silent_is_isolated_or_writes_on(void **state) {
+  (void)state;
+  enum { ISOLATED, NOBODY_ASKED, REFUSED, WAYS };
+  for (unsigned way = 0; way < WAYS; way++) {
+    struct run *run = prepared(way == ISOLATED ? SIM_RIG_ISOLATES : SIM_RIG_ALONE);
     assert_int_equal(sim_rig_open(run->rig), SPATE_OK);
+    if (way == REFUSED) run->rig->drives[0].nvme.config.bus.isolate = refuses;
     go_wrong(run);
     spate_block_kick(run->rig->block);
     sim_spend(run->rig->sim, 10 * SIM_PS_PER_MS);
@@ -159,7 +199,7 @@ static void test_one_that_is_silent_is_isolated(void **state) {
     wait_for_all(run, 20000);
     for (unsigned i = 0; i < REQUESTS; i++)
       assert_int_equal(run->ios[i].error, SPATE_E_GONE);
-    assert_int_equal(run->stores_after != 0, bus == SIM_RIG_ALONE); /* where nobody can be asked to help */
+    assert_int_equal(run->stores_after != 0, way != ISOLATED);
     end(run);
   }
 }
@@ -205,7 +245,8 @@ int main(void) {
       cmocka_unit_test(test_one_that_stops),
       cmocka_unit_test(test_one_that_does_not_stop_is_isolated),
       cmocka_unit_test(test_one_that_cannot_be_stopped_is_told),
-      cmocka_unit_test(test_one_that_is_silent_is_isolated),
+      cmocka_unit_test(test_completions_that_had_arrived_count),
+      cmocka_unit_test(test_one_that_is_silent_is_isolated_or_writes_on),
       cmocka_unit_test(test_an_open_that_fails_leaves_nothing_behind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,10 +133,22 @@ static struct fake_function *find(unsigned bus, unsigned device, unsigned number
   return found;
 }
 
+/* Links that have bounced since the last access: to whoever looks now they may be up again. */
+static void bounce_links(void) {
+  for (unsigned i = 0; i < fake.count; i++) {
+    struct fake_function *port = &fake.functions[i];
+    if (port->bounce_ticks == 0 || fake.now_ticks < port->bounce_ticks) continue;
+    fake_link_drop(port, port->bounce_ticks + FAKE_BOUNCE_MS * FAKE_MS);
+    *fake_express_register(port, 0x18) |= 0x01000000u; /* data link layer state changed */
+    port->bounce_ticks = 0;
+  }
+}
+
 static struct fake_function *access_at(uintptr_t address, unsigned *offset) {
   assert_in_range(address, FAKE_ECAM_BASE, FAKE_ECAM_BASE + 0xfffffff);
   assert_int_equal(address % 4, 0);
   fake.now_ticks += ACCESS_TICKS;
+  bounce_links();
   if (!fake.first_access_ticks) fake.first_access_ticks = fake.now_ticks;
   fake.accesses++;
   uint64_t at = address - FAKE_ECAM_BASE;

@@ -107,6 +107,63 @@ static void a_link_that_came_up_unseen_is_left_alone_for_100_ms(void **state) {
   }
 }
 
+static struct fake_function *slot_with_drive(void) {
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  *fake_express_register(port, 0x00) |= 0x01000000u;
+  *fake_express_register(port, 0x18) |= 0x00400000u; /* present */
+  port->clears[(FAKE_EXPRESS + 0x18) / 4] = 0x01000000u;
+  drive_below(port);
+  return port;
+}
+
+/* While enumeration waits for it to settle: the wait begins anew. */
+static void a_link_that_bounces_while_it_settles_is_waited_for_again(void **state) {
+  (void)state;
+  for (unsigned ms = 301; ms < 400; ms += 7) {
+    struct fake_function *port = slot_with_drive();
+    const uint64_t start = fake.now_ticks;
+    port->link_ticks = start + 300 * FAKE_MS;
+    port->bounce_ticks = start + ms * FAKE_MS;
+    assert_int_equal(enumerate(), SPATE_OK);
+    const uint64_t up = start + (ms + FAKE_BOUNCE_MS) * FAKE_MS;
+    assert_in_range(fake.first_below_ticks, up + 100 * FAKE_MS, up + 205 * FAKE_MS);
+    assert_all_reachable(WINDOW_BYTES);
+    assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+  }
+}
+
+/* Whenever it bounces: a device is as enumeration says, or its link is known to have changed. */
+static void a_link_that_bounces_during_enumeration_is_never_forgotten(void **state) {
+  (void)state;
+  unsigned whole = 0, changed = 0;
+  for (unsigned late = 0; late < 2; late++) {
+    for (uint64_t us = 0; us < 600000; us += us % 100000 < 400 ? 3 : 4000) {
+      struct fake_function *port = slot_with_drive();
+      const uint64_t start = fake.now_ticks;
+      if (late) port->link_ticks = start + 300 * FAKE_MS;
+      port->bounce_ticks = start + us * (FAKE_MS / 1000) + 1;
+      if (enumerate() != SPATE_OK) continue;
+      const bool up = spate_pcie_link_is_up(&host, &host.devices[0]);
+      if (up) assert_all_reachable(WINDOW_BYTES);
+      whole += up;
+      changed += !up;
+    }
+  }
+  assert_true(whole > 50 && changed > 10);
+}
+
+static void a_link_that_never_stays_up_is_down(void **state) {
+  (void)state;
+  struct fake_function *port = slot_with_drive();
+  const uint64_t start = fake.now_ticks;
+  *fake_express_register(port, 0x18) |= 0x01000000u; /* whatever is written: it changes again at once */
+  port->clears[(FAKE_EXPRESS + 0x18) / 4] = 0;
+  assert_int_equal(enumerate(), SPATE_E_LINK_DOWN);
+  assert_in_range(fake.now_ticks - start, 1000 * FAKE_MS, 1205 * FAKE_MS);
+  assert_at(host.failed_at, 0, 0, 0);
+}
+
 static void silence_on_a_live_link_is_not_yet(void **state) {
   (void)state;
   fake_reset();
@@ -316,6 +373,9 @@ int main(void) {
       cmocka_unit_test(a_link_is_given_a_second),
       cmocka_unit_test(a_link_that_came_up_late_is_left_alone_for_100_ms),
       cmocka_unit_test(a_link_that_came_up_unseen_is_left_alone_for_100_ms),
+      cmocka_unit_test(a_link_that_bounces_while_it_settles_is_waited_for_again),
+      cmocka_unit_test(a_link_that_bounces_during_enumeration_is_never_forgotten),
+      cmocka_unit_test(a_link_that_never_stays_up_is_down),
       cmocka_unit_test(silence_on_a_live_link_is_not_yet),
       cmocka_unit_test(zeros_are_no_device),
       cmocka_unit_test(a_sick_device_does_not_hide_the_others),
