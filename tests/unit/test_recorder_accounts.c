@@ -134,7 +134,7 @@ static void every_byte_is_in_a_file_or_counted_as_lost(void **state) {
   (void)state;
   uint64_t random = 5;
 
-  for (unsigned i = 0; i < 60; i++)
+  for (unsigned i = 0; i < 30; i++)
     record_by_chance(&random);
 }
 
