@@ -31,7 +31,7 @@ static struct spate_exfat_block *choose_victim(struct spate_exfat *volume) {
     struct spate_exfat_block *block = &volume->blocks[i];
     if (block->pins > 0 || block->writing) continue;
     if (block->lba == NO_LBA) return block;
-    if (victim == NULL || block->used - volume->used_now < victim->used - volume->used_now) victim = block;
+    if (victim == NULL || volume->used_now - block->used > volume->used_now - victim->used) victim = block;
   }
   return victim;
 }

@@ -22,7 +22,7 @@ static struct image image;
 static struct oracle oracle;
 
 /* The volume is whole, everything allocated has an owner, and it is marked clean (or dirty, with a clip open). */
-static void assert_whole(bool dirty) {
+static inline void assert_whole(bool dirty) {
   uint64_t bytes = image.config.blocks << image.ram.block.block_shift;
   if (!oracle_read(&oracle, image_start(&image), bytes)) fail_msg("%s", oracle.fault);
   oracle_free(&oracle);
@@ -35,7 +35,7 @@ static void assert_whole(bool dirty) {
   assert_int_equal(image.ram.overlaps, 0);
 }
 
-static void put_file(const char *path, const void *data, uint64_t bytes) {
+static inline void put_file(const char *path, const void *data, uint64_t bytes) {
   struct spate_exfat_clip clip;
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, path, bytes > 0 ? bytes : 1), SPATE_OK);
   if (data != NULL) memcpy(image.ram.memory + (clip.first_lba << image.ram.block.block_shift), data, bytes);

@@ -143,13 +143,19 @@ static uint16_t hash_of(const char *name) {
   return hash;
 }
 
+void small_seal(uint8_t *set) {
+  uint16_t sum = 0;
+  for (uint32_t i = 0; i < 32 * (set[1] + 1u); i++)
+    if (i != 2 && i != 3) sum = (uint16_t)(((sum & 1u) << 15) + (sum >> 1) + set[i]);
+  spate_put16(set + 2, sum);
+}
+
 uint32_t small_add(uint8_t *image, const char *name, uint16_t attributes, uint32_t first, uint64_t bytes,
                    uint64_t valid_bytes, bool contiguous) {
   uint8_t *root = small_cluster(image, boot32(image, 96));
   uint32_t count = (uint32_t)strlen(name);
   uint32_t entries = 2 + (count + 14) / 15;
   uint32_t at = 0;
-  uint16_t sum = 0;
   while (root[at] != 0)
     at += 32;
   uint8_t *set = root + at;
@@ -169,8 +175,6 @@ uint32_t small_add(uint8_t *image, const char *name, uint16_t attributes, uint32
     set[64 + 32 * (i / 15)] = 0xc1;
     set[64 + 32 * (i / 15) + 2 + 2 * (i % 15)] = (uint8_t)name[i];
   }
-  for (uint32_t i = 0; i < entries * 32; i++)
-    if (i != 2 && i != 3) sum = (uint16_t)(((sum & 1u) << 15) + (sum >> 1) + set[i]);
-  spate_put16(set + 2, sum);
+  small_seal(set);
   return at;
 }

@@ -36,6 +36,7 @@ uint32_t small_allocate(uint8_t *image, uint32_t clusters, uint32_t step);
 /* Append an entry set to the root directory's first cluster: ASCII only. Returns its offset there. */
 uint32_t small_add(uint8_t *image, const char *name, uint16_t attributes, uint32_t first, uint64_t bytes,
                    uint64_t valid_bytes, bool contiguous);
+void small_seal(uint8_t *set); /* put the entry set's checksum in */
 uint8_t *small_cluster(uint8_t *image, uint32_t cluster);
 void small_checksum_boot(uint8_t *image); /* and copy the main region over the backup */
 

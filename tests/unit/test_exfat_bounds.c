@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last that can be, and the first that cannot: clusters, lengths and valid lengths of what others' entries say. */
+#include "exfat_fixture.h"
+
+#define VOLUME_BYTES    (300 * MIB)
+#define CLUSTER_BYTES   UINT64_C(4096)
+#define DIRECTORY_LIMIT (256 * MIB)
+
+/* Clusters are numbered 2 … COUNT + 1; `first` counts from 0 like the heap, −2: none. */
+#define COUNT     ((int64_t)spate_get32(image.ram.memory + 92))
+#define ALL_BYTES ((uint64_t)COUNT * CLUSTER_BYTES)
+
+static enum spate_error stat_of(int64_t first, uint64_t bytes, uint64_t valid_bytes, uint16_t attributes,
+                                bool contiguous) {
+  struct spate_exfat_entry entry;
+  uint8_t *root = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
+  memset(root + 64, 0, 96);
+  small_add(image.ram.memory, "it", attributes, (uint32_t)(first + 2), bytes, valid_bytes, contiguous);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  enum spate_error error = spate_exfat_stat(&image.volume, "it", &entry);
+  if (error == SPATE_OK) {
+    assert_int_equal(entry.bytes, bytes);
+    assert_int_equal(entry.valid_bytes, valid_bytes);
+    assert_int_equal(entry.contiguous, contiguous);
+  }
+  return error;
+}
+
+/* OK with `bytes`, and CORRUPT with one more. */
+static void ends_with(int line, int64_t first, uint64_t bytes, uint16_t attributes, bool contiguous) {
+  if (stat_of(first, bytes, bytes, attributes, contiguous) != SPATE_OK) fail_msg("line %d: refused", line);
+  if (stat_of(first, bytes + 1, bytes, attributes, contiguous) != SPATE_E_CORRUPT) fail_msg("line %d: believed", line);
+}
+
+static void no_chain_is_longer_than_the_heap_has_clusters(void **state) {
+  (void)state;
+  for (unsigned run = 0; run < 2; run++) {
+    ends_with(__LINE__, -2, 0, 0x20, run != 0);
+    ends_with(__LINE__, 0, ALL_BYTES, 0x20, run != 0);
+    ends_with(__LINE__, COUNT - 1, run ? CLUSTER_BYTES : ALL_BYTES, 0x20, run != 0);
+    ends_with(__LINE__, COUNT - 7, run ? 7 * CLUSTER_BYTES : ALL_BYTES, 0x20, run != 0);
+    assert_int_equal(stat_of(-1, 1, 1, 0x20, run != 0), SPATE_E_CORRUPT);
+    assert_int_equal(stat_of(-1, 0, 0, 0x20, run != 0), SPATE_E_CORRUPT);
+    assert_int_equal(stat_of(COUNT, 1, 1, 0x20, run != 0), SPATE_E_CORRUPT);
+    assert_int_equal(stat_of(COUNT, 0, 0, 0x20, run != 0), SPATE_E_CORRUPT);
+  }
+}
+
+static void no_more_is_valid_than_there_is(void **state) {
+  (void)state;
+  assert_int_equal(stat_of(100, 5000, 0, 0x20, true), SPATE_OK);
+  assert_int_equal(stat_of(100, 5000, 5000, 0x20, true), SPATE_OK);
+  assert_int_equal(stat_of(100, 5000, 5001, 0x20, true), SPATE_E_CORRUPT);
+  assert_int_equal(stat_of(-2, 0, 1, 0x20, false), SPATE_E_CORRUPT);
+}
+
+/* Specification, 7.4.6.2: 256 MiB. A file may be longer. */
+static void a_directory_has_its_limit(void **state) {
+  (void)state;
+  for (unsigned run = 0; run < 2; run++) {
+    ends_with(__LINE__, 100, DIRECTORY_LIMIT, 0x10, run != 0);
+    assert_int_equal(stat_of(100, DIRECTORY_LIMIT + 1, DIRECTORY_LIMIT, 0x20, run != 0), SPATE_OK);
+  }
+}
+
+static int open_volume(void **state) {
+  (void)state;
+  image_open(&image, VOLUME_BYTES, 512, 0);
+  small_format(image.ram.memory, VOLUME_BYTES, 9, 12);
+  return 0;
+}
+
+static int close_volume(void **state) {
+  (void)state;
+  image_close(&image);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_chain_is_longer_than_the_heap_has_clusters),
+      cmocka_unit_test(no_more_is_valid_than_there_is),
+      cmocka_unit_test(a_directory_has_its_limit),
+  };
+  return cmocka_run_group_tests(tests, open_volume, close_volume);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the cache of metadata blocks reads: ahead where a directory is gone through, and never of another cluster. */
+#include "exfat_fixture.h"
+
+#define FILES 120u /* 360 entries: 23 blocks */
+
+/* A directory of many blocks: in clusters of one block that lie apart, or in one large cluster. */
+static void open_directory(uint32_t cluster_shift, uint32_t cache_blocks) {
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, cluster_shift);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+  for (unsigned i = 0; i < FILES; i++) {
+    char path[32];
+    (void)snprintf(path, sizeof path, "d/%u", i);
+    put_file(path, "x", 1);
+  }
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  image.config.cache_bytes = cache_blocks * 512;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  ram_block_clear_log(&image.ram);
+  image.ram.keep_log = true;
+}
+
+static void go_through(void) {
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  unsigned count = 0;
+  bool more = true;
+  assert_int_equal(spate_exfat_list(&image.volume, "d", &directory), SPATE_OK);
+  while (more) {
+    assert_int_equal(spate_exfat_list_next(&directory, &entry, &more), SPATE_OK);
+    count += more;
+  }
+  assert_int_equal(count, FILES);
+}
+
+/* A stream writes its clusters without the cache's knowledge: none of them may get into it. */
+static void no_read_goes_beyond_its_cluster(void **state) {
+  (void)state;
+  for (uint32_t cluster_shift = 9; cluster_shift <= 14; cluster_shift++) {
+    open_directory(cluster_shift, 16);
+    const uint64_t heap_lba = image.volume.heap_lba;
+    go_through();
+    for (size_t i = 0; i < image.ram.log_count; i++) {
+      const struct ram_log_entry *read = &image.ram.log[i];
+      uint64_t last = read->lba + read->blocks - 1;
+      if (read->lba < heap_lba)
+        assert_true(last < heap_lba);
+      else
+        assert_int_equal((read->lba - heap_lba) >> (cluster_shift - 9), (last - heap_lba) >> (cluster_shift - 9));
+    }
+    image_close(&image);
+  }
+}
+
+static void a_directory_takes_a_read_for_many_blocks(void **state) {
+  (void)state;
+  open_directory(14, 16);
+  go_through();
+  assert_in_range(image.ram.count[SPATE_READ], 2, 23 / 8 + 4);
+  image_close(&image);
+}
+
+/* The FAT's block is asked for with each cluster, and stays, though the directory's blocks are many more than fit. */
+static void what_is_used_again_stays(void **state) {
+  (void)state;
+  open_directory(9, 4);
+  go_through();
+  uint64_t reads = 0;
+  for (size_t i = 0; i < image.ram.log_count; i++)
+    if (image.ram.log[i].lba < image.volume.heap_lba) reads++;
+  assert_in_range(reads, 0, 3); /* no more than the FAT has blocks for these clusters */
+  assert_in_range(image.ram.count[SPATE_READ], 20, 23 + 8);
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_read_goes_beyond_its_cluster),
+      cmocka_unit_test(a_directory_takes_a_read_for_many_blocks),
+      cmocka_unit_test(what_is_used_again_stays),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What mount and format ask of the caller, and what mount asks of a volume's own structures. */
+#include "exfat_fixture.h"
+
+/* ---- the caller ---- */
+
+struct wrong_config {
+  enum spate_error error;
+  uint64_t first_lba, blocks;
+  size_t cache_offset, cache_bytes, bitmap_offset, bitmap_bytes;
+};
+
+#define BLOCKS      UINT64_C(65536)
+#define GOOD_MEMORY 0, 16 * 512, 0, 8192
+
+static const struct wrong_config configs[] = {
+    {SPATE_OK, 0, BLOCKS, GOOD_MEMORY},
+    {SPATE_OK, 100, BLOCKS - 100, GOOD_MEMORY},
+    {SPATE_OK, 0, BLOCKS, 64, 4 * 512, 64, 4096},
+    {SPATE_E_INVALID, 0, BLOCKS + 1, GOOD_MEMORY},
+    {SPATE_E_INVALID, 100, BLOCKS - 99, GOOD_MEMORY},
+    {SPATE_E_INVALID, BLOCKS, 1, GOOD_MEMORY},
+    {SPATE_E_INVALID, BLOCKS + 1, 8192, GOOD_MEMORY},
+    {SPATE_E_INVALID, UINT64_MAX, 8192, GOOD_MEMORY},
+    {SPATE_E_INVALID, 0, 23, GOOD_MEMORY},
+    {SPATE_E_MEMORY, 0, BLOCKS, 0, 4 * 512 - 1, 0, 8192},
+    {SPATE_E_MEMORY, 0, BLOCKS, 0, 3 * 512, 0, 8192},
+    {SPATE_E_MEMORY, 0, BLOCKS, 0, 5 * 512 + 256, 0, 8192},
+    {SPATE_E_MEMORY, 0, BLOCKS, 1, 4 * 512, 0, 8192},
+    {SPATE_E_MEMORY, 0, BLOCKS, 32, 4 * 512, 0, 8192},
+    {SPATE_E_MEMORY, 0, BLOCKS, 0, 4 * 512, 0, 4095},
+    {SPATE_E_MEMORY, 0, BLOCKS, 0, 4 * 512, 0, 2048},
+    {SPATE_E_MEMORY, 0, BLOCKS, 0, 4 * 512, 0, 4096 + 256},
+    {SPATE_E_MEMORY, 0, BLOCKS, 0, 4 * 512, 32, 4096},
+};
+
+static void memory_and_place_are_checked_before_anything_is_touched(void **state) {
+  (void)state;
+  const struct spate_exfat_format format = {.serial = 1};
+  for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+    const struct wrong_config *wrong = &configs[i];
+    image_open(&image, BLOCKS * 512, 512, wrong->first_lba < BLOCKS ? wrong->first_lba : 0);
+    image.config.first_lba = wrong->first_lba;
+    image.config.blocks = wrong->blocks;
+    image.config.cache = image.cache + wrong->cache_offset;
+    image.config.cache_bytes = wrong->cache_bytes;
+    image.config.bitmap = image.bitmap + wrong->bitmap_offset;
+    image.config.bitmap_bytes = wrong->bitmap_bytes;
+    if (spate_exfat_format(&image.config, &format) != wrong->error) fail_msg("format, case %zu", i);
+    if (image_mount(&image) != wrong->error) fail_msg("mount, case %zu", i);
+    if (wrong->error != SPATE_OK) assert_int_equal(image.ram.events, 0);
+    image_close(&image);
+  }
+}
+
+/* A size of block that exFAT has is told apart from what it cannot be. */
+static void a_volume_for_other_blocks_is_said_to_be_one(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  for (unsigned shift = 0; shift < 256; shift++) {
+    enum spate_error want = shift >= 10 && shift <= 12 ? SPATE_E_SECTOR_SIZE : SPATE_E_NOT_EXFAT;
+    if (shift == 9) want = SPATE_OK;
+    image.ram.memory[108] = image.ram.memory[12 * 512 + 108] = (uint8_t)shift;
+    assert_int_equal(image_mount(&image), want);
+  }
+  image_close(&image);
+}
+
+/* ---- what the root directory says of the bitmap and the up-case table ---- */
+
+enum { BITMAP, UPCASE };
+#define COUNT       spate_get32(image.ram.memory + 92)
+#define TABLE_BYTES 60u
+
+static uint8_t *system_entry(unsigned which) {
+  return small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96)) + 32 * which;
+}
+
+static enum spate_error mount_with(unsigned which, uint32_t first, uint64_t bytes) {
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  assert_int_equal(spate_get64(system_entry(UPCASE) + 24), TABLE_BYTES);
+  spate_put32(system_entry(which) + 20, first);
+  spate_put64(system_entry(which) + 24, bytes);
+  enum spate_error error = image_mount(&image);
+  image_close(&image);
+  return error;
+}
+
+static void bitmap_and_table_are_as_long_as_they_must_be(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  const uint64_t need = (COUNT + 7) / 8;
+  const uint32_t end = COUNT + 2;
+  image_close(&image);
+  assert_int_equal(mount_with(BITMAP, 2, need), SPATE_OK);
+  assert_int_equal(mount_with(BITMAP, 2, need + 1), SPATE_OK);
+  assert_int_equal(mount_with(BITMAP, 2, need - 1), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(BITMAP, 2, 0), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(BITMAP, 2, UINT64_C(1) << 32), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(BITMAP, 0, need), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(BITMAP, end, need), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(UPCASE, 3, TABLE_BYTES), SPATE_OK);
+  assert_int_equal(mount_with(UPCASE, 3, 2), SPATE_OK); /* its checksum is wrong: it can be read */
+  assert_int_equal(mount_with(UPCASE, 3, 1), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(UPCASE, 3, 0), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(UPCASE, 3, (UINT64_C(128) << 10) + 1), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(UPCASE, 1, TABLE_BYTES), SPATE_E_CORRUPT);
+}
+
+/* The longest table is one word for each unit. */
+static void a_table_of_every_unit_is_read(void **state) {
+  (void)state;
+  struct spate_exfat_entry entry;
+  uint32_t sum = 0;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  uint32_t first = small_allocate(image.ram.memory, 128, 1);
+  uint8_t *table = small_cluster(image.ram.memory, first);
+  for (uint32_t unit = 0; unit < 65536; unit++)
+    spate_put16(table + 2 * (size_t)unit, (uint16_t)(unit >= 'a' && unit <= 'z' ? unit - 32 : unit));
+  spate_put16(table + 2 * 0xfffeu, 0x1234); /* the last but one: the last word cannot be a run */
+  for (uint32_t i = 0; i < 128 * 1024; i++)
+    sum = ((sum & 1u) << 31) + (sum >> 1) + table[i];
+  small_cluster(image.ram.memory, 2)[0] &= 0xfd; /* the short table's cluster */
+  spate_put32(system_entry(UPCASE) + 4, sum);
+  spate_put32(system_entry(UPCASE) + 20, first);
+  spate_put64(system_entry(UPCASE) + 24, 128 * 1024);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  put_file("\xe1\x88\xb4", "x", 1);                                                    /* U+1234 */
+  assert_int_equal(spate_exfat_stat(&image.volume, "\xef\xbf\xbe", &entry), SPATE_OK); /* U+FFFE */
+  assert_int_equal(spate_exfat_stat(&image.volume, "\xef\xbf\xbf", &entry), SPATE_E_NOT_FOUND);
+  assert_whole(false);
+  image_close(&image);
+}
+
+static void a_volume_without_bitmap_or_table_is_none(void **state) {
+  (void)state;
+  for (unsigned which = BITMAP; which <= UPCASE; which++) {
+    image_open(&image, 4 * MIB, 512, 0);
+    small_format(image.ram.memory, 4 * MIB, 9, 10);
+    system_entry(which)[0] &= 0x7f;
+    assert_int_equal(image_mount(&image), SPATE_E_CORRUPT);
+    system_entry(which)[0] |= 0x80;
+    /* What stands behind the end of the directory is not looked at. */
+    memcpy(system_entry(3), system_entry(which), 32);
+    spate_put32(system_entry(3) + 20, 1);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    image_close(&image);
+  }
+}
+
+static void a_medium_error_while_mounting_is_said(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  const uint64_t heap_lba = image.volume.heap_lba;
+  const uint64_t needed[] = {24, heap_lba + 2, heap_lba + 4}; /* the FAT, the table, the root directory */
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                   .first_lba = needed[i],
+                                                   .last_lba = needed[i],
+                                                   .times = RAM_ALWAYS,
+                                                   .error = SPATE_E_MEDIA});
+    if (image_mount(&image) != SPATE_E_MEDIA) fail_msg("block %u", (unsigned)needed[i]);
+    ram_block_clear_faults(&image.ram);
+  }
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(memory_and_place_are_checked_before_anything_is_touched),
+      cmocka_unit_test(a_volume_for_other_blocks_is_said_to_be_one),
+      cmocka_unit_test(bitmap_and_table_are_as_long_as_they_must_be),
+      cmocka_unit_test(a_table_of_every_unit_is_read),
+      cmocka_unit_test(a_volume_without_bitmap_or_table_is_none),
+      cmocka_unit_test(a_medium_error_while_mounting_is_said),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What mount takes for a reservation record: what this volume wrote, whole, about clusters that it has. */
+#include "exfat_fixture.h"
+
+#include "core/crc32.h"
+#include "exfat/internal.h"
+
+#define RESERVED_BYTES (UINT64_C(100) << 10)
+
+static struct spate_exfat_clip clip;
+
+/* A cut while a clip is open: its record is in slot 0. */
+static void open_cut(void) {
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", RESERVED_BYTES), SPATE_OK);
+}
+
+static uint8_t *slot_at(uint32_t slot) { return image.ram.memory + ((image.volume.record_lba + slot) << 9); }
+
+static void seal(uint8_t *slot) {
+  spate_put32(slot + offsetof(struct exfat_record, crc), spate_crc32(0, slot, offsetof(struct exfat_record, crc)));
+}
+
+static void expect_no_record(const char *what, size_t which) {
+  uint64_t writes = image.ram.count[SPATE_WRITE];
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  if (image.found.reservations != 0 || image.found.reclaimed_bytes != 0) fail_msg("%s %zu was believed", what, which);
+  assert_true(image.found.dirty);
+  assert_int_equal(image.ram.count[SPATE_WRITE], writes);
+}
+
+static void no_bit_of_a_record_can_change(void **state) {
+  (void)state;
+  open_cut();
+  for (size_t bit = 0; bit < 8 * sizeof(struct exfat_record); bit++) {
+    slot_at(0)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    expect_no_record("bit", bit);
+    slot_at(0)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+  }
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reservations, 1);
+  assert_int_equal(image.found.reclaimed_bytes, RESERVED_BYTES);
+  assert_whole(false);
+  image_close(&image);
+}
+
+/* With a right CRC, as a record of another volume or of a later version has it, or a bug may have made it. */
+static void a_record_of_what_the_volume_has_not_is_none(void **state) {
+  (void)state;
+  open_cut();
+  const uint32_t end = image.volume.cluster_count + 2;
+  const struct {
+    size_t at;
+    uint64_t value;
+    size_t bytes;
+  } lies[] = {
+      {offsetof(struct exfat_record, magic) + 4, 'X', 1},
+      {offsetof(struct exfat_record, version), 2, 4},
+      {offsetof(struct exfat_record, serial), 0x0badcafd, 4},
+      {offsetof(struct exfat_record, previous_cluster), 1, 4},
+      {offsetof(struct exfat_record, previous_cluster), end, 4},
+      {offsetof(struct exfat_record, clusters.first_cluster), 0, 4},
+      {offsetof(struct exfat_record, clusters.first_cluster), 1, 4},
+      {offsetof(struct exfat_record, clusters.first_cluster), end, 4},
+      {offsetof(struct exfat_record, clusters.first_cluster), end - RESERVED_BYTES / 1024 + 1, 4},
+      {offsetof(struct exfat_record, clusters.bytes), UINT64_MAX, 8},
+      {offsetof(struct exfat_record, from.directory.first_cluster), 1, 4},
+      {offsetof(struct exfat_record, from.directory.first_cluster), end, 4},
+      {offsetof(struct exfat_record, from.directory.bytes), 1, 8},
+      {offsetof(struct exfat_record, to.directory.first_cluster), 1, 4},
+      {offsetof(struct exfat_record, to.directory.first_cluster), end, 4},
+      {offsetof(struct exfat_record, to.directory.bytes), 1, 8},
+  };
+  uint8_t whole[sizeof(struct exfat_record)];
+  memcpy(whole, slot_at(0), sizeof whole);
+  for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+    uint8_t value[8];
+    spate_put64(value, lies[i].value);
+    memcpy(slot_at(0) + lies[i].at, value, lies[i].bytes);
+    seal(slot_at(0));
+    expect_no_record("lie", i);
+    memcpy(slot_at(0), whole, sizeof whole);
+  }
+  image_close(&image);
+}
+
+/* The cluster that a cut growth may have linked is one of the volume's, the first and the last among them. */
+static void a_record_may_name_any_cluster_of_the_volume(void **state) {
+  (void)state;
+  for (unsigned last = 0; last < 2; last++) {
+    open_cut();
+    spate_put32(slot_at(0) + offsetof(struct exfat_record, previous_cluster),
+                last ? image.volume.cluster_count + 1 : EXFAT_FIRST_CLUSTER);
+    seal(slot_at(0));
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.found.reservations, 1);
+    assert_int_equal(image.found.reclaimed_bytes, RESERVED_BYTES);
+    assert_whole(false);
+    image_close(&image);
+  }
+}
+
+/* Where a walk of the chain once was is no part of what the record says. */
+static void a_recorded_chain_is_walked_from_its_start(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  uint32_t first = small_allocate(image.ram.memory, 5, 2);
+  small_add(image.ram.memory, "chained", 0x20, first, 4500, 4500, false);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK); /* makes the record's file */
+  struct ram_fault bitmap_fails = {.ops = RAM_OP(SPATE_WRITE),
+                                   .first_lba = image.volume.heap_lba,
+                                   .last_lba = image.volume.heap_lba + 1,
+                                   .times = 1,
+                                   .error = SPATE_E_MEDIA};
+  ram_block_fault(&image.ram, bitmap_fails);
+  assert_int_equal(spate_exfat_delete(&image.volume, "chained"), SPATE_E_MEDIA);
+  uint8_t *journal = slot_at(EXFAT_RECORD_JOURNAL);
+  spate_put32(journal + offsetof(struct exfat_record, clusters.cluster), first + 8);
+  spate_put32(journal + offsetof(struct exfat_record, clusters.index), 0);
+  seal(journal);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reclaimed_bytes, 5 * 1024);
+  assert_whole(false);
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_bit_of_a_record_can_change),
+      cmocka_unit_test(a_record_of_what_the_volume_has_not_is_none),
+      cmocka_unit_test(a_record_may_name_any_cluster_of_the_volume),
+      cmocka_unit_test(a_recorded_chain_is_walked_from_its_start),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

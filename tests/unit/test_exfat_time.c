@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times: what an entry holds of each, and which of a file's three change when (specification, 7.4.5 ff.). */
+#include "exfat_fixture.h"
+
+#include "exfat/internal.h"
+
+static void given_time(void *context, struct spate_exfat_time *time) { *time = *(struct spate_exfat_time *)context; }
+
+static const struct spate_exfat_time first = {.year = 1980, .month = 1, .day = 1};
+static const struct spate_exfat_time last = {
+    .year = 2107, .month = 12, .day = 31, .hour = 23, .minute = 59, .second = 59, .centisecond = 99};
+
+static void comes_back(const struct spate_exfat_time *time) {
+  struct spate_exfat_time given = *time;
+  struct spate_exfat_time got;
+  struct spate_exfat_config config = {.now = given_time, .now_context = &given};
+  uint8_t set[96] = {0};
+  exfat_time_stamp(&config, set, false);
+  exfat_time_get(set, &got);
+  assert_int_equal(got.year, time->year);
+  assert_int_equal(got.month, time->month);
+  assert_int_equal(got.day, time->day);
+  assert_int_equal(got.hour, time->hour);
+  assert_int_equal(got.minute, time->minute);
+  assert_int_equal(got.second, time->second);
+  assert_int_equal(got.centisecond, time->centisecond);
+  assert_int_equal(got.utc_known, time->utc_known);
+  assert_int_equal(got.utc_quarters, time->utc_quarters);
+}
+
+static void every_part_of_a_time_comes_back(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < 2; i++) {
+    const struct spate_exfat_time *base = i ? &last : &first;
+    struct spate_exfat_time time;
+#define EACH(field, from, to)                                                                                          \
+  time = *base;                                                                                                        \
+  for (int value = (from); value <= (to); value++) {                                                                   \
+    time.field = (__typeof__(time.field))value;                                                                        \
+    comes_back(&time);                                                                                                 \
+  }
+    EACH(year, 1980, 2107)
+    EACH(month, 1, 12)
+    EACH(day, 1, 31)
+    EACH(hour, 0, 23)
+    EACH(minute, 0, 59)
+    EACH(centisecond, 0, 99)
+    for (uint8_t hundredths = 0; hundredths < 100; hundredths += 99) {
+      EACH(second, 0, 59)
+      time.centisecond = hundredths;
+      comes_back(&time);
+    }
+    time = *base;
+    time.utc_known = true;
+    for (int quarters = -64; quarters <= 63; quarters++) {
+      time.utc_quarters = (int8_t)quarters;
+      comes_back(&time);
+    }
+  }
+}
+
+/* The first moment and the last, as others read them. */
+static void the_fields_lie_where_the_specification_says(void **state) {
+  (void)state;
+  struct spate_exfat_time time = last;
+  struct spate_exfat_config config = {.now = given_time, .now_context = &time};
+  uint8_t set[96] = {0};
+  exfat_time_stamp(&config, set, true);
+  assert_memory_equal(set + 8, "\x7d\xbf\x9f\xff\x7d\xbf\x9f\xff\x7d\xbf\x9f\xff\xc7\xc7\0\0\0", 17);
+  time = first;
+  time.second = 1;
+  time.utc_known = true;
+  time.utc_quarters = -1;
+  exfat_time_stamp(&config, set, true);
+  assert_memory_equal(set + 8, "\0\0\x21\0\0\0\x21\0\0\0\x21\0\x64\x64\xff\xff\xff", 17);
+}
+
+/* Created when it is armed, modified when its length changes: by each checkpoint, and by the last. */
+static void a_clip_is_created_once_and_modified_until_it_is_closed(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_entry entry;
+  struct spate_exfat_time now = {.year = 2026, .month = 3, .day = 4, .hour = 5};
+  image_open(&image, 32 * MIB, 512, 0);
+  image.config.now = given_time;
+  image.config.now_context = &now;
+  image_format(&image);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 10000), SPATE_OK);
+  const uint8_t *set = image.ram.memory + (clip.block->lba << 9) + clip.entry_offset;
+  uint32_t created = spate_get32(set + 8);
+  for (now.hour = 6; now.hour < 9; now.hour++) {
+    if (now.hour < 8) {
+      assert_int_equal(spate_exfat_publish(&clip, now.hour * 1000u), SPATE_OK);
+      spate_block_poll(&image.ram.block, 16);
+    } else {
+      assert_int_equal(spate_exfat_close(&clip, 10000), SPATE_OK);
+    }
+    assert_int_equal(spate_exfat_stat(&image.volume, "clip", &entry), SPATE_OK);
+    assert_int_equal(entry.modified.hour, now.hour);
+    assert_int_equal(spate_get32(set + 8), created);
+    assert_int_equal(spate_get32(set + 16), spate_get32(set + 12)); /* accessed */
+  }
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_part_of_a_time_comes_back),
+      cmocka_unit_test(the_fields_lie_where_the_specification_says),
+      cmocka_unit_test(a_clip_is_created_once_and_modified_until_it_is_closed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
