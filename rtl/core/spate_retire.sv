@@ -293,6 +293,58 @@ module spate_retire
     drained_held_q <= rst_ni && drained_valid_i && !drained_ready_o;
   end
 
+  // A request's answer, command by command: {status of the first one that failed, blocks before it}.
+  typedef logic [47:0] account_t;
+  function automatic account_t account(account_t so_far, logic [15:0] command_status, logic blocks_of_4096,
+                                       logic [SectorsWidth-1:0] sectors);
+    if (so_far[47:32] != '0) return so_far;
+    if (command_status != '0) return {command_status, so_far[31:0]};
+    return {16'd0, so_far[31:0] + (blocks_of_4096 ? 32'(sectors) / 32'd8 : 32'(sectors))};
+  endfunction
+
+  // Reckoned as commands are handed on. One request is chosen, any: its answer, its tag and its way back are kept.
+  (* anyconst *) logic [7:0] any_request;
+  account_t handed_account, handed_account_q, any_account_q;
+  logic [16:0] any_tag_q;  // {from_registers, tag}
+  assign handed_account = account(handed_account_q, head_status_i, head_block_4096_i, head_sectors_i);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) handed_account_q <= '0;
+    else if (hand) handed_account_q <= head_last_i ? '0 : handed_account;
+    if (hand && head_last_i && handed_requests_q == any_request) begin
+      any_account_q <= handed_account;
+      any_tag_q <= {head_from_registers_i, head_tag_i};
+    end
+  end
+
+  // What was answered, and then what is in the queue, comes to what was handed on.
+  account_t inside_account;
+  logic [7:0] inside_request;
+  always_comb begin
+    inside_account = {status_q, done_q};
+    inside_request = responses_q + 8'(response_valid_o);
+    for (int unsigned i = 0; i < 4; i++) begin
+      automatic retired_t command = retired_t'(u_asked.words[2'(u_asked.head_q+3'(i))]);
+      if (3'(i) < u_asked.count_o) begin
+        inside_account = account(inside_account, command.status, command.block_4096, command.sectors);
+        if (command.last) begin
+          if (past_reset_q && rst_ni && inside_request == any_request) begin
+            assert (inside_account == any_account_q);
+            assert ({command.from_registers, command.tag} == any_tag_q);
+          end
+          inside_account = '0;
+          inside_request = inside_request + 8'd1;
+        end
+      end
+    end
+    if (past_reset_q && rst_ni) begin
+      assert (inside_account == handed_account_q);
+      if (response_valid_o && responses_q == any_request) begin
+        assert ({response_o.status, response_o.done} == {any_account_q[47:32], 64'(any_account_q[31:0])});
+        assert ({response_o.from_registers, response_o.tag} == any_tag_q);
+      end
+    end
+  end
+
   // What is between: the commands in the queue, and how far the first one's beats and the head's have come.
   logic [7:0] inside_beats, inside_requests, inside_reads, inside_sectors, given_of_first, asked_of_head;
   always_comb begin

@@ -381,8 +381,10 @@ module spate_slots
     end
   end
 
-  // One command, any, from its issue to its retirement.
+  // One command, any, from its issue to its retirement: what it was issued with is kept here beside the memories.
   (* anyconst *) number_t any;
+  entry_t any_entry_q;
+  order_t any_order_q;
   logic live_q, handed_q, finished_q, lost_q;  // lost_q: it was there when the drive went
   logic [15:0] any_status_q;
   logic any_ended;
@@ -395,6 +397,13 @@ module spate_slots
       if (issue && tail_q == any) begin
         {live_q, handed_q, finished_q} <= {1'b1, 1'b0, issue_dead};
         any_status_q <= issue_status_i;
+        {any_entry_q.write, any_entry_q.fua} <= {issue_write_i, issue_fua_i};
+        {any_entry_q.lba, any_entry_q.sectors} <= {issue_lba_i, issue_sectors_i};
+        any_entry_q.base <= issue_base_i;
+        {any_order_q.write, any_order_q.stream} <= {issue_write_i, issue_stream_i};
+        {any_order_q.block_4096, any_order_q.last} <= {issue_block_4096_i, issue_last_i};
+        {any_order_q.from_registers, any_order_q.tag} <= {issue_from_registers_i, issue_tag_i};
+        any_order_q.sectors <= issue_sectors_i;
       end
       if (live_q && push_o && push_ready_i && push_slot_o == slot_of(any)) begin
         assert (!handed_q && !finished_q && !lost_q);  // it is in the queue once at a time
@@ -403,6 +412,7 @@ module spate_slots
       if (any_ended) begin
         assert (handed_q && !finished_q);  // a completion is believed only for what was handed over
         assert (completion_i.cid.uses == any[SlotBits+:UsesBits] && completion_i.cid.epoch == epoch_i);
+        assert (completion_i.cid.slot == 8'(slot_of(any)) && !completion_i.cid.side);
         handed_q <= 1'b0;
         if (!retry_o) begin
           finished_q <= 1'b1;
@@ -423,7 +433,12 @@ module spate_slots
         handed_q <= 1'b0;
       end
       if (head_pop_i && head_q == any) begin
+        // it leaves with the status of the completion that named it, and with the tag that it came with
         assert (live_q && finished_q && head_status_o == any_status_q);
+        assert (head_tag_o == any_order_q.tag && head_from_registers_o == any_order_q.from_registers);
+        assert (head_write_o == any_order_q.write && head_stream_o == any_order_q.stream);
+        assert (head_block_4096_o == any_order_q.block_4096 && head_last_o == any_order_q.last);
+        assert (head_sectors_o == any_order_q.sectors);
         live_q <= 1'b0;
       end
     end
@@ -435,6 +450,15 @@ module spate_slots
       if (down_q) assert (again_count_q == '0);
       assert (live_q == (number_t'(any - head_q) < used));
       if (live_q) begin
+        assert (entry_q[slot_of(any)] == any_entry_q && order_q[slot_of(any)] == any_order_q);
+        // The windows see it as it was issued, under the identifier that its completion must have.
+        if (read_slot_i == slot_of(any)) begin
+          assert (read_valid_o && read_write_o == any_entry_q.write && read_fua_o == any_entry_q.fua);
+          assert (read_lba_o == any_entry_q.lba && read_sectors_o == any_entry_q.sectors);
+          assert (read_base_o == any_entry_q.base);
+          assert (read_cid_o.epoch == epoch_i && read_cid_o.uses == any[SlotBits+:UsesBits]);
+          assert (!read_cid_o.side && read_cid_o.slot == 8'(slot_of(any)));
+        end
         assert ((done_q[slot_of(any)] == any[SlotBits]) == finished_q);
         if (head_q == any) assert (head_valid_o == finished_q);
         if (finished_q) assert (status_q[slot_of(any)] == any_status_q);
