@@ -61,6 +61,7 @@ def _benches() -> list[rtl_tests.Bench]:
     return rtl_tests.benches()
 
 
+@functools.cache
 def _names_in(test) -> list[str]:
     top, extra = (test.task.top, test.task.extra) if isinstance(test, rtl_tests.Proof) else (test.top, test.extra)
     return [pathlib.PurePath(path).stem for path in filelist.needed_by(top, extra)]
@@ -68,6 +69,11 @@ def _names_in(test) -> list[str]:
 
 def tests_of(module: str) -> list:
     """The nearest first. Of the same design the proofs come first, which need no build."""
+    return list(_tests_of(module))
+
+
+@functools.cache
+def _tests_of(module: str) -> list:
     near = [test for test in (*rtl_tests.proofs(), *_benches()) if module in _names_in(test)]
     near.sort(key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Bench)))
     benches = [test for test in near if isinstance(test, rtl_tests.Bench)][:BENCHES_MAX]
@@ -113,8 +119,16 @@ class Judge:
                 alive = [one for one in self.judged if not one.status and one.tests]
                 if not alive:
                     return
+                if number == 2:  # what is simple to notice has died; a simulation takes longer than a comparison
+                    list(pool.map(self._compare, alive))
+                    alive = [one for one in alive if not one.status]
                 self.progress.say(f"round {number}: {len(alive)} mutants are alive")
                 self._round(pool, alive)
+
+    def _compare(self, one: Judged) -> None:
+        if proof := rtl_equal.proven(one.mutant, home(one.mutant.module)):
+            one.end("equivalent", reason=proof)
+            self.progress.end(one)
 
     def _round(self, pool, alive: list[Judged]) -> None:
         groups = collections.defaultdict(list)
@@ -144,7 +158,7 @@ class Judge:
 
     def _prepare_bench(self, group: list) -> list:
         bench = group[0][1]
-        folder = rtl_netlist.FOLDER / "benches" / f"{bench.top}-{abs(hash(bench.build)) % 16 ** 8:08x}"
+        folder = rtl_netlist.FOLDER / "benches" / f"{bench.top}-{rtl_netlist.digest(bench.build)}"
         mutants = {one.number: one.mutant for one, _ in group}
         sources, present = rtl_netlist.overlay(mutants, bench.design, folder.with_name(folder.name + "-sources"))
         if not present:
@@ -202,6 +216,9 @@ def limit(baseline_s: float) -> int:
 
 def drawn(sample: int, seed: int, only: str) -> list[Judged]:
     modules = names.choose("module of rtl/", rtl_sample.modules(), lambda name: (name,), only)
+    if alone := [name for name in modules if not tests_of(name)]:
+        print(f"rtl  not judged, as only benches in C++ contain them: {', '.join(alone)}", flush=True)
+    modules = [name for name in modules if name not in alone]
     found = []
     for name, count in rtl_sample.shares(modules, sample).items():
         found += rtl_sample.chosen(rtl_netlist.pool(home(name), seed), count, seed)
@@ -224,8 +241,6 @@ def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2) -> list
         if not one.status:
             if not one.met:
                 one.end("invalid", reason="in none of its tests")
-            elif proof := rtl_equal.proven(one.mutant, home(one.mutant.module)):
-                one.end("equivalent", reason=proof)
             else:
                 one.end("survived")
             progress.end(one)

@@ -18,6 +18,7 @@ import json
 import pathlib
 import re
 import subprocess
+import threading
 
 import filelist
 import program
@@ -81,7 +82,7 @@ class Module:
 
     @property
     def label(self) -> str:
-        return f"{self.name}-{hashlib.sha256(self.values.encode()).hexdigest()[:8]}"
+        return f"{self.name}-{digest(self.values, *contents(tuple(filelist.needed_by(self.name))))}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +90,25 @@ class Elaborated:
     """A design's modules with their parameters, and by the place of an instance in each what is there."""
     modules: tuple[Module, ...]
     inside: dict[Module, dict[str, Module]]
+
+
+def digest(*words) -> str:
+    return hashlib.sha256(repr(words).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def contents(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple((filelist.ROOT / path).read_text() for path in paths)
+
+
+def made(path: pathlib.Path, make) -> pathlib.Path:
+    """The file, which make(path) writes if it is not there yet; its name says what it was made from."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        unfinished = path.with_name(f"{threading.get_ident()}-{path.name}")
+        make(unfinished)
+        unfinished.rename(path)
+    return path
 
 
 def yosys(script: str) -> None:
@@ -106,12 +126,14 @@ def below(path: pathlib.Path) -> str:
 @functools.cache
 def elaborate(top: str, values: tuple[str, ...], extra: tuple[str, ...]) -> Elaborated:
     """As Verilator sees it."""
-    name = hashlib.sha256(repr((top, values, extra)).encode()).hexdigest()[:16]
-    folder = FOLDER / "elaborated" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    program.run("tools/rtl/verilator", "--json-only", "--prefix", "design", "--Mdir", below(folder), "--top-module", top,
-                "-Wno-lint", "-Wno-fatal", *values, "rtl/lint/waivers.vlt", *filelist.needed_by(top, extra), cwd=filelist.ROOT, stderr=subprocess.STDOUT)
-    tree = json.loads((folder / "design.tree.json").read_text())
+    files = filelist.needed_by(top, extra)
+
+    def make(path: pathlib.Path) -> None:
+        program.run("tools/rtl/verilator", "--json-only", "--json-only-output", below(path), "--Mdir", below(path.parent),
+                    "--prefix", f"{top}_{threading.get_ident()}", "--top-module", top, "-Wno-lint", "-Wno-fatal", *values,
+                    "rtl/lint/waivers.vlt", *files, cwd=filelist.ROOT, stderr=subprocess.STDOUT)
+
+    tree = json.loads(made(FOLDER / "elaborated" / f"{top}-{digest(values, *contents(tuple(files)))}.json", make).read_text())
     nodes = {node["addr"]: node for node in tree["modulesp"] if node["type"] == "MODULE"}
     modules = {address: Module(node["name"].split("__")[0], _parameters(node)) for address, node in nodes.items()}
     inside = {modules[address]: {place: modules[module] for place, module in _instances(node, "")}
@@ -137,7 +159,7 @@ def _instances(node: dict, before: str):
 # ---- the cells of a module, and mutants of them ----
 
 
-def _read(module: Module) -> str:
+def read(module: Module) -> str:
     files = " ".join(filelist.needed_by(module.name))
     return (f"read_slang --threads 1 --ignore-assertions --keep-hierarchy --top {module.name} {module.values} {files}; "
             f"hierarchy -top {module.name}; proc")
@@ -173,20 +195,17 @@ def cells(netlist: dict) -> dict[str, Cell]:
 @functools.cache
 def netlist(module: Module) -> dict:
     """Of the module itself; what is in it are cells."""
-    path = FOLDER / "netlists" / f"{module.label}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    yosys(f"{_read(module)}; write_json {below(path)}")
+    path = made(FOLDER / "netlists" / f"{module.label}.json", lambda path: yosys(f"{read(module)}; write_json {below(path)}"))
     return json.loads(path.read_text())["modules"][module.name]
 
 
 @functools.cache
 def flat_netlist(top: str, values: str, extra: tuple[str, ...]) -> dict:
     """As SymbiYosys reads it."""
-    path = FOLDER / "netlists" / f"flat-{hashlib.sha256(repr((top, values, extra)).encode()).hexdigest()[:16]}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files = " ".join(filelist.needed_by(top, extra))
-    yosys(f"read_slang --threads 1 -DFORMAL=1 --top {top} {values} {files}; hierarchy -check -top {top}; proc; "
-          f"write_json {below(path)}")
+    files = filelist.needed_by(top, extra)
+    script = f"read_slang --threads 1 -DFORMAL=1 --top {top} {values} {' '.join(files)}; hierarchy -check -top {top}; proc"
+    path = made(FOLDER / "netlists" / f"{top}-flat-{digest(values, *contents(tuple(files)))}.json",
+                lambda path: yosys(f"{script}; write_json {below(path)}"))
     return json.loads(path.read_text())["modules"][top]
 
 
@@ -210,9 +229,9 @@ def is_there(mutant: Mutant, netlist_: dict, cell: str) -> bool:
 
 def pool(module: Module, seed: int) -> list[Mutant]:
     """Mutants of the module: the same ones until the module changes."""
-    path = FOLDER / "netlists" / f"{module.label}.list"
     known = cells(netlist(module))
-    yosys(f"{_read(module)}; mutate -list {POOL} -seed {seed} -module {module.name} -o {below(path)}")
+    path = made(FOLDER / "netlists" / f"{module.label}-{seed}.list", lambda path: yosys(
+        f"{read(module)}; mutate -list {POOL} -seed {seed} -module {module.name} -o {below(path)}"))
     found = {}
     for line in path.read_text().splitlines():
         options = collections.defaultdict(list)
@@ -290,7 +309,7 @@ def _netlist_with(module: Module, mutants: dict[int, Mutant], design: Elaborated
               if mutant.cell in by_cell and is_there(mutant, own, by_cell[mutant.cell])}
     if not wanted:
         return "", set()
-    script = [_read(module)]
+    script = [read(module)]
     script += [mutants[number].command(module.name, cell, number) for number, cell in wanted.items()]
     written = [_netlist_name(module.name, index)]
     for name, cell in own["cells"].items():

@@ -6,6 +6,7 @@ Time limits are of the processor's time, so that a busy machine ends no test."""
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import io
 import pathlib
@@ -66,7 +67,7 @@ class Proof:
 
     @property
     def task(self) -> formal.Task:
-        return next(task for task in formal.tasks() if task.name == self.task_name)
+        return _tasks()[self.task_name]
 
     @property
     def design(self) -> rtl_netlist.Elaborated:
@@ -182,9 +183,14 @@ def _simulated(simulator: Simulator, bench: Bench, results: pathlib.Path) -> Ver
 # ---- formal ----
 
 
+@functools.cache
+def _tasks() -> dict[str, formal.Task]:
+    return {task.name: task for task in formal.tasks()}
+
+
 def proofs() -> list[Proof]:
     """Covers are left out: a mutant that makes less reachable is noticed by the benches."""
-    return [Proof(task.name) for task in formal.tasks() if task.mode != "cover"]
+    return [Proof(task.name) for task in _tasks().values() if task.mode != "cover"]
 
 
 def command_in(proof: Proof, mutant: rtl_netlist.Mutant) -> str | None:
