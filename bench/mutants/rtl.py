@@ -109,8 +109,8 @@ class Progress:
 class Judge:
     """Of one sample."""
 
-    def __init__(self, judged: list[Judged], jobs: int, progress: Progress):
-        self.judged, self.jobs, self.progress = judged, jobs, progress
+    def __init__(self, judged: list[Judged], jobs: int, progress: Progress, output: pathlib.Path):
+        self.judged, self.jobs, self.progress, self.output = judged, jobs, progress, output
         self.baselines: dict = {}
 
     def run(self) -> None:
@@ -204,7 +204,7 @@ class Judge:
             one.end("timed out", verdict.by)
         if one.status:
             self.progress.end(one)
-            write(self.judged)
+            write(self.judged, self.output)
 
 
 def limit(baseline_s: float) -> int:
@@ -214,29 +214,30 @@ def limit(baseline_s: float) -> int:
 # ---- the command ----
 
 
-def drawn(sample: int, seed: int, only: str) -> list[Judged]:
+def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
     modules = names.choose("module of rtl/", rtl_sample.modules(), lambda name: (name,), only)
     if alone := [name for name in modules if not tests_of(name)]:
         print(f"rtl  not judged, as only benches in C++ contain them: {', '.join(alone)}", flush=True)
     modules = [name for name in modules if name not in alone]
-    found = []
-    for name, count in rtl_sample.shares(modules, sample).items():
-        found += rtl_sample.chosen(rtl_netlist.pool(home(name), seed), count, seed)
+    counts = rtl_sample.shares(modules, sample)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        pools = pool.map(lambda name: rtl_netlist.pool(home(name), seed), counts)
+        found = [mutant for own, count in zip(pools, counts.values()) for mutant in rtl_sample.chosen(own, count, seed)]
     return [Judged(number, mutant, tests_of(mutant.module)) for number, mutant in enumerate(found, 1)]
 
 
-def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2) -> list[dict]:
+def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output: pathlib.Path = OUTPUT) -> list[dict]:
     """The mutants of the sample as build/mutants/rtl.json has them."""
     rtl_netlist.FOLDER.mkdir(parents=True, exist_ok=True)
     recorded = rtl_sample.recorded()
     rtl_sample.check_recorded(recorded, home)
-    judged = drawn(sample, seed, only)
+    judged = drawn(sample, seed, only, jobs)
     progress = Progress(len(judged))
     for one in judged:
         if known := [entry for entry in recorded if entry.is_of(one.mutant)]:
             one.end("equivalent", reason=known[0].reason)
             progress.end(one)
-    Judge(judged, jobs, progress).run()
+    Judge(judged, jobs, progress, output).run()
     for one in judged:
         if not one.status:
             if not one.met:
@@ -244,14 +245,14 @@ def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2) -> list
             else:
                 one.end("survived")
             progress.end(one)
-    return write(judged)
+    return write(judged, output)
 
 
-def write(judged: list[Judged]) -> list[dict]:
+def write(judged: list[Judged], output: pathlib.Path) -> list[dict]:
     """Those that are judged so far, so that a run that was stopped has something to show."""
     entries = [one.entry for one in judged if one.status]
-    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    OUTPUT.write_text(json.dumps({"mutants": entries}, indent=1) + "\n")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps({"mutants": entries}, indent=1) + "\n")
     return entries
 
 
@@ -269,8 +270,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="a module, or how modules' names begin")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="at a time (2)")
+    parser.add_argument("--output", type=pathlib.Path, default=OUTPUT, help="build/mutants/rtl.json")
     arguments = parser.parse_args()
-    entries = run(arguments.sample, arguments.seed, arguments.only, arguments.jobs)
+    entries = run(arguments.sample, arguments.seed, arguments.only, arguments.jobs, arguments.output)
     for entry in entries:
         if entry["status"] == "survived":
             print(f"survived  {entry['where']}\n  {entry['original']}\n  {entry['mutated']}")

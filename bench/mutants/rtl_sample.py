@@ -70,12 +70,12 @@ def chosen(pool: list[rtl_netlist.Mutant], count: int, seed: int) -> list[rtl_ne
     return (first + later)[:count]
 
 
-def recorded() -> list[Recorded]:
-    tables = tomllib.loads(RECORDED.read_text()).get("equivalent", []) if RECORDED.exists() else []
+def recorded(path: pathlib.Path = RECORDED) -> list[Recorded]:
+    tables = tomllib.loads(path.read_text()).get("equivalent", [])
     entries = []
     for table in tables:
         if set(table) != {"module", "original", "mutated", "reason"} or not all(table.values()):
-            raise SystemExit(f"{RECORDED.name}: an entry needs module, original, mutated and reason, and has {sorted(table)}")
+            raise SystemExit(f"{path.name}: an entry needs module, original, mutated and reason, and has {sorted(table)}")
         entries.append(Recorded(**table))
     return entries
 
