@@ -97,4 +97,57 @@ module spate_pattern_check #(
       .cycles_o
   );
 
+`ifdef FORMAL
+  // One cycle, from any state: no simulation comes to the high bits of a place or to the end of a counter.
+  (* anyconst *) logic [31:0] lane;  // any one, of those below the one that is told
+  localparam logic [63:0] LaneMask = 64'(Lanes) - 64'd1;
+  logic past_q = 1'b0;
+  logic was_cleared_q, was_compared_q, was_taken_q, was_in_reset_q, was_error_q;
+  logic [Lanes-1:0] was_wrong_q, differs_q;
+  logic [CountWidth-1:0] was_place_q, was_beats_q, wrong_beats_before_q;
+  logic [63:0] wrong_word_before_q;
+
+  always_ff @(posedge clk_i) begin
+    past_q <= 1'b1;
+    assume (lane < Lanes);
+    was_in_reset_q <= !rst_ni;
+    was_cleared_q <= !rst_ni || start_i;
+    was_compared_q <= compared_q;
+    was_taken_q <= data_valid_i && data_ready_o;
+    was_error_q <= data_error_i;
+    for (int unsigned l = 0; l < Lanes; l++) differs_q[l] <= |(data_i[64*l+:64] ^ expected[64*l+:64]);
+    was_wrong_q <= wrong_q;
+    was_place_q <= place_q;
+    was_beats_q <= beats_o;
+    wrong_beats_before_q <= wrong_beats_o;
+    wrong_word_before_q <= wrong_word_o;
+  end
+
+  always_comb begin
+    assert (!data_ready_o || !start_i);
+    assert (taken == (data_valid_i && go && !start_i));
+    if (past_q) begin
+      assert (compared_q == (was_taken_q && !was_cleared_q));
+      assert (place_q == was_beats_q);
+      assert (wrong_q == (was_error_q ? '1 : differs_q));
+      if (was_cleared_q) begin
+        assert (wrong_beats_o == '0 && wrong_word_o == '0);
+      end else if (was_compared_q && |was_wrong_q) begin
+        assert (wrong_beats_o == wrong_beats_before_q + CountWidth'(~wrong_beats_before_q != '0));
+        if (wrong_beats_before_q == '0) begin
+          assert ((wrong_word_o & ~LaneMask) == 64'(was_place_q) << $clog2(Lanes));
+          assert (was_wrong_q[wrong_word_o&LaneMask]);
+          if (64'(lane) < (wrong_word_o & LaneMask)) assert (!was_wrong_q[lane]);
+        end else begin
+          assert (wrong_word_o == wrong_word_before_q);
+        end
+      end else begin
+        assert (wrong_beats_o == wrong_beats_before_q && wrong_word_o == wrong_word_before_q);
+      end
+      cover (wrong_beats_o == '1 && wrong_beats_before_q != '1);
+      cover (wrong_word_o[63:32] != '0 && (wrong_word_o & LaneMask) != '0);
+    end
+  end
+`endif
+
 endmodule

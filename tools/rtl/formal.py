@@ -49,7 +49,7 @@ multiclock {multiclock}
 read_slang --threads 1 -DFORMAL=1 --top {top} {parameters} {files}
 hierarchy -check -top {top}
 proc
-{proven}setundef -undriven -anyconst
+{edits}{proven}setundef -undriven -anyconst
 prep -top {top}
 
 [files]
@@ -83,18 +83,19 @@ def tasks() -> list[Task]:
     return found
 
 
-def write_sby(task: Task) -> pathlib.Path:
+def write_sby(task: Task, folder: pathlib.Path = FOLDER, edits: str = "") -> pathlib.Path:
     """SymbiYosys copies the sources next to each other, so that Yosys's sandbox sees them. Paths are relative, as a blank
-    would end them."""
+    would end them. `edits` are commands of Yosys that change the design (bench/mutants)."""
     paths = filelist.needed_by(task.top, task.extra)
     text = SBY.format(
         mode=task.mode, depth=task.depth, engine=task.engine, top=task.top,
         multiclock="on" if task.multiclock else "off",
         parameters=" ".join(f"-G{name}={value}" for name, value in task.parameters.items()),
+        edits=f"{edits}\n" if edits else "",
         proven="".join(f"chformal -remove a:src=*{name}.sv:*\n" for name in task.proven),
         files=" ".join(pathlib.PurePath(path).name for path in paths),
-        paths="\n".join(os.path.relpath(filelist.ROOT / path, FOLDER) for path in paths))
-    path = FOLDER / f"{task.name}.sby"
+        paths="\n".join(os.path.relpath(filelist.ROOT / path, folder) for path in paths))
+    path = folder / f"{task.name}.sby"
     path.write_text(text)
     return path
 

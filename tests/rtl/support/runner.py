@@ -26,6 +26,7 @@ FOLDER = filelist.ROOT / "build" / "rtl" / "cocotb"
 TAIL_LINES = 60
 LIMIT_S = 600
 BUILD_JOBS = 2
+BUILD_ARGS = ["--assert", "--x-assign", "unique", "--x-initial", "unique"]
 
 
 class Verilator(cocotb_tools.runner.Verilator):
@@ -103,7 +104,7 @@ def build_top(verilator, top: str, parameters: dict, extra: tuple[str, ...], bui
     try:
         verilator.build(sources=files, hdl_toplevel=top, parameters=parameters, build_dir=build, waves=waves,
                         timescale=("1ns", "1ps"), log_file=log,
-                        build_args=["--assert", "--x-assign", "unique", "--x-initial", "unique"])
+                        build_args=BUILD_ARGS)
     except RuntimeError as error:
         said = tail(log)
         shutil.rmtree(build)  # half a build is not always picked up where it stopped

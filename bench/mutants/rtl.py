@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants of the gateware, judged by the tests that cover them.
+
+    rtl.py --sample 100 --seed 1          a sample of all of rtl/
+    rtl.py --sample 5 --only fence        of one module
+
+docs/MUTANTS-RTL.md says how. Writes build/mutants/rtl.json; the status is not 0 when a mutant survived.
+
+It goes in rounds. In each, every mutant that is alive meets its next test; what belongs to the same design is built once
+with all mutants in it. A mutant's tests are in the order of how many modules they contain, proofs first."""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import functools
+import json
+import pathlib
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve()
+ROOT = HERE.parents[2]
+sys.path[:1] = [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "tests/rtl/support", "tests/rtl/cocotb")]
+
+import filelist  # noqa: E402: found by the line above
+import only as names  # noqa: E402
+from mutants import rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402
+
+OUTPUT = ROOT / "build" / "mutants" / "rtl.json"
+BENCHES_MAX = 3  # of a mutant: those nearest to its module
+SLACK_S = 5  # of processor time, besides the factor
+FACTOR = 2.0  # a mutant may take so many times as long as no mutant
+
+
+@dataclasses.dataclass
+class Judged:
+    number: int
+    mutant: rtl_netlist.Mutant
+    tests: list = dataclasses.field(default_factory=list)  # those that are still to come
+    met: int = 0  # tests that it was in
+    status: str = ""
+    killer: str = ""
+    reason: str = ""
+    seconds: float = 0.0
+
+    def end(self, status: str, killer: str = "", reason: str = "") -> None:
+        self.status, self.killer, self.reason = status, killer, reason
+
+    @property
+    def entry(self) -> dict:
+        return {"where": self.mutant.where, "original": self.mutant.original, "mutated": self.mutant.mutated,
+                "status": self.status, "killer": self.killer, "seconds": round(self.seconds, 1), "reason": self.reason}
+
+
+# ---- which test covers which module ----
+
+
+@functools.cache
+def _benches() -> list[rtl_tests.Bench]:
+    return rtl_tests.benches()
+
+
+@functools.cache
+def _names_in(test) -> list[str]:
+    top, extra = (test.task.top, test.task.extra) if isinstance(test, rtl_tests.Proof) else (test.top, test.extra)
+    return [pathlib.PurePath(path).stem for path in filelist.needed_by(top, extra)]
+
+
+def tests_of(module: str) -> list:
+    """The nearest first. Of the same design the proofs come first, which need no build."""
+    return list(_tests_of(module))
+
+
+@functools.cache
+def _tests_of(module: str) -> list:
+    near = [test for test in (*rtl_tests.proofs(), *_benches()) if module in _names_in(test)]
+    near.sort(key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Bench)))
+    benches = [test for test in near if isinstance(test, rtl_tests.Bench)][:BENCHES_MAX]
+    return [test for test in near if isinstance(test, rtl_tests.Proof) or test in benches]
+
+
+@functools.cache
+def home(module: str) -> rtl_netlist.Module:
+    """The module with the parameters that it has in its nearest test."""
+    for test in sorted(tests_of(module), key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Proof))):
+        for found in test.design.modules:
+            if found.name == module:
+                return found
+    raise SystemExit(f"no test covers {module}")
+
+
+# ---- judging ----
+
+
+class Progress:
+    def __init__(self, total: int):
+        self.total, self.began, self.ended = total, time.monotonic(), 0
+
+    def say(self, text: str) -> None:
+        passed = time.monotonic() - self.began
+        print(f"rtl  {passed // 60:3.0f}:{passed % 60:02.0f}  {text}", flush=True)
+
+    def end(self, judged: Judged) -> None:
+        self.ended += 1
+        self.say(f"{self.ended} of {self.total}  {judged.status:<9} {judged.mutant.where}  {judged.killer}")
+
+
+class Judge:
+    """Of one sample."""
+
+    def __init__(self, judged: list[Judged], jobs: int, progress: Progress, output: pathlib.Path):
+        self.judged, self.jobs, self.progress, self.output = judged, jobs, progress, output
+        self.baselines: dict = {}
+
+    def run(self) -> None:
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for number in range(1, 100):
+                alive = [one for one in self.judged if not one.status and one.tests]
+                if not alive:
+                    return
+                if number == 2:  # what is simple to notice has died; a simulation takes longer than a comparison
+                    list(pool.map(self._compare, alive))
+                    alive = [one for one in alive if not one.status]
+                self.progress.say(f"round {number}: {len(alive)} mutants are alive")
+                self._round(pool, alive)
+
+    def _compare(self, one: Judged) -> None:
+        if proof := rtl_equal.proven(one.mutant, home(one.mutant.module)):
+            one.end("equivalent", reason=proof)
+            self.progress.end(one)
+
+    def _round(self, pool, alive: list[Judged]) -> None:
+        groups = collections.defaultdict(list)
+        for one in alive:
+            test = one.tests.pop(0)
+            groups[test if isinstance(test, rtl_tests.Proof) else test.build].append((one, test))
+        pending = {pool.submit(self._prepare, group) for group in groups.values()}
+        while pending:
+            done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                pending |= {pool.submit(self._meet, *one) for one in future.result() or ()}
+
+    def _prepare(self, group: list) -> list:
+        """What is to be done with each mutant of a group: (mutant, test, limit, how)."""
+        test = group[0][1]
+        return self._prepare_proof(group) if isinstance(test, rtl_tests.Proof) else self._prepare_bench(group)
+
+    def _prepare_proof(self, group: list) -> list:
+        proof, found = group[0][1], []
+        for one, _ in group:
+            if command := rtl_tests.command_in(proof, one.mutant):
+                found.append((one, functools.partial(rtl_tests.prove, proof, command, one.number)))
+        if not found:
+            return []
+        baseline = self._baseline(proof, functools.partial(rtl_tests.prove, proof, "", 0))
+        return [(one, how, limit(baseline)) for one, how in found]
+
+    def _prepare_bench(self, group: list) -> list:
+        bench = group[0][1]
+        folder = rtl_netlist.FOLDER / "benches" / f"{bench.top}-{rtl_netlist.digest(bench.build)}"
+        mutants = {one.number: one.mutant for one, _ in group}
+        sources, present = rtl_netlist.overlay(mutants, bench.design, folder.with_name(folder.name + "-sources"))
+        if not present:
+            return []
+        rtl_tests.build(bench, sources, folder)
+        found = []
+        for one, test in group:
+            if one.number in present:
+                self._baseline(test, functools.partial(rtl_tests.simulate, test, folder, 0))
+                found.append((one, functools.partial(rtl_tests.simulate, test, folder, one.number)))
+        for test in dict.fromkeys(test for one, test in group if one.number in present):
+            self._notices(test, folder, sources)
+        return [(one, how, limit(self.baselines[test])) for (one, how), test in
+                zip(found, (test for one, test in group if one.number in present))]
+
+    def _baseline(self, test, how) -> float:
+        """Processor time without a mutant. What fails then judges nothing."""
+        if test not in self.baselines:
+            verdict = how(3600)
+            if verdict.ending != "passed":
+                raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}): make test-rtl and make formal pass first; "
+                                 f"if they do, the netlists are not the modules: {rtl_netlist.FOLDER}")
+            self.baselines[test] = verdict.cpu_s
+        return self.baselines[test]
+
+    def _notices(self, bench: rtl_tests.Bench, folder: pathlib.Path, sources: dict[str, str]) -> None:
+        """With the replaced modules held in reset the bench must fail."""
+        replaced = {pathlib.PurePath(path).stem for path in sources}
+        if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):
+            return
+        verdict = rtl_tests.simulate(bench, folder, rtl_netlist.NOTICED, int(1.5 * self.baselines[bench] + 2))
+        if verdict.ending == "passed":
+            raise SystemExit(f"{bench.test} passes with {', '.join(sorted(replaced))} held in reset: mutants do not reach it")
+
+    def _meet(self, one: Judged, how, limit_s: int) -> None:
+        began = time.monotonic()
+        verdict = how(limit_s)
+        one.met += 1
+        one.seconds += time.monotonic() - began
+        if verdict.ending == "failed":
+            one.end("killed", verdict.by)
+        elif verdict.ending == "over limit":
+            one.end("timed out", verdict.by)
+        if one.status:
+            self.progress.end(one)
+            write(self.judged, self.output)
+
+
+def limit(baseline_s: float) -> int:
+    return int(FACTOR * baseline_s + SLACK_S)
+
+
+# ---- the command ----
+
+
+def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
+    modules = names.choose("module of rtl/", rtl_sample.modules(), lambda name: (name,), only)
+    if alone := [name for name in modules if not tests_of(name)]:
+        print(f"rtl  not judged, as only benches in C++ contain them: {', '.join(alone)}", flush=True)
+    modules = [name for name in modules if name not in alone]
+    counts = rtl_sample.shares(modules, sample)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        pools = pool.map(lambda name: rtl_netlist.pool(home(name), seed), counts)
+        found = [mutant for own, count in zip(pools, counts.values()) for mutant in rtl_sample.chosen(own, count, seed)]
+    return [Judged(number, mutant, tests_of(mutant.module)) for number, mutant in enumerate(found, 1)]
+
+
+def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output: pathlib.Path = OUTPUT) -> list[dict]:
+    """The mutants of the sample as build/mutants/rtl.json has them."""
+    rtl_netlist.FOLDER.mkdir(parents=True, exist_ok=True)
+    recorded = rtl_sample.recorded()
+    rtl_sample.check_recorded(recorded, home)
+    judged = drawn(sample, seed, only, jobs)
+    progress = Progress(len(judged))
+    for one in judged:
+        if known := [entry for entry in recorded if entry.is_of(one.mutant)]:
+            one.end("equivalent", reason=known[0].reason)
+            progress.end(one)
+    Judge(judged, jobs, progress, output).run()
+    for one in judged:
+        if not one.status:
+            if not one.met:
+                one.end("invalid", reason="in none of its tests")
+            else:
+                one.end("survived")
+            progress.end(one)
+    return write(judged, output)
+
+
+def write(judged: list[Judged], output: pathlib.Path) -> list[dict]:
+    """Those that are judged so far, so that a run that was stopped has something to show."""
+    entries = [one.entry for one in judged if one.status]
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps({"mutants": entries}, indent=1) + "\n")
+    return entries
+
+
+def summary(entries: list[dict]) -> str:
+    count = collections.Counter(entry["status"] for entry in entries)
+    killed, counted = count["killed"] + count["timed out"], len(entries) - count["equivalent"] - count["invalid"]
+    share = f"{100 * killed / counted:.1f} %" if counted else "none"
+    said = ", ".join(f"{number} {status}" for status, number in count.most_common())
+    return f"rtl  {len(entries)} mutants: {said}. Killed of those that are not equivalent: {share}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Mutants of the gateware, judged by the tests that cover them.")
+    parser.add_argument("--sample", type=int, default=100, help="how many (100)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="a module, or how modules' names begin")
+    parser.add_argument("-j", "--jobs", type=int, default=2, help="at a time (2)")
+    parser.add_argument("--output", type=pathlib.Path, default=OUTPUT, help="build/mutants/rtl.json")
+    arguments = parser.parse_args()
+    entries = run(arguments.sample, arguments.seed, arguments.only, arguments.jobs, arguments.output)
+    for entry in entries:
+        if entry["status"] == "survived":
+            print(f"survived  {entry['where']}\n  {entry['original']}\n  {entry['mutated']}")
+    print(summary(entries))
+    raise SystemExit(any(entry["status"] == "survived" for entry in entries))
+
+
+if __name__ == "__main__":
+    main()

