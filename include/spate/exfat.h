@@ -159,6 +159,11 @@ struct spate_exfat {
   uint32_t record_slots;      /* bit i: slot i holds something, ... */
   uint32_t record_unresolved; /* ... which mount could not put right */
 
+  /* clusters that have two owners, counted from the heap's start, lie between these, where that is known; end 0: none
+   */
+  uint32_t shared_first, shared_end;
+  uint64_t areas_known; /* bit i: of part i of the heap */
+
   /* the first clusters of what was deleted last, for handles that are still open */
   uint32_t deleted[SPATE_EXFAT_DELETIONS_MAX], deletions;
 
@@ -274,9 +279,18 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, 
 /* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable; not on a volume that others
  * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; PROTECTED: it is
  * marked read only; UNSUPPORTED: an entry with clusters of a kind this library does not know; CORRUPT: clusters that
- * cannot be the file's (free, the volume's own, those of an open clip, or a chain that breaks), and nothing was
- * written. Works on a volume of others that has no room for the record's file: a cut may then leave the file's clusters
- * allocated and owned by nobody. */
+ * cannot be the file's (free, the volume's own, those of an open clip, or a chain that breaks), or a tree of
+ * directories that leads back into itself many times over, and nothing was written. Works on a volume of others that
+ * has no room for the record's file: a cut may then leave the file's clusters allocated and owned by nobody.
+ *
+ * Clusters that another file owns, too, stay allocated and with it, and the volume stays marked dirty. Such clusters
+ * are looked for once in a mount, before its first deletion, by one walk through all entry sets: about 25 ms for 10 000
+ * files in one run each, and for files in pieces the time to read their part of the FAT. Where the window is smaller
+ * than the bitmap there is such a walk for each part of the volume in which something is deleted, once, at most 64
+ * parts. Streams are served meanwhile, but no clip can be armed: where clips roll over, delete something before
+ * recording, or give the bitmap a window of its size. A damaged entry set owns nothing, and directories more than 64
+ * deep are not looked into. What cannot be read for the device's error ends the deletion with that error, and nothing
+ * was written. Clusters in the chain behind the file's length are freed with the file. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
 /* Rename, move, or both. After a cut, the next mount leaves the file under the old name or the new; never both, never
  * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. NO_SPACE,

@@ -50,25 +50,16 @@ static uint8_t *window_at(const struct spate_exfat *volume, uint32_t byte) {
   return (uint8_t *)volume->config.bitmap + (byte - volume->window_first_byte);
 }
 
-#define WORD_BITS 64u
 #define LOOK_MASK 63u /* the clock is looked at once in 64 words */
 
-/* A long look through the bitmap gives the streams their turn each millisecond, as a request that waits does. */
-static void give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks) {
+void exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks) {
   struct spate_block *device = volume->config.block;
 
-  if ((at / WORD_BITS & LOOK_MASK) != 0 || device->while_waiting == NULL) return;
+  if ((at / EXFAT_WORD_BITS & LOOK_MASK) != 0 || device->while_waiting == NULL) return;
   if (spate_port_ticks() - *since_ticks < volume->turn_ticks) return;
   spate_block_poll(device, EXFAT_POLL_BATCH);
   device->while_waiting(device->while_waiting_context);
   *since_ticks = spate_port_ticks();
-}
-
-/* Which bits of the word that begins with bit `at` are from `first` on and before `end`. */
-static uint64_t word_mask(uint64_t at, uint64_t first, uint64_t end) {
-  uint64_t mask = first > at ? UINT64_MAX << (first - at) : UINT64_MAX;
-
-  return end - at < WORD_BITS ? mask & ((UINT64_C(1) << (end - at)) - 1u) : mask;
 }
 
 /* Not the compiler's: where the processor has no instruction for it, that calls a function of the compiler's library.
@@ -85,11 +76,11 @@ static uint32_t zeros_below(uint64_t word) { return count_ones(~word & (word - 1
 
 /* The runs of ones in `unused`, the first of which may go on from the word before. */
 static void scan_word(uint64_t unused, uint32_t at, uint32_t enough, uint32_t *run, struct spate_exfat_free *found) {
-  for (uint32_t bit = 0; bit < WORD_BITS && found->run_clusters < enough;) {
+  for (uint32_t bit = 0; bit < EXFAT_WORD_BITS && found->run_clusters < enough;) {
     uint64_t rest = unused >> bit;
     uint32_t used = zeros_below(rest);
     if (used > 0) *run = 0;
-    if (used >= WORD_BITS) return;
+    if (used >= EXFAT_WORD_BITS) return;
     uint32_t length = zeros_below(~(rest >> used));
     bit += used + length;
     *run += length;
@@ -107,12 +98,12 @@ static enum spate_error scan(struct spate_exfat *volume, uint32_t enough, struct
   uint64_t at = 0;
 
   *found = (struct spate_exfat_free){0};
-  for (; at < count && found->run_clusters < enough; at += WORD_BITS) {
-    give_turn(volume, at, &since_ticks);
+  for (; at < count && found->run_clusters < enough; at += EXFAT_WORD_BITS) {
+    exfat_give_turn(volume, at, &since_ticks);
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
     uint64_t word = spate_field_get64(window_at(volume, (uint32_t)(at / 8u)));
-    scan_word(~word & word_mask(at, 0, count), (uint32_t)at, enough, &run, found);
+    scan_word(~word & exfat_word_mask(at, 0, count), (uint32_t)at, enough, &run, found);
   }
   if (found->run_clusters >= enough) return SPATE_OK; /* the rest was not looked at */
   volume->free = *found;
@@ -146,13 +137,13 @@ enum spate_error exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t fir
   uint64_t since_ticks = spate_port_ticks();
   uint64_t start = first - EXFAT_FIRST_CLUSTER;
   uint64_t end = start + clusters;
-  uint64_t at = start & ~(uint64_t)(WORD_BITS - 1u);
+  uint64_t at = start & ~(uint64_t)(EXFAT_WORD_BITS - 1u);
 
-  for (*all = true; at < end && *all; at += WORD_BITS) {
-    give_turn(volume, at, &since_ticks);
+  for (*all = true; at < end && *all; at += EXFAT_WORD_BITS) {
+    exfat_give_turn(volume, at, &since_ticks);
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
-    *all = (~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) & word_mask(at, start, end)) == 0;
+    *all = (~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) & exfat_word_mask(at, start, end)) == 0;
   }
   return SPATE_OK;
 }
@@ -186,11 +177,11 @@ static uint64_t set_bits(struct spate_exfat *volume, uint64_t *at, uint64_t end,
   uint64_t changed = 0;
 
   if (end > window_end) end = window_end;
-  for (*at &= ~(uint64_t)(WORD_BITS - 1u); *at < end; *at += WORD_BITS) {
+  for (*at &= ~(uint64_t)(EXFAT_WORD_BITS - 1u); *at < end; *at += EXFAT_WORD_BITS) {
     uint8_t *bytes = window_at(volume, (uint32_t)(*at / 8u));
     uint64_t word = spate_field_get64(bytes);
-    uint64_t mask = word_mask(*at, start, end);
-    give_turn(volume, *at, since_ticks);
+    uint64_t mask = exfat_word_mask(*at, start, end);
+    exfat_give_turn(volume, *at, since_ticks);
     spate_field_put64(bytes, allocated ? word | mask : word & ~mask);
     changed += count_ones(mask & (allocated ? ~word : word));
   }

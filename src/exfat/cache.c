@@ -144,7 +144,8 @@ enum spate_error exfat_block_commit(struct spate_exfat_block *block) {
 
 void exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
   for (uint32_t i = 0; i < volume->block_count; i++)
-    if (volume->blocks[i].lba >= lba && volume->blocks[i].lba - lba < blocks) volume->blocks[i].lba = NO_LBA;
+    if (volume->blocks[i].pins == 0 && volume->blocks[i].lba >= lba && volume->blocks[i].lba - lba < blocks)
+      volume->blocks[i].lba = NO_LBA;
 }
 
 uint32_t exfat_cache_room(const struct spate_exfat *volume) {

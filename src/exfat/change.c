@@ -9,9 +9,10 @@
  * delete: journal {clusters}; entry set erased; bitmap, barrier; journal cleared; TRIM. Before the erasure the file is
  * whole; after it the clusters have no owner, and recovery frees those that the cut left allocated. Bits before entry
  * would leave a file over clusters that a PC gives to another. Before all of it the file's clusters are walked once:
- * what the volume itself stands on is not freed because a damaged entry says that it owns it. Where the volume has no
- * room for the record's file the order is the same without the journal: a cut may leave the clusters allocated, on a
- * volume that is marked dirty, but never a file over free ones.
+ * what the volume itself stands on is not freed because a damaged entry says that it owns it, and what another file
+ * owns, too, is left to it (shared.c). Where the volume has no room for the record's file the order is the same without
+ * the journal: a cut may leave the clusters allocated, on a volume that is marked dirty, but never a file over free
+ * ones.
  *
  * rename: within the old set's slots, if they lie in one block and suffice: one write, for which neither journal nor
  * VolumeDirty is needed. Otherwise journal {old place,
@@ -23,8 +24,6 @@
  * is no file. Recovery sweeps such remains within the places in the journal.
  */
 #include "internal.h"
-
-#define EMPTY_CLUSTERS_MAX 4096u
 
 /* An open clip, the record's file, or nothing to keep hands off from. */
 static enum spate_error check_idle(struct spate_exfat *volume, const struct exfat_set *set) {
@@ -121,7 +120,7 @@ static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exf
   return SPATE_OK;
 }
 
-/* Can these clusters be the file's? Another file's among them are not seen: that would need the whole tree. */
+/* Can these clusters be the file's? Those that another file owns, too, are spared: see shared.c. */
 static enum spate_error check_run(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
   uint64_t lba = exfat_cluster_lba(volume, first);
   uint64_t blocks = exfat_cluster_blocks(volume, clusters);
@@ -158,33 +157,71 @@ static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
-/* A file of no bytes may have clusters all the same, as some systems leave them: to the end of their chain, or as many
- * as can be looked at. A chain that leads back into itself is then looked at more than once, which changes nothing. */
-static enum spate_error measure_empty(struct spate_exfat *volume, struct spate_exfat_chain *chain) {
-  uint32_t cluster = chain->first_cluster;
-  uint32_t most = volume->cluster_count < EMPTY_CLUSTERS_MAX ? volume->cluster_count : EMPTY_CLUSTERS_MAX;
+/* The cluster behind those of the file's length; EXFAT_CLUSTER_END: there is none. */
+static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t *cluster) {
+  uint64_t lba;
 
-  if (chain->bytes > 0 || cluster == 0) return SPATE_OK;
-  for (uint32_t count = 0; count < most && exfat_cluster_valid(volume, cluster); count++) {
-    enum spate_error error = chain->contiguous ? SPATE_OK : exfat_fat_get(volume, cluster, &cluster);
-    if (error != SPATE_OK) return error;
-    chain->bytes += exfat_cluster_bytes(volume);
+  *cluster = chain.first_cluster == 0 ? EXFAT_CLUSTER_END : chain.first_cluster;
+  if (chain.bytes == 0) return SPATE_OK;
+  *cluster = EXFAT_CLUSTER_END;
+  if (chain.contiguous) return SPATE_OK;
+  enum spate_error error = exfat_chain_lba(volume, &chain, chain.bytes - 1u, &lba);
+  return error == SPATE_OK ? exfat_fat_get(volume, chain.cluster, cluster) : error;
+}
+
+/*
+ * A chain may go on behind the file's length, as some systems leave it that allocate ahead; so may that of a file of no
+ * bytes. These clusters go with the file, up to the first that is free. A chain that leads back into itself comes past
+ * a cluster that was remembered: every so often, at growing distances (Brent's algorithm), so that it ends.
+ */
+static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *added) {
+  uint64_t count = exfat_clusters(volume, chain->bytes);
+  uint64_t kept = count;
+  uint32_t remembered = 0;
+  uint32_t cluster;
+  enum spate_error error = behind(volume, *chain, &cluster);
+
+  for (uint32_t steps = 0, distance = 1; error == SPATE_OK && exfat_cluster_valid(volume, cluster); steps++) {
+    bool allocated;
+    if (cluster == remembered || count == volume->cluster_count) break;
+    if (steps == distance) {
+      remembered = cluster;
+      distance *= 2u;
+      steps = 0;
+    }
+    error = exfat_bitmap_allocated(volume, cluster, 1, &allocated);
+    if (error != SPATE_OK || !allocated) break;
+    count++;
     if (chain->contiguous) break;
+    error = exfat_fat_get(volume, cluster, &cluster);
   }
-  return SPATE_OK;
+  *added = count > kept;
+  if (*added) chain->bytes = count << volume->cluster_shift;
+  return error;
+}
+
+/* What is to be freed with a file, in the order of the FAT; `shared`: others may own some of it. */
+static enum spate_error check_clusters(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared) {
+  bool tail = false;
+  enum spate_error error = each_run(volume, *chain, check_run);
+
+  if (error == SPATE_OK) error = exfat_shared_find(volume, *chain, shared);
+  if (error == SPATE_OK) error = add_tail(volume, chain, &tail);
+  *shared |= tail;
+  return error;
 }
 
 static enum spate_error remove_set(struct spate_exfat *volume, const char *text, struct spate_exfat_chain *chain) {
   struct exfat_path path;
   struct exfat_set set;
+  bool shared = false;
   enum spate_error error = exfat_path_find(volume, text, &path, &set);
 
   if (error != SPATE_OK) return error;
   if (set.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
   error = exfat_set_chain(volume, set.raw, chain);
   if (error == SPATE_OK) error = check_removable(volume, &set, chain);
-  if (error == SPATE_OK) error = measure_empty(volume, chain);
-  if (error == SPATE_OK) error = each_run(volume, *chain, check_run);
+  if (error == SPATE_OK) error = check_clusters(volume, chain, &shared);
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
       .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
@@ -192,7 +229,7 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (error != SPATE_OK) return exfat_journal_end(volume, error);
   exfat_note_deletion(volume, chain);
   error = exfat_entries_erase(volume, &set.place);
-  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);
+  if (error == SPATE_OK) error = shared ? exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);
   return exfat_journal_end(volume, error);
 }
 

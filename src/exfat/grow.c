@@ -60,14 +60,27 @@ static enum spate_error put_length(struct spate_exfat *volume, struct exfat_path
                                 : exfat_entries_write(volume, &set.place, set.raw);
 }
 
+/* Where the chain goes on behind the directory's last cluster: mostly nowhere. What others have linked there stays
+ * linked, behind the new cluster, so that it is freed with the directory. */
+static enum spate_error next_of(struct spate_exfat *volume, const struct spate_exfat_chain *directory, uint32_t last,
+                                uint32_t added, uint32_t *next) {
+  *next = EXFAT_CLUSTER_END;
+  if (directory->contiguous || last == 0) return SPATE_OK;
+  enum spate_error error = exfat_fat_get(volume, last, next);
+  if (!exfat_cluster_valid(volume, *next) || *next == added) *next = EXFAT_CLUSTER_END;
+  return error;
+}
+
 static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record) {
   uint32_t added = record->clusters.first_cluster;
+  uint32_t next;
   struct spate_exfat_chain grown = {.first_cluster = path->directory.first_cluster,
                                     .bytes = path->directory.bytes + exfat_cluster_bytes(volume)};
-  enum spate_error error = exfat_bitmap_set(volume, added, 1, true);
+  enum spate_error error = next_of(volume, &path->directory, record->previous_cluster, added, &next);
 
+  if (error == SPATE_OK) error = exfat_bitmap_set(volume, added, 1, true);
   if (error == SPATE_OK) error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));
-  if (error == SPATE_OK) error = exfat_fat_set(volume, added, EXFAT_CLUSTER_END);
+  if (error == SPATE_OK) error = exfat_fat_set(volume, added, next);
   if (error == SPATE_OK) error = exfat_barrier(volume);
   if (error == SPATE_OK) error = link_cluster(volume, &path->directory, record->previous_cluster, added);
   if (error != SPATE_OK) return error;

@@ -183,6 +183,18 @@ enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uin
 
 /* ---- bitmap.c ---- */
 
+/* Bits of clusters are looked at in words of so many. */
+#define EXFAT_WORD_BITS 64u
+/* Which bits of the word that begins with bit `at` are from `first` on and before `end`. */
+static inline uint64_t exfat_word_mask(uint64_t at, uint64_t first, uint64_t end) {
+  uint64_t mask = first > at ? UINT64_MAX << (first - at) : UINT64_MAX;
+
+  return end - at < EXFAT_WORD_BITS ? mask & ((UINT64_C(1) << (end - at)) - 1u) : mask;
+}
+/* A long look gives the streams their turn each millisecond, as a request that waits does: to be called for each word,
+ * `at` the number of its first bit. */
+void exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks);
+
 /* The first run of `enough` clusters, or if there is none the longest, and how many are free (as far as it had to look,
  * where there is one). Gives the streams their turn. */
 enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found);
@@ -351,6 +363,48 @@ enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_re
 /* End one that came to `error`; on a failure the journal stays for the next mount. */
 enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
 enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+
+/* ---- owners.c, reclaim.c, shared.c: who owns which clusters ---- */
+
+#define EXFAT_DEPTH_MAX 64u /* directories below each other; the walk keeps its own stack */
+
+struct exfat_level {
+  struct spate_exfat_chain directory;
+  uint32_t offset_bytes;
+};
+
+/* Clusters are counted from the heap's start. */
+struct exfat_owners {
+  struct spate_exfat *volume;
+  bool steps_over;          /* damage, and directories that lie too deep; else both end the walk with CORRUPT */
+  uint32_t first, clusters; /* those with a bit in the window */
+  uint32_t shared_first, shared_end; /* all that were found to have two owners lie between these; end 0: none */
+  uint64_t freed, kept;              /* clusters that exfat_reclaim_chain() freed, and that it left to their owners */
+  uint64_t budget;                   /* clusters that may still be owned */
+  uint64_t since_ticks;              /* when the streams had their last turn */
+  uint32_t depth;
+  struct exfat_level levels[EXFAT_DEPTH_MAX];
+};
+
+static inline uint8_t *exfat_owner_byte(const struct exfat_owners *owners, uint32_t at) {
+  return (uint8_t *)owners->volume->config.bitmap + (at - owners->first) / 8u;
+}
+static inline bool exfat_ownerless(const struct exfat_owners *owners, uint32_t at) {
+  return !exfat_bit(*exfat_owner_byte(owners, at), at);
+}
+/* Walk the tree, and mark who owns what in the window from cluster `at` on, which is in it. */
+enum spate_error exfat_owners_mark(struct exfat_owners *owners, uint32_t at);
+
+/* The chain's first cluster from `at` on, if it is below *next: into *next. */
+enum spate_error exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
+                                    uint32_t *next);
+/* Free those of its clusters in the window that nobody owns. */
+enum spate_error exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain);
+
+/* May others own clusters of this chain, which a file has? */
+enum spate_error exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared);
+/* Free what a file had whose entry set is erased, but for what others own. */
+enum spate_error exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 
 /* ---- file.c ---- */
 

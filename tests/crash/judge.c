@@ -125,16 +125,17 @@ static void check_structure(struct judge *judge, bool recovered) {
   struct promises *promises = judge->promises;
   /* Without a record: on a volume of others, until there is room for it. */
   bool recorded = oracle_find(oracle, ".spate") != NULL;
-  uint32_t leaked_max = recorded ? 0 : RECORD_CLUSTERS;
+  uint32_t leaked_max = judge->leaked + (recorded ? 0 : RECORD_CLUSTERS);
+  bool damaged = judge->cross_linked > 0 || judge->overlong > 0;
   if (oracle->unallocated > 0)
     promises_broken(promises, "%u owned clusters are free in the bitmap", oracle->unallocated);
   if (oracle->boot_torn) promises_broken(promises, "the boot sector came before its region");
   /* The record outlives the flag at both ends, so a volume of ours never stays dirty. */
-  if (recovered && oracle->dirty && !judge->foreign_dirty && recorded)
+  if (recovered && oracle->dirty && !judge->foreign_dirty && !damaged && recorded)
     promises_broken(promises, "recovered, and marked dirty");
   if (oracle->dirty && !(recovered && recorded)) return;
-  if (oracle->cross_linked > 0) promises_broken(promises, "%u cross-linked", oracle->cross_linked);
-  if (oracle->overlong > 0) promises_broken(promises, "%u chains too long", oracle->overlong);
+  if (oracle->cross_linked > judge->cross_linked) promises_broken(promises, "%u cross-linked", oracle->cross_linked);
+  if (oracle->overlong > judge->overlong) promises_broken(promises, "%u chains too long", oracle->overlong);
   if (oracle->strays > 0) promises_broken(promises, "%u stray entries", oracle->strays);
   if (oracle->leaked > leaked_max) promises_broken(promises, "%u clusters leaked", oracle->leaked);
 }

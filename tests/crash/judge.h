@@ -26,9 +26,10 @@ struct judge {
   uint64_t keep_every;
   unsigned keep_number; /* of the volume */
   bool striped, volatile_cache, foreign_dirty;
-  uint32_t again_every;  /* one recovery in so many is cut; 0: none */
-  uint32_t again_states; /* by so many cuts */
-  bool tally;            /* go on after a broken promise: they are counted */
+  uint32_t cross_linked, overlong, leaked; /* what others had left before the first cut: it does not grow */
+  uint32_t again_every;                    /* one recovery in so many is cut; 0: none */
+  uint32_t again_states;                   /* by so many cuts */
+  bool tally;                              /* go on after a broken promise: they are counted */
   uint32_t tear_blocks;
   uint64_t recoveries_cut;
   struct spate_exfat_mounted found; /* by the last mount */

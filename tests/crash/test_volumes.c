@@ -330,12 +330,76 @@ static void test_full_foreign(void **state) {
   end();
 }
 
+/* A file of others over these clusters, which are its own. */
+static void put_old(uint8_t *memory, const char *name, uint32_t first, uint32_t clusters, bool contiguous) {
+  uint64_t bytes = (uint64_t)clusters * 4096 - 50;
+  for (uint32_t i = 0; i < clusters; i++)
+    fill(small_cluster(memory, first + i), 4096, CONTENT_OLD, (uint64_t)(first + i) * 4096);
+  small_add(memory, name, 0x20, first, bytes, bytes, contiguous);
+}
+
+/* Files that share clusters, in runs and chains, on a volume that is marked clean: what is recorded into the room of
+ * the deleted ones must spare the others. The rest of the volume is full. */
+static void open_shared(bool with_record) {
+  (void)begin_small(SMALL_BYTES, 12);
+  uint8_t *memory = image.ram.memory;
+  uint32_t first = small_allocate(memory, 24, 1);
+  put_old(memory, "one", first, 10, true);
+  put_old(memory, "two", first + 6, 10, true);
+  put_old(memory, "chain", first + 14, 10, false); /* the end of all that is linked */
+  put_old(memory, "long", first + 20, 2, false);   /* two clusters behind its length, which are the chain's */
+  uint32_t rest = small_allocate(memory, 1, 1);
+  uint32_t clusters = spate_get32(memory + 92) + 2 - rest - (with_record ? 5 : 0);
+  (void)small_allocate(memory, clusters - 1, 1);
+  small_add(memory, "rest", 0x20, rest, clusters * 4096ull, 0, true);
+  OK(image_mount(&image));
+  if (with_record) make_directory("d");
+  delete_file("one");
+  record("new one", (with_record ? 6 : 3) * 4096, 60); /* the record takes the other three */
+}
+
+static void test_shared_clusters(void **state) {
+  (void)state;
+  open_shared(true);
+  end();
+}
+
+static void delete_all_shared(bool with_record) {
+  open_shared(with_record);
+  delete_file("long");
+  delete_file("two");
+  record("new two", with_record ? 7 * 4096 : 2 * 4096, 61);
+  delete_file("chain");
+  record("new three", 8 * 4096, 62);
+  end();
+}
+
+static void test_all_shared_clusters(void **state) {
+  (void)state;
+  delete_all_shared(true);
+}
+
+static void test_all_shared_clusters_full(void **state) {
+  (void)state;
+  delete_all_shared(false);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_clips_512),   cmocka_unit_test(test_clips_4096),     cmocka_unit_test(test_full_volume),
-      cmocka_unit_test(test_directories), cmocka_unit_test(test_small_clusters), cmocka_unit_test(test_straddling),
-      cmocka_unit_test(test_publishing),  cmocka_unit_test(test_format),         cmocka_unit_test(test_repair),
-      cmocka_unit_test(test_foreign),     cmocka_unit_test(test_full_foreign),
+      cmocka_unit_test(test_clips_512),
+      cmocka_unit_test(test_clips_4096),
+      cmocka_unit_test(test_full_volume),
+      cmocka_unit_test(test_directories),
+      cmocka_unit_test(test_small_clusters),
+      cmocka_unit_test(test_straddling),
+      cmocka_unit_test(test_publishing),
+      cmocka_unit_test(test_format),
+      cmocka_unit_test(test_repair),
+      cmocka_unit_test(test_foreign),
+      cmocka_unit_test(test_full_foreign),
+      cmocka_unit_test(test_shared_clusters),
+      cmocka_unit_test(test_all_shared_clusters),
+      cmocka_unit_test(test_all_shared_clusters_full),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,9 @@ static void watch(const struct spate_exfat_config *config, bool foreign_dirty) {
                    config->blocks * block_bytes))
     fail_msg("the volume is not whole before any cut: %s", witness.judge.oracle->fault);
   promise_files();
+  witness.judge.cross_linked = witness.judge.oracle->cross_linked;
+  witness.judge.overlong = witness.judge.oracle->overlong;
+  witness.judge.leaked = witness.judge.oracle->leaked;
   oracle_free(witness.judge.oracle);
   witness.watching = true;
 }

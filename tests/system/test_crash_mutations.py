@@ -93,7 +93,7 @@ MUTATIONS = {
     "bits freed before the entry": (
         CHANGE,
         [("  error = exfat_entries_erase(volume, &set.place);\n"
-          "  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);",
+          "  if (error == SPATE_OK) error = shared ? exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
           "  error = each_run(volume, *chain, free_run);\n"
           "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);")],
         "crash_volumes", "free in the bitmap",
@@ -144,9 +144,20 @@ MUTATIONS = {
         "crash_drive", "foreign byte|free in the bitmap",
     ),
     "recovery that frees what has an owner": (
-        "exfat/recover.c",
-        [("if ((*byte & bit) == 0 || !ownerless(owners, at)) continue;", "if ((*byte & bit) == 0) continue;")],
+        "exfat/reclaim.c",
+        [("if (!exfat_ownerless(owners, at)) {", "if (false) {")],
         "crash_recording", "free in the bitmap",
+    ),
+    "a deletion that frees what another file owns": (
+        "exfat/shared.c",
+        [("  (void)exfat_corrupt(volume);\n  if (volume->shared_end == 0", "  if (volume->shared_end == 0"),
+         ("    *shared |= at < volume->shared_end && volume->shared_first < at + run;\n", "")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "recovery of a deletion that frees what another file owns": (
+        "exfat/owners.c",
+        [("  if (error == SPATE_OK) error = enter(owners, &volume->root);\n", "")],
+        "crash_volumes", "free in the bitmap",
     ),
     "recovery that forgets before it has freed": (
         "exfat/recover.c",

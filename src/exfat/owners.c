@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who owns which clusters: a walk through the whole tree that marks them in the window's memory, for as many clusters
+ * at a time as it has bits. A cluster that is marked twice has two owners.
+ *
+ * Recovery must see every owner, so damage ends its walk. A deletion's walk steps over damage: what no system can read
+ * has no data to be spared, and a volume with one damaged entry set must not be one that cannot be cleared.
+ */
+#include "internal.h"
+
+#define TYPE_VOLUME_GUID 0xa0u
+#define PRIMARY_FLAGS    4u
+/* More owners than that for each cluster are no tree, but one directory met again and again. */
+#define OWNERS_MAX 4u
+
+static enum spate_error damaged(const struct exfat_owners *owners) {
+  (void)exfat_corrupt(owners->volume);
+  return owners->steps_over ? SPATE_OK : SPATE_E_CORRUPT;
+}
+
+static void note_shared(struct exfat_owners *owners, uint32_t at) {
+  if (owners->shared_end == 0 || at < owners->shared_first) owners->shared_first = at;
+  if (at + EXFAT_WORD_BITS > owners->shared_end) owners->shared_end = at + EXFAT_WORD_BITS;
+}
+
+/* `shares`: it may be owned by others, and that is to be known. */
+static void mark_run(struct exfat_owners *owners, uint32_t start, uint32_t clusters, bool shares) {
+  uint64_t end = (uint64_t)start + clusters;
+  uint64_t window_end = (uint64_t)owners->first + owners->clusters;
+
+  if (start < owners->first) start = owners->first;
+  if (end > window_end) end = window_end;
+  for (uint64_t at = start & ~(uint64_t)(EXFAT_WORD_BITS - 1u); at < end; at += EXFAT_WORD_BITS) {
+    uint8_t *byte = exfat_owner_byte(owners, (uint32_t)at);
+    uint64_t word = spate_field_get64(byte);
+    uint64_t mask = exfat_word_mask(at, start, end);
+    exfat_give_turn(owners->volume, at, &owners->since_ticks);
+    if (shares && (word & mask) != 0) note_shared(owners, (uint32_t)at);
+    spate_field_put64(byte, word | mask);
+  }
+}
+
+/* An entry owns these clusters. */
+static enum spate_error mark_chain(struct exfat_owners *owners, const struct spate_exfat_chain *owned) {
+  struct spate_exfat *volume = owners->volume;
+  struct spate_exfat_chain chain = *owned;
+  uint32_t run;
+
+  if (chain.first_cluster == 0 && chain.bytes == 0) return SPATE_OK;
+  if (exfat_chain_check(volume, &chain) != SPATE_OK) return damaged(owners);
+  if (chain.bytes == 0) chain.bytes = 1; /* not what the specification wants, but a claim all the same */
+  uint32_t count = (uint32_t)exfat_clusters(volume, chain.bytes);
+  if (count > owners->budget) return exfat_corrupt(volume);
+  owners->budget -= count;
+  for (uint32_t index = 0; index < count; index += run) {
+    uint32_t first;
+    enum spate_error error = exfat_chain_run(volume, &chain, index, &first, &run);
+    if (error == SPATE_E_CORRUPT) return damaged(owners);
+    if (error != SPATE_OK) return error;
+    mark_run(owners, first - EXFAT_FIRST_CLUSTER, run, true);
+  }
+  return SPATE_OK;
+}
+
+static enum spate_error enter(struct exfat_owners *owners, const struct spate_exfat_chain *directory) {
+  for (uint32_t i = 0; i < owners->depth; i++)
+    if (owners->levels[i].directory.first_cluster == directory->first_cluster) return damaged(owners); /* in itself */
+  if (owners->depth == EXFAT_DEPTH_MAX) return owners->steps_over ? SPATE_OK : exfat_corrupt(owners->volume);
+  owners->levels[owners->depth++] = (struct exfat_level){.directory = *directory};
+  return SPATE_OK;
+}
+
+/* Vendor allocations, which can follow the name. */
+static enum spate_error mark_vendors(struct exfat_owners *owners, const struct exfat_set *set) {
+  for (uint32_t i = 2; i < set->place.entries; i++) {
+    const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
+    struct spate_exfat_chain vendor;
+    if (entry[0] == EXFAT_TYPE_NAME || (entry[ENTRY_FLAGS] & EXFAT_ALLOCATION_POSSIBLE) == 0) continue;
+    exfat_entry_chain(entry, entry[ENTRY_FLAGS], &vendor);
+    enum spate_error error = mark_chain(owners, &vendor);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
+static enum spate_error mark_set(struct exfat_owners *owners, struct exfat_level *level) {
+  struct spate_exfat_chain chain;
+  struct exfat_set set;
+  enum spate_error error = exfat_set_read(owners->volume, &level->directory, level->offset_bytes, &set);
+
+  level->offset_bytes += error == SPATE_OK ? set.place.entries * EXFAT_ENTRY_BYTES : EXFAT_ENTRY_BYTES;
+  if (error == SPATE_E_CORRUPT) return damaged(owners);
+  if (error != SPATE_OK) return error;
+  bool sane = exfat_set_chain(owners->volume, set.raw, &chain) == SPATE_OK;
+  if (!sane) error = damaged(owners); /* what it can own is its own all the same */
+  if (error == SPATE_OK) error = mark_chain(owners, &chain);
+  if (error == SPATE_OK) error = mark_vendors(owners, &set);
+  bool directory = (spate_field_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
+  return error == SPATE_OK && sane && directory && chain.bytes > 0 ? enter(owners, &chain) : error;
+}
+
+/* By the generic templates (specification, 6.3 and 6.4), which bind all types that may be ignored. */
+static enum spate_error mark_unknown(struct exfat_owners *owners, const uint8_t *entry) {
+  uint8_t flags = entry[(entry[0] & EXFAT_TYPE_SECONDARY) != 0 ? ENTRY_FLAGS : PRIMARY_FLAGS];
+  struct spate_exfat_chain chain;
+
+  if ((entry[0] & EXFAT_TYPE_BENIGN) == 0) return damaged(owners); /* it may own clusters in other ways */
+  if ((flags & EXFAT_ALLOCATION_POSSIBLE) == 0) return SPATE_OK;
+  exfat_entry_chain(entry, flags, &chain);
+  return mark_chain(owners, &chain);
+}
+
+/* One entry, or one set, of the innermost directory. */
+static enum spate_error mark_next(struct exfat_owners *owners) {
+  struct exfat_level *level = &owners->levels[owners->depth - 1u];
+  struct spate_exfat_chain system;
+  _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
+  enum spate_error error = SPATE_OK;
+
+  exfat_give_turn(owners->volume, 0, &owners->since_ticks);
+  if (level->offset_bytes < level->directory.bytes)
+    error = exfat_entry_read(owners->volume, &level->directory, level->offset_bytes, raw);
+  if (error == SPATE_E_CORRUPT) {
+    owners->depth--; /* nothing behind a broken chain can be reached */
+    return damaged(owners);
+  }
+  if (error != SPATE_OK) return error;
+  if (raw[0] == EXFAT_TYPE_FILE) return mark_set(owners, level);
+  level->offset_bytes += EXFAT_ENTRY_BYTES;
+  if (raw[0] == EXFAT_TYPE_END) owners->depth--;
+  if ((raw[0] & EXFAT_TYPE_IN_USE) == 0) return SPATE_OK;
+  switch (raw[0]) {
+  case EXFAT_TYPE_BITMAP:
+  case EXFAT_TYPE_UPCASE: exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
+  case EXFAT_TYPE_LABEL:
+  case TYPE_VOLUME_GUID: return SPATE_OK;
+  default: return mark_unknown(owners, raw);
+  }
+}
+
+static void open_window(struct exfat_owners *owners, uint32_t at) {
+  struct spate_exfat *volume = owners->volume;
+  uint64_t room = (uint64_t)volume->config.bitmap_bytes * 8u;
+
+  volume->window_bytes = 0;
+  memset(volume->config.bitmap, 0, volume->config.bitmap_bytes);
+  owners->first = at & ~(EXFAT_WORD_BITS - 1u);
+  owners->clusters = volume->cluster_count - owners->first;
+  if (owners->clusters > room) owners->clusters = (uint32_t)room;
+}
+
+enum spate_error exfat_owners_mark(struct exfat_owners *owners, uint32_t at) {
+  struct spate_exfat *volume = owners->volume;
+
+  open_window(owners, at);
+  owners->budget = (uint64_t)volume->cluster_count * OWNERS_MAX;
+  owners->depth = 0;
+  owners->since_ticks = spate_port_ticks();
+  enum spate_error error = mark_chain(owners, &volume->root);
+  if (error == SPATE_OK) error = enter(owners, &volume->root);
+  while (error == SPATE_OK && owners->depth > 0)
+    error = mark_next(owners);
+  /* What an open clip has reserved no entry owns yet. */
+  for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
+    mark_run(owners, clip->first_cluster - EXFAT_FIRST_CLUSTER, clip->clusters, false);
+  return error;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Those clusters of a chain that no entry owns are freed: what a power cut left, and what a deletion leaves where two
+ * files own the same clusters.
+ */
+#include "internal.h"
+
+/* Clear the bits of ownerless clusters within the window, in the bitmap's blocks. */
+static enum spate_error free_run(struct exfat_owners *owners, uint32_t at, uint32_t clusters) {
+  struct spate_exfat *volume = owners->volume;
+  uint32_t end = at + clusters;
+  uint32_t window_end = owners->first + owners->clusters;
+
+  if (at < owners->first) at = owners->first;
+  if (end > window_end) end = window_end;
+  while (at < end) {
+    struct spate_exfat_block *block;
+    uint8_t *start;
+    uint32_t start_byte = at / 8u;
+    bool changed = false;
+    enum spate_error error = exfat_chain_get(volume, &volume->bitmap, start_byte, true, &block, &start);
+    if (error != SPATE_OK) return error;
+    uint64_t lba = block->lba;
+    do {
+      uint8_t *byte = start + (at / 8u - start_byte);
+      uint8_t bit = (uint8_t)(1u << (at & 7u));
+      if ((*byte & bit) == 0) continue;
+      if (!exfat_ownerless(owners, at)) {
+        owners->kept++;
+        continue;
+      }
+      *byte &= (uint8_t)~bit;
+      changed = true;
+      owners->freed++;
+    } while (++at < end && (at & (exfat_block_bytes(volume) * 8u - 1u)) != 0);
+    if (changed) error = exfat_block_commit(block);
+    exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
+/* The next run of a chain, counted from the heap's start; `clusters` 0: there is none. A break in the FAT is the end: a
+ * PC has given the deleted file's clusters to others. */
+static enum spate_error next_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
+                                 uint32_t *at, uint32_t *clusters) {
+  bool corrupt = volume->corrupt;
+  uint32_t first = EXFAT_FIRST_CLUSTER;
+  enum spate_error error = SPATE_OK;
+
+  *clusters = 0;
+  if (index < exfat_clusters(volume, chain->bytes)) error = exfat_chain_run(volume, chain, index, &first, clusters);
+  *at = first - EXFAT_FIRST_CLUSTER;
+  if (error != SPATE_E_CORRUPT) return error;
+  volume->corrupt = corrupt;
+  *clusters = 0;
+  return SPATE_OK;
+}
+
+enum spate_error exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
+                                    uint32_t *next) {
+  uint32_t run = 1;
+
+  for (uint32_t index = 0; run > 0; index += run) {
+    uint32_t first;
+    enum spate_error error = next_run(volume, &chain, index, &first, &run);
+    if (error != SPATE_OK) return error;
+    if (run == 0 || first + run <= at) continue;
+    if (first < at) first = at;
+    if (first < *next) *next = first;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain) {
+  struct spate_exfat *volume = owners->volume;
+  uint32_t run = 1;
+
+  for (uint32_t index = 0; run > 0; index += run) {
+    uint32_t at;
+    enum spate_error error = next_run(volume, &chain, index, &at, &run);
+    if (error != SPATE_OK) return error;
+    /* What is remembered of these clusters is about their owner of before. */
+    exfat_cache_forget(volume, exfat_cluster_lba(volume, at + EXFAT_FIRST_CLUSTER), exfat_cluster_blocks(volume, run));
+    error = free_run(owners, at, run);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}

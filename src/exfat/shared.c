@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clusters that two files own, as a PC that crashed may have left them. What a deletion frees the next clip is written
+ * over, so a deletion must not free what another file owns.
+ *
+ * Found once in a mount: before something is deleted, one walk through the tree marks all owners, and what has two lies
+ * between two clusters that are remembered. A deletion outside of these costs nothing more. One inside first erases its
+ * entry set, and then frees, by another walk, what has no owner any more: just what recovery does after a cut in it.
+ *
+ * Nothing has to be looked for again: what is recorded after the walk lies where no file was, and clusters with two
+ * owners are never free.
+ *
+ * Where the window is smaller than the bitmap a walk sees a part of the volume, so it is looked at by areas: those in
+ * which something is deleted, each once.
+ */
+#include "internal.h"
+
+#define AREAS_MAX 64u /* as many as volume->areas_known has bits */
+
+/* log2 of the clusters of an area: those of a window at least. */
+static uint32_t area_shift(const struct spate_exfat *volume) {
+  uint64_t window_clusters = (uint64_t)volume->config.bitmap_bytes * 8u;
+  uint32_t shift = 0;
+
+  while (window_clusters >> shift > 1u)
+    shift++;
+  while ((volume->cluster_count - 1u) >> shift >= AREAS_MAX)
+    shift++;
+  return shift;
+}
+
+static void note_shared(struct spate_exfat *volume, const struct exfat_owners *owners) {
+  if (owners->shared_end == 0) return;
+  (void)exfat_corrupt(volume);
+  if (volume->shared_end == 0 || owners->shared_first < volume->shared_first)
+    volume->shared_first = owners->shared_first;
+  if (owners->shared_end > volume->shared_end) volume->shared_end = owners->shared_end;
+}
+
+static enum spate_error look(struct spate_exfat *volume, uint32_t area, uint32_t shift) {
+  struct exfat_owners owners = {.volume = volume, .steps_over = true};
+  uint64_t end = ((uint64_t)area + 1u) << shift;
+
+  if (end > volume->cluster_count) end = volume->cluster_count;
+  for (uint64_t at = (uint64_t)area << shift; at < end; at = (uint64_t)owners.first + owners.clusters) {
+    enum spate_error error = exfat_owners_mark(&owners, (uint32_t)at);
+    if (error != SPATE_OK) return error;
+  }
+  note_shared(volume, &owners);
+  volume->areas_known |= UINT64_C(1) << area;
+  return SPATE_OK;
+}
+
+/* Have the areas looked at in which these clusters lie. */
+static enum spate_error know_run(struct spate_exfat *volume, uint32_t at, uint32_t clusters) {
+  uint32_t shift = area_shift(volume);
+
+  for (uint32_t area = at >> shift; area <= (at + clusters - 1u) >> shift; area++) {
+    enum spate_error error = (volume->areas_known >> area & 1u) != 0 ? SPATE_OK : look(volume, area, shift);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared) {
+  uint32_t count = (uint32_t)exfat_clusters(volume, chain.bytes);
+  uint32_t run;
+
+  *shared = false;
+  for (uint32_t index = 0; index < count; index += run) {
+    uint32_t first;
+    enum spate_error error = exfat_chain_run(volume, &chain, index, &first, &run);
+    uint32_t at = first - EXFAT_FIRST_CLUSTER;
+    if (error == SPATE_OK) error = know_run(volume, at, run);
+    if (error != SPATE_OK) return error;
+    *shared |= at < volume->shared_end && volume->shared_first < at + run;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+  struct exfat_owners owners = {.volume = volume, .steps_over = true};
+  uint32_t at = 0;
+  enum spate_error error = SPATE_OK;
+
+  volume->free_known = false; /* to be counted again */
+  while (error == SPATE_OK) {
+    uint32_t next = UINT32_MAX;
+    error = exfat_reclaim_next(volume, *chain, at, &next);
+    if (error != SPATE_OK || next == UINT32_MAX) break;
+    error = exfat_owners_mark(&owners, next);
+    if (error == SPATE_OK) error = exfat_reclaim_chain(&owners, *chain);
+    at = owners.first + owners.clusters;
+  }
+  if (owners.kept > 0) (void)exfat_corrupt(volume);
+  return error;
+}
