@@ -71,7 +71,7 @@ class Bench:
 
     def code(self, file: str, text: str) -> str:
         """What a compiler makes of it; nothing if it does not compile."""
-        key = self.library.headers, file, text
+        key = self.library.headers, repr(tree.STRICT), file, text
         if (known := self.codes.get(*key)) is None:
             with tree.scratch("code-") as folder:
                 try:

@@ -13,8 +13,9 @@ import program
 
 ROOT = program.ROOT
 BUILD = program.BUILD / "mutants"
-# Its folder comes first in the search for "internal.h", so that a copy of a source file finds what the file found.
 UNWANTED = ("-Werror", "-g")
+# Without warnings, but for what is no C.
+STRICT = [f"-Werror={what}" for what in ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-pointer-types")]
 
 
 class Invalid(Exception):
@@ -90,7 +91,7 @@ class Library:
     @staticmethod
     def _words(words: list[str]) -> list[str]:
         kept = [word for word in words[1:words.index("-o")] if word not in UNWANTED and not word.startswith("-W")]
-        return [words[0], *kept, "-w"]
+        return [words[0], *kept, *STRICT]
 
     @staticmethod
     def _hash_of_headers() -> str:
@@ -102,7 +103,7 @@ class Library:
 
     def compile(self, file: str, text: str, object_file: pathlib.Path, *more: str) -> None:
         """An object of a file of the library that reads as `text`. Invalid if it does not compile."""
-        words = [*self.commands[file], f"-I{(ROOT / file).parent}", *more]
+        words = [*self.commands[file], f"-I{(ROOT / file).parent}", *more]  # where its "internal.h" is
         try:
             program.run(*words, "-x", "c", "-c", "-", "-o", object_file, input=text, cwd=object_file.parent, timeout_s=300)
         except program.Failed as failed:
