@@ -165,6 +165,9 @@ def process(words, **options):
         except subprocess.TimeoutExpired:
             _signal_group(started, signal.SIGKILL)
             started.wait()
+        if _commands.signal != 0:  # what it has started may take longer to end than itself
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
         for pipe in (started.stdin, started.stdout, started.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
