@@ -117,7 +117,7 @@ test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j$(CORES) --no-tests=error
 
-test-system: build-host-gcc-asan build-host-release build-mutants build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-mutants build-fuzz build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile)
 
 install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
@@ -242,11 +242,8 @@ check-linux-boards: ## linux/ against the kernel's Kconfig and bindings, and Yoc
 	@setup/install boards
 	@$(PYTHON) tools/linux_boards.py
 
-fuzz: build-fuzz ## Fuzz each target for SECONDS=600
-	@for target in build/fuzz/fuzz/fuzz_*; do name=$$(basename $$target); \
-	  mkdir -p build/fuzz/found/$$name; \
-	  tools/run - $$target -max_total_time=$(or $(SECONDS),600) -timeout=10 -artifact_prefix=build/fuzz/$$name- \
-	    build/fuzz/found/$$name tests/fuzz/corpus/$${name#fuzz_} || exit 1; done
+fuzz: build-fuzz ## Fuzz all targets at the same time on all cores for SECONDS=600
+	$(PYTHON) tools/fuzz.py $(or $(SECONDS),600)
 
 # Where N is not given, its default above is that of crash-soak.
 MUTANTS = $(if $(filter file,$(origin N)),400,$(N))

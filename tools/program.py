@@ -7,6 +7,7 @@ SIGHUP end all groups, the stack is unwound, so that temporary files go, and the
 a traceback.
 """
 
+import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -20,6 +21,7 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TAIL_LINES = 40
+WAKE_S = 0.5
 GRACE_S = 2.0  # for a program that was asked to end, before it is killed
 
 # As in the Makefile, for scripts that are started without it.
@@ -101,6 +103,13 @@ def _told_to_end(number: int, _frame) -> None:
         raise Stopped
 
 
+def end_all() -> None:
+    """Ends all programs that run, of all threads; no other is started any more. For a command that has failed in one."""
+    with _commands.lock:
+        _commands.signal = _commands.signal or signal.SIGTERM
+        _signal_all(signal.SIGTERM)
+
+
 def _without_traceback(kind, error, trace) -> None:
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
@@ -161,6 +170,9 @@ def process(words, **options):
         except subprocess.TimeoutExpired:
             _signal_group(started, signal.SIGKILL)
             started.wait()
+        if _commands.signal != 0:  # what it has started may take longer to end than itself
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
         for pipe in (started.stdin, started.stdout, started.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -203,6 +215,15 @@ def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None
         empty = "" if text else b""
         raise Failed(words, ending(started.returncode), (out or empty) + (errors or empty))
     return subprocess.CompletedProcess(words, started.returncode, out, errors)
+
+
+def as_completed(runs):
+    """Those of concurrent.futures, as they end. It wakes up now and then: a signal that arrives in another thread is handled
+    when the main thread runs."""
+    pending = set(runs)
+    while pending:
+        done, pending = concurrent.futures.wait(pending, WAKE_S, concurrent.futures.FIRST_COMPLETED)
+        yield from done
 
 
 def watch(words, see, *, timeout_s: float, **options) -> tuple[int, bool]:

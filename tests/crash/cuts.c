@@ -8,6 +8,7 @@
 #define EXHAUSTIVE_MAX      10u /* undecided pieces of metadata whose combinations are all tried */
 #define SINGLES_MAX         40u
 #define SAMPLES             4u
+#define ROUNDS_MAX          6u
 
 enum bulk { BULK_NONE, BULK_ALL, BULK_CHANCE, BULK_ALL_BUT_ONE, BULK_ONLY_ONE, BULK_MOST, BULK_CHOICES };
 enum fate { OLD, NEW, NEW_ONES }; /* of a piece; trimmed blocks have two new versions */
@@ -32,6 +33,7 @@ struct run {
   size_t open_count;
   bool counting; /* only how many states there are */
   uint64_t planned;
+  uint64_t from, to; /* of the planned ones in the order that the seed gives them: those that this round tries */
 };
 
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -52,12 +54,9 @@ static uint32_t pieces(const struct cuts *cuts, const struct journal_entry *entr
 }
 
 static void put(struct medium *medium, const struct journal_entry *entry, uint32_t i, enum fate fate) {
-  uint8_t *to = medium_at(medium, entry->block + i);
   if (fate == OLD) return;
-  if (entry->op == SPATE_WRITE)
-    memcpy(to, entry->data + (size_t)i * medium->block_bytes, medium->block_bytes);
-  else
-    memset(to, fate == NEW_ONES ? 0xff : 0, medium->block_bytes);
+  const uint8_t *data = entry->op == SPATE_WRITE ? entry->data + (size_t)i * medium->block_bytes : NULL;
+  medium_write(medium, entry->block + i, data, fate == NEW_ONES ? 0xff : 0);
 }
 
 /* ---- what becomes durable ---- */
@@ -76,7 +75,7 @@ static void settle(struct run *run, size_t index) {
   struct undecided *open = &run->open[index];
   const struct journal_entry *entry = open->entry;
   uint64_t random = mix(cuts->seed, entry->submitted);
-  if (cuts->taken_back && !run->counting) medium_keep(cuts->medium, entry->block, entry->blocks);
+  if (!run->counting) medium_keep(cuts->medium, entry->block, entry->blocks);
   for (uint32_t i = 0; i < entry->blocks && !run->counting; i++) {
     enum fate fate = entry->op == SPATE_TRIM ? (enum fate)(ram_random(&random) % 3) : NEW;
     if (open->dead == NULL || !open->dead[i]) put(cuts->medium, entry, i, fate);
@@ -230,7 +229,13 @@ static struct plan plan_of(struct count count, uint64_t state, uint64_t random) 
 static bool wanted(const struct run *run, uint64_t number) {
   const struct cuts *cuts = run->cuts;
   if (cuts->only != 0) return number == cuts->only;
-  return run->planned <= cuts->states_max || mix(cuts->seed, number) % run->planned < cuts->states_max;
+  uint64_t place = mix(cuts->seed, number) % run->planned;
+  return place >= run->from && place < run->to;
+}
+
+/* Was this image judged before, under the promises of event `at`? */
+static bool judged_before(const struct cuts *cuts, uint64_t at) {
+  return cuts->images != NULL && !images_add(cuts->images, cuts->medium->hash, cuts->promised(cuts->context, at));
 }
 
 static bool cut(struct run *run, uint64_t at) {
@@ -245,9 +250,9 @@ static bool cut(struct run *run, uint64_t at) {
     if (!wanted(run, ++cuts->number)) continue;
     uint64_t random = mix(cuts->seed, ~cuts->number);
     struct plan plan = plan_of(count, state, random);
-    size_t mark = medium_mark(cuts->medium);
+    struct medium_mark mark = medium_mark(cuts->medium);
     bool good = true;
-    if (apply(run, &plan)) {
+    if (apply(run, &plan) && !judged_before(cuts, at)) {
       cuts->states++;
       good = cuts->judge(cuts->context, at, random);
     }
@@ -273,6 +278,18 @@ static bool go_through(struct run *run, bool counting) {
   return good;
 }
 
+/* Try as many more as it may take until there are states_max that were judged. False: there are, or no other is left.
+ */
+static bool more_to_try(struct run *run) {
+  const struct cuts *cuts = run->cuts;
+  if (!cuts->replaced || cuts->only != 0 || run->to >= run->planned || cuts->states >= cuts->states_max) return false;
+  uint64_t each = cuts->states > 0 ? (run->to + cuts->states - 1) / cuts->states : run->to;
+  uint64_t more = (cuts->states_max - cuts->states) * each;
+  run->from = run->to;
+  run->to = more < run->planned - run->to ? run->to + more : run->planned;
+  return true;
+}
+
 static int by_number(const void *a, const void *b) {
   const struct event *one = a;
   const struct event *two = b;
@@ -284,7 +301,7 @@ static int by_number(const void *a, const void *b) {
 bool cuts_run(struct cuts *cuts) {
   const struct journal *journal = cuts->journal;
   struct run run = {.cuts = cuts};
-  size_t mark = medium_mark(cuts->medium);
+  struct medium_mark mark = medium_mark(cuts->medium);
   run.events = malloc((3 * journal->count + 1) * sizeof *run.events);
   run.open = malloc((journal->count + 1) * sizeof *run.open);
   if (run.events == NULL || run.open == NULL) abort();
@@ -296,10 +313,16 @@ bool cuts_run(struct cuts *cuts) {
     if (later) run.events[run.event_count++] = (struct event){entry->gone, i, true};
   }
   if (run.event_count > 0) qsort(run.events, run.event_count, sizeof *run.events, by_number);
-  cuts->states = cuts->number = 0;
+  cuts->states = 0;
   (void)go_through(&run, true);
-  bool good = go_through(&run, false);
-  if (cuts->taken_back) medium_undo(cuts->medium, mark);
+  run.to = run.planned < cuts->states_max ? run.planned : cuts->states_max;
+  bool good = true;
+  for (unsigned round = 0; good && round < ROUNDS_MAX; round++) {
+    cuts->number = 0;
+    good = go_through(&run, false);
+    medium_undo(cuts->medium, mark);
+    if (!more_to_try(&run)) break;
+  }
   free(run.events);
   free(run.open);
   return good;

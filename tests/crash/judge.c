@@ -167,7 +167,14 @@ static bool judge_again(void *context, uint64_t at, uint64_t random) {
   return judge_state(again->judge, again->at, random);
 }
 
-static void cut_recovery(struct judge *judge, size_t mark, uint64_t at, uint64_t random) {
+/* The recovery has changed no promise. */
+static uint64_t promised_again(void *context, uint64_t at) {
+  const struct again *again = context;
+  (void)at;
+  return judge_promised(again->judge, again->at);
+}
+
+static void cut_recovery(struct judge *judge, struct medium_mark mark, uint64_t at, uint64_t random) {
   struct again again = {judge, at};
   struct journal journal = judge->memory->journal;
   struct cuts cuts = {.medium = judge->medium,
@@ -175,8 +182,9 @@ static void cut_recovery(struct judge *judge, size_t mark, uint64_t at, uint64_t
                       .seed = random,
                       .tear_blocks = judge->tear_blocks,
                       .states_max = judge->again_states,
-                      .taken_back = true,
                       .judge = judge_again,
+                      .images = judge->images,
+                      .promised = promised_again,
                       .context = &again};
   judge->memory->journal = (struct journal){0};
   journal_finish(&journal);
@@ -188,10 +196,17 @@ static void cut_recovery(struct judge *judge, size_t mark, uint64_t at, uint64_t
   journal_free(&journal);
 }
 
+uint64_t judge_promised(void *context, uint64_t at) {
+  struct judge *judge = context;
+  if (judge->promised_at != at) judge->promised = promises_hash(judge->promises, at);
+  judge->promised_at = at;
+  return judge->promised;
+}
+
 bool judge_state(void *context, uint64_t at, uint64_t random) {
   struct judge *judge = context;
   struct promises *promises = judge->promises;
-  size_t mark = medium_mark(judge->medium);
+  const struct medium_mark mark = medium_mark(judge->medium);
   const struct promise_loss loss = promises->loss;
   if (judge->depth == 0) {
     promises->broken[0] = '\0';

@@ -31,6 +31,7 @@ struct judge {
   uint32_t again_states;                   /* by so many cuts */
   bool tally;                              /* go on after a broken promise: they are counted */
   uint32_t tear_blocks;
+  struct images *images; /* judged so far, and not judged again; NULL: each state is */
   uint64_t recoveries_cut;
   struct spate_exfat_mounted found; /* by the last mount */
   uint32_t serial;                  /* of the volume that it mounted */
@@ -38,6 +39,7 @@ struct judge {
   /* private */
   unsigned depth;
   uint64_t states;
+  uint64_t promised_at, promised; /* the last that was asked for */
   struct judge_memory *memory;
 };
 
@@ -46,6 +48,7 @@ void judge_close(struct judge *judge);
 
 /* For struct cuts. */
 bool judge_state(void *context, uint64_t at, uint64_t random);
+uint64_t judge_promised(void *context, uint64_t at);
 /* The same for a cut while a volume is made: the old volume, or none, or the new one, never a mixture. `fresh_serial`
  * is the new one's; `done`: the event from which on it must be there. */
 bool judge_format(struct judge *judge, uint64_t at, uint64_t done, uint32_t fresh_serial);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "medium.h"
 
+#include "images.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,11 +52,22 @@ void medium_stripe(struct medium *medium, uint64_t data_bytes, uint32_t chunk_by
 void medium_load(struct medium *medium, unsigned drive, const uint8_t *memory) {
   static const uint8_t zeros[PAGE];
   uint64_t bytes = medium->drive_blocks * medium->block_bytes;
-  uint8_t *to = medium_at(medium, drive * medium->drive_blocks);
   for (uint64_t at = 0; at < bytes; at += PAGE) {
     size_t piece = bytes - at < PAGE ? (size_t)(bytes - at) : PAGE;
-    if (memcmp(memory + at, zeros, piece) != 0) memcpy(to + at, memory + at, piece); /* the rest stays sparse */
+    if (memcmp(memory + at, zeros, piece) == 0) continue; /* stays sparse */
+    for (size_t i = 0; i < piece; i += medium->block_bytes)
+      medium_write(medium, drive * medium->drive_blocks + (at + i) / medium->block_bytes, memory + at + i, 0);
   }
+}
+
+void medium_write(struct medium *medium, uint64_t block, const uint8_t *data, uint8_t fill) {
+  uint8_t *to = medium_at(medium, block);
+  medium->hash -= image_block_hash(block, to, medium->block_bytes);
+  if (data != NULL)
+    memcpy(to, data, medium->block_bytes);
+  else
+    memset(to, fill, medium->block_bytes);
+  medium->hash += image_block_hash(block, to, medium->block_bytes);
 }
 
 void medium_keep(struct medium *medium, uint64_t block, uint64_t blocks) {
@@ -72,14 +85,17 @@ void medium_keep(struct medium *medium, uint64_t block, uint64_t blocks) {
   }
 }
 
-size_t medium_mark(const struct medium *medium) { return medium->undo_bytes; }
+struct medium_mark medium_mark(const struct medium *medium) {
+  return (struct medium_mark){medium->undo_bytes, medium->hash};
+}
 
-void medium_undo(struct medium *medium, size_t mark) {
+void medium_undo(struct medium *medium, struct medium_mark mark) {
   size_t each = sizeof(uint64_t) + medium->block_bytes;
-  while (medium->undo_bytes > mark) {
+  while (medium->undo_bytes > mark.undo_bytes) {
     uint64_t block;
     medium->undo_bytes -= each;
     memcpy(&block, medium->undo + medium->undo_bytes, sizeof block);
     memcpy(medium_at(medium, block), medium->undo + medium->undo_bytes + sizeof block, medium->block_bytes);
   }
+  medium->hash = mark.hash;
 }

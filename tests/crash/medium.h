@@ -17,6 +17,8 @@ struct medium {
   uint8_t *memory; /* drive after drive */
   uint8_t *view;   /* as whoever uses all drives as one sees them; for one drive the memory itself */
   uint64_t view_bytes;
+  uint64_t
+      hash; /* of the contents: images.h. Not of what others than medium_write() have written since the last mark */
   /* private */
   int fd;
   uint8_t *undo; /* the number of a block and what it held, again and again */
@@ -35,9 +37,16 @@ static inline uint8_t *medium_at(const struct medium *medium, uint64_t block) {
   return medium->memory + block * medium->block_bytes;
 }
 
+/* What a block holds from now on; `data` NULL: bytes of `fill`. */
+void medium_write(struct medium *medium, uint64_t block, const uint8_t *data, uint8_t fill);
+
 /* Remember what these blocks hold, in order to undo what is about to be done to them. */
 void medium_keep(struct medium *medium, uint64_t block, uint64_t blocks);
-size_t medium_mark(const struct medium *medium);
-void medium_undo(struct medium *medium, size_t mark);
+struct medium_mark {
+  size_t undo_bytes;
+  uint64_t hash;
+};
+struct medium_mark medium_mark(const struct medium *medium);
+void medium_undo(struct medium *medium, struct medium_mark mark);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "promises.h"
 
+#include "images.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,9 +194,8 @@ static const struct content_step *step_at(const struct content *content, uint64_
 }
 
 /* The bound: what had completed a checkpoint period and its two commands ago is in the file, whatever the rate. */
-static void check_bound(struct promises *promises, const struct content *content, uint64_t at, const char *path,
-                        uint64_t bytes) {
-  if (promises->window_ticks == UINT64_MAX || promises->tick_count == 0 || content->step_count == 0) return;
+static uint64_t bound_bytes(const struct promises *promises, const struct content *content, uint64_t at) {
+  if (promises->window_ticks == UINT64_MAX || promises->tick_count == 0 || content->step_count == 0) return 0;
   uint64_t now = promises->ticks[at < promises->tick_count ? at : promises->tick_count - 1];
   uint64_t least = UINT64_MAX;
   for (size_t i = content->step_count; i > 0; i--) {
@@ -204,7 +205,13 @@ static void check_bound(struct promises *promises, const struct content *content
     if (step->ticks + promises->window_ticks <= now) break;
     if (i == 1) least = 0;
   }
-  if (least == UINT64_MAX || bytes >= least) return;
+  return least == UINT64_MAX ? 0 : least;
+}
+
+static void check_bound(struct promises *promises, const struct content *content, uint64_t at, const char *path,
+                        uint64_t bytes) {
+  const uint64_t least = bound_bytes(promises, content, at);
+  if (bytes >= least) return;
   promises_broken(promises, "%s: %llu bytes, of which %llu had completed a checkpoint's time ago", path,
                   (unsigned long long)bytes, (unsigned long long)least);
 }
@@ -231,11 +238,16 @@ static void check_there(struct promises *promises, const struct oracle *oracle, 
   if (!file->directory && promise->content != NULL) check_content(promises, oracle, file, promise->content);
 }
 
+/* Its promise at that event, or NULL. */
+static const struct promise *promise_at(const struct promised_path *path, uint64_t at) {
+  for (size_t i = path->count; i > 0; i--)
+    if (path->promises[i - 1].since <= at) return &path->promises[i - 1];
+  return NULL;
+}
+
 static void check_path(struct promises *promises, const struct oracle *oracle, const struct promised_path *path,
                        uint64_t at, bool recovered) {
-  const struct promise *promise = NULL;
-  for (size_t i = path->count; i > 0 && promise == NULL; i--)
-    if (path->promises[i - 1].since <= at) promise = &path->promises[i - 1];
+  const struct promise *promise = promise_at(path, at);
   if (promise == NULL) return;
   const struct oracle_file *file = oracle_find(oracle, path->path);
   if (promise->presence == PRESENT && file == NULL) {
@@ -261,4 +273,17 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
 void promises_check(struct promises *promises, const struct oracle *oracle, uint64_t at, bool recovered) {
   for (uint32_t i = 0; i < promises->path_count; i++)
     check_path(promises, oracle, &promises->paths[i], at, recovered);
+}
+
+uint64_t promises_hash(const struct promises *promises, uint64_t at) {
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < promises->path_count; i++) {
+    const struct promised_path *path = &promises->paths[i];
+    const struct promise *promise = promise_at(path, at);
+    const bool bounded = promise != NULL && promise->presence == PRESENT && promise->content != NULL;
+    const uint64_t parts[] = {i, promise != NULL ? (uint64_t)(promise - path->promises) : UINT64_MAX,
+                              bounded ? bound_bytes(promises, promise->content, at) : 0};
+    hash = hash * 31 + image_block_hash(i, (const uint8_t *)parts, sizeof parts);
+  }
+  return hash;
 }

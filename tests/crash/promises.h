@@ -80,6 +80,9 @@ void promises_moving(struct promises *promises, uint64_t since, const char *from
 void promises_moved(struct promises *promises, uint64_t since, const char *from, const char *to);
 void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks);
 
+/* Of all that a state after event `at` is held against. Equal: the same verdict on the same image. */
+uint64_t promises_hash(const struct promises *promises, uint64_t at);
+
 __attribute__((format(printf, 2, 3))) void promises_broken(struct promises *promises, const char *format, ...);
 
 /* Hold all promises of event `at` against what was read. Before recovery a renamed file may be there twice. */

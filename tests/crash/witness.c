@@ -43,11 +43,13 @@ static struct witness {
   bool formatting;
   uint32_t fresh_serial;
   uint64_t formatted; /* the event */
+  struct images images;
 } witness;
 
 /* Of the program, not of a volume. */
 static unsigned volumes;
 static uint64_t states, recoveries;
+static struct number_set distinct; /* images */
 static bool tally;
 static struct promise_loss loss;
 
@@ -271,9 +273,9 @@ static void load_machine(void) {
   journal_finish(&before);
   for (size_t i = 0; i < before.count; i++) {
     const struct journal_entry *entry = &before.entries[i];
-    size_t bytes = (size_t)entry->blocks * medium->block_bytes;
-    if (entry->op == SPATE_WRITE) memcpy(medium_at(medium, entry->block), entry->data, bytes);
-    if (entry->op == SPATE_ZERO || entry->op == SPATE_TRIM) memset(medium_at(medium, entry->block), 0, bytes);
+    const uint8_t *data = entry->op == SPATE_WRITE ? entry->data : NULL;
+    for (uint32_t block = 0; block < entry->blocks && entry->op != SPATE_FLUSH; block++)
+      medium_write(medium, entry->block + block, data != NULL ? data + (size_t)block * medium->block_bytes : NULL, 0);
   }
   journal_free(&before);
 }
@@ -305,6 +307,8 @@ static void forget(void) {
   promises_free(&witness.promises);
   journal_free(&witness.journal);
   medium_close(&witness.medium);
+  number_set_free(&witness.images.judged);
+  number_set_free(&witness.images.distinct);
   judge_close(&witness.judge);
 }
 
@@ -320,6 +324,11 @@ static bool judge(void *context, uint64_t at, uint64_t random) {
   struct witness *now = context;
   if (now->formatting) return judge_format(&now->judge, at, now->formatted, now->fresh_serial);
   return judge_state(&now->judge, at, random);
+}
+
+static uint64_t promised(void *context, uint64_t at) {
+  struct witness *now = context;
+  return now->formatting ? at >= now->formatted : judge_promised(&now->judge, at);
 }
 
 /* Only this state is wanted, or none of this volume (UINT64_MAX), or all (0). */
@@ -338,6 +347,17 @@ static void set_window(void) {
   witness.promises.window_ticks = witness.unbounded || witness.period_ticks == 0 ? UINT64_MAX : window;
 }
 
+static void say_counts(uint64_t volume_states) {
+  const struct number_set *images = &witness.images.distinct;
+  const uint64_t volume_recoveries = witness.judge.recoveries_cut;
+  for (size_t i = 0; i < images->capacity; i++)
+    if (images->slots[i] != 0) (void)number_set_add(&distinct, images->slots[i]);
+  (void)printf(
+      "cuts: volume %u: %llu states, of them %llu in recoveries, %zu images (program: %llu states, %zu images)\n",
+      volumes, (unsigned long long)(volume_states + volume_recoveries), (unsigned long long)volume_recoveries,
+      images->count, (unsigned long long)(states + recoveries), distinct.count);
+}
+
 static void end(void) {
   static char broken[sizeof witness.promises.broken];
   bool coarse = volumes % 2 == 1 && getenv("SPATE_ATOMIC_BYTES") == NULL;
@@ -348,7 +368,10 @@ static void end(void) {
                       .tear_blocks = atomic_blocks,
                       .states_max = setting("SPATE_CUTS", 0),
                       .only = wanted_state(),
+                      .replaced = true,
                       .judge = judge,
+                      .images = tally ? NULL : &witness.images, /* figures count each instant */
+                      .promised = promised,
                       .context = &witness};
   see();
   witness.watching = false;
@@ -359,6 +382,7 @@ static void end(void) {
   journal_finish(&witness.journal);
   witness.judge.tear_blocks = cuts.tear_blocks;
   witness.judge.tally = tally;
+  witness.judge.images = cuts.images;
   witness.judge.keep_folder = getenv("SPATE_KEEP");
   witness.judge.keep_number = volumes;
   witness.judge.keep_every = setting("SPATE_KEEP_EVERY", 100);
@@ -367,9 +391,7 @@ static void end(void) {
   recoveries += witness.judge.recoveries_cut;
   loss = witness.promises.loss;
   memcpy(broken, witness.promises.broken, sizeof broken);
-  unsigned long long all = states + recoveries;
-  (void)printf("cuts: volume %u: %llu states, %llu in recoveries (program: %llu)\n", volumes,
-               (unsigned long long)cuts.states, (unsigned long long)witness.judge.recoveries_cut, all);
+  say_counts(cuts.states);
   forget();
   witness = (struct witness){0};
   unsigned volume = volumes++;

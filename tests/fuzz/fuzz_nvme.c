@@ -33,8 +33,24 @@ enum option {
 
 struct request {
   struct spate_io io;
-  unsigned calls, parts, claimed;
+  unsigned calls, parts;
+  uint64_t answered; /* a bit for each part: the drive said of its last sending that it succeeded */
   bool accepted;
+};
+
+/* A command in a slot, as it was last sent: a retry and a replay are another one. */
+struct sending {
+  const struct spate_io *io;
+  uint64_t life;
+  uint32_t order;
+  bool answered;
+};
+
+/* Entries that say "successful" and that no sending has used. They may lie in the ring until there is such a sending.
+ */
+struct successes {
+  uint64_t life;
+  unsigned count;
 };
 
 static struct spate_nvme nvme;
@@ -45,12 +61,11 @@ static unsigned request_count;
 static struct spate_region region;
 static uint8_t *ring, *buffer;
 static uint8_t options;
-/* By slot: the command that the drive called successful last, to count each once. It is told by its order, plus one:
- * the generation in its identifier comes round after 256 commands, which may be four resets. */
-static uint64_t claims[DEVICE_QUEUES][SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
-/* What it called successful before there was such a command: it may wait in the ring until there is. */
-static uint32_t early[64];
-static unsigned early_count;
+static struct sending sendings[DEVICE_QUEUES][SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
+/* By identifier. It comes round after 256 commands, which may be four resets; but each reset begins a life. */
+static struct successes successes[DEVICE_QUEUES][UINT16_MAX + 1u];
+/* Of each queue's completion ring, from its creation on. No number is used twice, in this input or the next. */
+static uint64_t lives[DEVICE_QUEUES], lives_begun;
 static struct spate_nvme_admin_request admin_request; /* zeros: none was accepted */
 static bool admin_in_flight;
 
@@ -58,35 +73,52 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void done(struct spate_io *io);
 
-/* The drive says of a command that it succeeded. Is it one that is in flight? Then that counts for its request. */
-static bool count_success(unsigned queue, uint16_t id) {
-  const struct spate_nvme_slot *slot = &queues[queue].slots[id & 0xffu];
-  uint64_t *claim = &claims[queue][id & 0xffu];
-  const uint64_t waiting = UINT64_C(1) << 62;
-  if ((slot->sent & waiting) != 0 || (uint16_t)(slot->sent >> 16) != id) return false;
-  if (*claim == slot->order + UINT64_C(1) || slot->io->done != done)
-    return true; /* the latter: the driver's own flush */
-  *claim = slot->order + UINT64_C(1);
-  struct request *request = slot->io->context;
-  request->claimed++;
+static void ring_created(uint16_t queue) { lives[queue - 1u] = ++lives_begun; }
+
+static void said_success(uint16_t queue, uint16_t id) {
+  struct successes *said = &successes[queue - 1u][id];
+  if (said->life != lives[queue - 1u]) *said = (struct successes){.life = lives[queue - 1u]};
+  said->count++;
+}
+
+static bool use_success(unsigned queue, uint16_t id) {
+  struct successes *said = &successes[queue][id];
+  if (said->life != lives[queue] || said->count == 0) return false;
+  said->count--;
   return true;
 }
 
-static void completed(uint16_t queue, uint16_t id) {
-  if (queue <= queue_count && count_success(queue - 1u, id)) return;
-  early[early_count++ % 64] = (queue - 1u) << 16 | id;
+static void look_at_slot(unsigned queue, unsigned number) {
+  const struct spate_nvme_slot *slot = &queues[queue].slots[number];
+  struct sending *sending = &sendings[queue][number];
+  const uint64_t not_in_flight = UINT64_C(1) << 62;
+  if ((slot->sent & not_in_flight) != 0 || slot->io->done != done) return; /* the latter: the driver's own flush */
+  if (sending->io != slot->io || sending->life != lives[queue] || sending->order != slot->order)
+    *sending = (struct sending){.io = slot->io, .life = lives[queue], .order = slot->order};
+  if (!sending->answered) sending->answered = use_success(queue, (uint16_t)(slot->sent >> 16));
+  struct request *request = slot->io->context;
+  const uint64_t part = UINT64_C(1) << slot->part;
+  request->answered = sending->answered ? request->answered | part : request->answered & ~part;
 }
 
-static void turned(void) {
-  for (unsigned i = 0; i < early_count && i < 64; i++)
-    if (early[i] >> 16 < queue_count) (void)count_success(early[i] >> 16, (uint16_t)early[i]);
+/* The drive has taken a command: whatever was said of its slot before is not said of this one. */
+static void fetched(uint16_t queue, uint16_t id) {
+  if (queue <= queue_count) look_at_slot(queue - 1u, id & 0xffu);
+}
+
+/* The driver is about to believe an entry. Its slots are as they were when the entry was written. */
+static void believes(void) {
+  for (unsigned i = 0; i < queue_count; i++)
+    for (unsigned j = 0; j < queues[i].block.depth; j++)
+      look_at_slot(i, j);
 }
 
 static void done(struct spate_io *io) {
   struct request *request = io->context;
   if (!request->accepted) die("a request that was refused ends");
   if (++request->calls > 1) die("a request ends twice");
-  if (io->error == SPATE_OK && request->claimed < request->parts) die("a success that the drive did not report");
+  if (io->error == SPATE_OK && request->answered != (UINT64_C(1) << request->parts) - 1u)
+    die("a success that the drive did not report");
 }
 
 static unsigned slots_of(const struct spate_nvme_queue *queue, const struct spate_io *io) {
@@ -169,7 +201,6 @@ static void close_queue(void) {
   const enum spate_error error = spate_nvme_queue_close(&nvme, queue);
   if (error != SPATE_OK) return;
   queue_count--;
-  memset(claims[queue_count], 0, sizeof claims[queue_count]); /* the order of commands begins anew */
 }
 
 /* Answers are the drive's word: that they come is all there is to say of them. */
@@ -308,8 +339,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (script_bytes > size - 4) script_bytes = size - 4;
   memset(queues, 0, sizeof queues);
   memset(&nvme, 0, sizeof nvme);
-  memset(claims, 0, sizeof claims);
-  queue_count = request_count = early_count = 0;
+  queue_count = request_count = 0;
   admin_in_flight = false;
 
   /* Just enough, in memory of its own: one byte too many is caught. */
@@ -319,8 +349,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (arena.start == NULL) die("no memory");
   memset(arena.start, 0, arena_bytes);
   device.span_count = 0;
-  device.completed = completed;
-  device.turned = turned;
   const struct spate_nvme_config config = prepare(&arena);
   device_start(data + 4 + script_bytes, size - 4 - script_bytes);
   if ((options & BLOCK_4096) != 0) device.block_shift[0] = 12;

@@ -85,11 +85,17 @@ static struct {
   uint64_t power_cycles;
   uint8_t block_shift[DEVICE_QUEUES + 1]; /* of each queue's namespace, as the host took it; [0]: what is said of it */
   uint64_t transfer_bytes[DEVICE_QUEUES + 1]; /* MDTS likewise */
+  const uint8_t *identity;                    /* where Identify Controller was last wanted */
+  bool identity_asked;                        /* it was, and the host has read no entry since */
   struct span spans[SPANS_MAX];
   unsigned span_count;
-  void (*completed)(uint16_t queue, uint16_t id); /* told of each entry that says "successful" */
-  void (*turned)(void);                           /* called in each of its turns */
 } device;
+
+/* The program that includes this is told of what happens to I/O queues. */
+static void ring_created(uint16_t queue);              /* a completion ring, which the host has emptied */
+static void said_success(uint16_t queue, uint16_t id); /* an entry was written into it */
+static void fetched(uint16_t queue, uint16_t id);      /* a command */
+static void believes(void);                            /* the host is about to act on an entry that it has read */
 
 __attribute__((noreturn)) static void die(const char *what) {
   (void)fprintf(stderr, "%s\n", what);
@@ -188,7 +194,7 @@ static void post(uint16_t queue, const uint32_t entry[4], bool wrong_phase) {
     spate_put32(at + 4 * i, entry[i]);
   spate_put32(at + 12, (entry[3] & ~UINT32_C(0x10000)) | (phase ? UINT32_C(0x10000) : 0));
   /* In the next lap the wrong phase is the right one. */
-  if (entry[3] >> 17 == 0 && entry[2] >> 16 == queue && queue != 0) device.completed(queue, (uint16_t)entry[3]);
+  if (entry[3] >> 17 == 0 && entry[2] >> 16 == queue && queue != 0) said_success(queue, (uint16_t)entry[3]);
   if (++cq->tail < cq->entries) return;
   cq->tail = 0;
   cq->phase = !cq->phase;
@@ -241,10 +247,18 @@ static uint16_t identify(const uint32_t *dwords) {
   default: return STATUS_NO_OPCODE;
   }
   spoil(page, PAGE);
-  /* From 4 GiB on it is none for the driver. */
-  if ((dwords[10] & 0xff) == 1)
-    device.transfer_bytes[0] = page[77] == 0 || page[77] > 19 ? UINT64_MAX : PAGE << page[77];
   return 0;
+}
+
+/* The host reads the page when it believes an entry, which may be before the drive has written it. Then MDTS is what
+ * the page has had before. Until the next Identify the greatest that was there counts. */
+static void note_transfer_bytes(void) {
+  if (device.identity == NULL) return;
+  const uint8_t mdts = device.identity[77];
+  const uint64_t bytes =
+      mdts == 0 || mdts > 19 ? UINT64_MAX : PAGE << mdts; /* from 4 GiB on it is none for the driver */
+  if (device.identity_asked || bytes > device.transfer_bytes[0]) device.transfer_bytes[0] = bytes;
+  device.identity_asked = false;
 }
 
 static uint16_t get_log(const uint32_t *dwords) {
@@ -268,6 +282,7 @@ static uint16_t create_queue(const uint32_t *dwords, bool submission) {
   if (id == 0 || id > DEVICE_QUEUES) return STATUS_NO_QUEUE;
   (void)lent(spate_get64(&dwords[6]), entries * (submission ? 64u : 16u));
   ring[id] = (struct ring){.address = spate_get64(&dwords[6]), .entries = entries, .phase = true, .cq = (uint16_t)id};
+  if (!submission) ring_created((uint16_t)id);
   return 0;
 }
 
@@ -414,7 +429,6 @@ static void happen(enum misbehaviour what) {
 static bool off_the_bus(void) { return device.gone || device.drowned; }
 
 static void act(void) {
-  device.turned();
   if (++device.calls > HOST_CALLS_MAX) die("the host does not come to an end");
   if (off_the_bus()) return;
   if (device.pause > 0) {
@@ -482,6 +496,11 @@ static void fetch(uint16_t queue, uint32_t tail) {
     memcpy(command.dwords, lent(sq->address + (uint64_t)sq->head * 64, 64), 64);
     sq->head = (sq->head + 1) % sq->entries;
     if (device.pending_count < PENDING_MAX) device.pending[device.pending_count++] = command;
+    if (queue != 0) fetched(queue, (uint16_t)(command.dwords[0] >> 16));
+    if (queue == 0 && (command.dwords[0] & 0xff) == 6 && (command.dwords[10] & 0xff) == 1) {
+      device.identity = lent(spate_get64(&command.dwords[6]), PAGE);
+      device.identity_asked = true;
+    }
   }
 }
 
@@ -529,7 +548,10 @@ uint64_t host_ticks(void) {
 void host_relax(void) { device.ticks += 5 * TICKS_PER_MS; }
 uint64_t host_ticks_per_second(void) { return 1000 * TICKS_PER_MS; }
 void host_dma_write_barrier(void) {}
-void host_dma_read_barrier(void) {}
+void host_dma_read_barrier(void) {
+  note_transfer_bytes();
+  believes();
+}
 void host_cache_clean(const void *start, size_t bytes) { (void)lent((uintptr_t)start, bytes); }
 void host_cache_invalidate(void *start, size_t bytes) { (void)lent((uintptr_t)start, bytes); }
 uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
@@ -539,14 +561,10 @@ void host_log(const char *text, uint64_t value) { (void)text, (void)value; }
 static void device_start(const uint8_t *input, size_t bytes) {
   const unsigned spans = device.span_count;
   struct span kept[SPANS_MAX];
-  void (*completed)(uint16_t queue, uint16_t id) = device.completed;
-  void (*turned)(void) = device.turned;
   memcpy(kept, device.spans, sizeof kept);
   memset(&device, 0, sizeof device);
   memcpy(device.spans, kept, sizeof kept);
   device.span_count = spans;
-  device.completed = completed;
-  device.turned = turned;
   device.input = input;
   device.left = bytes;
   device.ticks = 1;

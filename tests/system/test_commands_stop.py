@@ -43,6 +43,7 @@ COMMANDS = {
     "demo-linux": ["tools/demo_linux.py"],
     "lab": ["bench/lab.py", "--quick"],
     "speedtest": ["bench/speedtest.py"],
+    "fuzz": ["tools/fuzz.py", "600"],
     "stubborn": ["-c", STUBBORN],
     "pool": ["-c", POOL],
 }
