@@ -92,6 +92,8 @@ static void a_new_record_remembers_nothing(void **state) {
         memcpy(small_cluster(image.ram.memory, cluster) + i * 512, stale, sizeof stale);
     assert_int_equal(image_mount(&image), SPATE_OK);
     put_file("f", NULL, 0);
+    assert_whole(false);
+    assert_non_null(oracle_find(&oracle, ".spate"));
     assert_int_equal(image_mount(&image), SPATE_OK);
     for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
       assert_int_equal(exfat_record_read(&image.volume, slot, &record, &valid), SPATE_OK);

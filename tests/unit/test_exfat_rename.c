@@ -25,7 +25,11 @@ static void a_shorter_name_leaves_empty_slots(void **state) {
   open_volume();
   small_add(image.ram.memory, "a name of more than thirty characters", 0x20, 0, 0, 0, false);
   mount_and_log();
-  assert_int_equal(spate_exfat_rename(&image.volume, "a name of more than thirty characters", "short"), SPATE_OK);
+  assert_int_equal(spate_exfat_rename(&image.volume, "a name of more than thirty characters",
+                                      "another one of more than thirty of them"),
+                   SPATE_OK); /* and whatever else memory may hold of it */
+  ram_block_clear_log(&image.ram);
+  assert_int_equal(spate_exfat_rename(&image.volume, "another one of more than thirty of them", "short"), SPATE_OK);
   assert_int_equal(root_entry(2)[0], 0x85);
   assert_int_equal(root_entry(2)[1], 2);
   for (uint32_t i = 5; i < 7; i++)
