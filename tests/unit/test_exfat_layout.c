@@ -99,6 +99,38 @@ static void five_clusters_are_enough(void **state) {
   image_close(&image);
 }
 
+/* Specification, 3.1 to 3.4: what each block of either boot region ends with. */
+static void both_boot_regions_are_whole(void **state) {
+  (void)state;
+  for (uint32_t block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
+    image_open(&image, 64 * MIB, block_bytes, 0);
+    image_format(&image);
+    assert_memory_equal(image.ram.memory, image.ram.memory + (size_t)12 * block_bytes, (size_t)12 * block_bytes);
+    assert_int_equal(spate_get16(image.ram.memory + 510), 0xaa55);
+    for (uint32_t i = 1; i < 11; i++) {
+      const uint8_t *block = image.ram.memory + (size_t)i * block_bytes;
+      for (uint32_t at = 0; at + 4 < block_bytes; at++)
+        assert_int_equal(block[at], 0);
+      assert_int_equal(spate_get32(block + block_bytes - 4), i <= 8 ? 0xaa550000 : 0);
+    }
+    image_close(&image);
+  }
+}
+
+/* No command asks for more than 16 MiB of zeros: 32768 blocks of 512 bytes. */
+static void zeros_come_in_pieces(void **state) {
+  (void)state;
+  const struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 32u << 20};
+  uint64_t most = 0;
+  image_open(&image, 512 * MIB, 512, 0);
+  image.ram.keep_log = true;
+  assert_int_equal(spate_exfat_format(&image.config, &format), SPATE_OK);
+  for (size_t i = 0; i < image.ram.log_count; i++)
+    if (image.ram.log[i].op == SPATE_ZERO && image.ram.log[i].blocks > most) most = image.ram.log[i].blocks;
+  assert_int_equal(most, 32768);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(clusters_are_aligned_on_the_medium),
@@ -106,6 +138,8 @@ int main(void) {
       cmocka_unit_test(no_bit_of_before_is_left_in_the_bitmap),
       cmocka_unit_test(a_long_bitmap_is_one_chain),
       cmocka_unit_test(five_clusters_are_enough),
+      cmocka_unit_test(both_boot_regions_are_whole),
+      cmocka_unit_test(zeros_come_in_pieces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

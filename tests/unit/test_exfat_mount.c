@@ -67,6 +67,36 @@ static void a_volume_for_other_blocks_is_said_to_be_one(void **state) {
   image_close(&image);
 }
 
+/* Clusters of 32 MiB are the largest (specification, 3.1.15); sparse memory makes the volume cheap. */
+static void a_cluster_may_be_32_mib_and_no_more(void **state) {
+  (void)state;
+  for (uint32_t block_shift = 9; block_shift <= 12; block_shift += 3)
+    for (uint32_t cluster_shift = 24; cluster_shift <= 27; cluster_shift++) {
+      image_open(&image, 1024 * MIB, 1u << block_shift, 0);
+      small_format(image.ram.memory, 1024 * MIB, block_shift, cluster_shift);
+      assert_int_equal(image_mount(&image), cluster_shift <= 25 ? SPATE_OK : SPATE_E_NOT_EXFAT);
+      image_close(&image);
+    }
+}
+
+static void what_is_not_mounted_answers_so(void **state) {
+  (void)state;
+  struct spate_exfat_file file;
+  uint8_t byte;
+  size_t got = 1;
+  uint64_t bytes = 0;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  small_add(image.ram.memory, "f", 0x20, 100, 1000, 1000, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_open(&image.volume, "f", &file), SPATE_OK);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  assert_int_equal(spate_exfat_read(&file, 0, &byte, 1, &got), SPATE_E_NOT_MOUNTED);
+  assert_int_equal(got, 0);
+  assert_int_equal(spate_exfat_longest_free(&image.volume, 1, &bytes), SPATE_E_NOT_MOUNTED);
+  image_close(&image);
+}
+
 /* ---- what the root directory says of the bitmap and the up-case table ---- */
 
 enum { BITMAP, UPCASE };
@@ -171,14 +201,36 @@ static void a_medium_error_while_mounting_is_said(void **state) {
   image_close(&image);
 }
 
+static void a_bitmap_that_cannot_be_read_is_an_error(void **state) {
+  (void)state;
+  struct spate_exfat_info info;
+  struct spate_exfat_clip clip;
+  uint64_t bytes = 0;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                 .first_lba = image.volume.heap_lba,
+                                                 .last_lba = image.volume.heap_lba + 1,
+                                                 .times = RAM_ALWAYS,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_longest_free(&image.volume, 1, &bytes), SPATE_E_MEDIA);
+  assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_E_MEDIA);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 0), SPATE_E_MEDIA);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_and_place_are_checked_before_anything_is_touched),
       cmocka_unit_test(a_volume_for_other_blocks_is_said_to_be_one),
+      cmocka_unit_test(a_cluster_may_be_32_mib_and_no_more),
+      cmocka_unit_test(what_is_not_mounted_answers_so),
       cmocka_unit_test(bitmap_and_table_are_as_long_as_they_must_be),
       cmocka_unit_test(a_table_of_every_unit_is_read),
       cmocka_unit_test(a_volume_without_bitmap_or_table_is_none),
       cmocka_unit_test(a_medium_error_while_mounting_is_said),
+      cmocka_unit_test(a_bitmap_that_cannot_be_read_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

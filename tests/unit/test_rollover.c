@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a stream's next file is made, and when its volume's end is announced: half a reservation ahead. */
+/* From one file of a stream to the next: made half a reservation ahead, under the first free name. */
 #include "recorder_fixture.h"
 
 #define CLIP_BYTES  (4 * MIB)
@@ -48,10 +48,94 @@ static void the_volumes_end_is_announced_at_half_of_the_last_reservation(void **
   close_world(world);
 }
 
+/* However many names are taken, the first that is free behind them is used. */
+static void the_next_file_has_the_first_free_name(void **state) {
+  (void)state;
+  for (unsigned taken = 0; taken < 20; taken++) {
+    struct world *world = open_world(512, VOLUME_MIB);
+    struct source *source = &world->sources[0];
+    struct spate_exfat_entry entry;
+    char path[32];
+    for (unsigned part = 2; part < taken + 2; part++) {
+      struct spate_exfat_clip clip;
+      (void)snprintf(path, sizeof path, "A_%04u.RAW", part);
+      OK(spate_exfat_arm(&world->volume, &clip, path, 1));
+      OK(spate_exfat_close(&clip, 0));
+    }
+    open_source(world, source, 3, false, MIB);
+    OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+    stream_pieces(world, source, 8);
+    work(world);
+    assert_non_null(source->stream.after);
+    (void)snprintf(path, sizeof path, "A_%04u.RAW", taken + 2);
+    assert_string_equal(source->stream.after->path, path);
+    OK(spate_exfat_stat(&world->volume, path, &entry));
+    OK(spate_recorder_finish(&world->recorder));
+    assert_int_equal(world->events[SPATE_EVENT_ERROR], 0);
+    close_world(world);
+  }
+}
+
+/* A file that is closed lets go of the ring at once, without a checkpoint, when it was ended by a roll-over, too. */
+static void a_file_that_is_full_lets_go_of_the_ring(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, true, MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  for (uint32_t i = 0; i < PIECES - 4; i++)
+    OK(push(source, PIECE));
+  drain(world, source);
+  work(world);
+  assert_int_equal(spate_stream_room(&source->stream), 4);
+  clock_ns += 600000000;
+  for (int i = 0; i < 10; i++)
+    work(world); /* a checkpoint of these */
+  assert_int_equal(spate_stream_room(&source->stream), PIECES);
+  for (uint32_t i = 0; i < 5; i++)
+    OK(push(source, PIECE)); /* four fill the file, one is the next one's */
+  drain(world, source);
+  for (int i = 0; i < 10; i++)
+    work(world);
+  assert_int_equal(world->events[SPATE_EVENT_ROLLED_OVER], 1);
+  assert_int_equal(spate_stream_room(&source->stream), PIECES - 1);
+  OK(spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
+/* Another file armed behind one that is in trouble does not hide the trouble; a new beginning does. */
+static void an_error_stays_until_the_stream_begins_anew(void **state) {
+  (void)state;
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  ram_block_fault(&world->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                  .first_lba = source->stream.takes[0].clip.first_lba,
+                                                  .last_lba = source->stream.takes[0].clip.first_lba,
+                                                  .times = 1,
+                                                  .error = SPATE_E_MEDIA});
+  OK(push(source, PIECE));
+  drain(world, source);
+  assert_int_equal(source->stream.error, SPATE_E_MEDIA);
+  OK(spate_stream_arm(&source->stream, "B.RAW", MIB));
+  assert_int_equal(source->stream.error, SPATE_E_MEDIA);
+  GIVES(SPATE_E_MEDIA, spate_recorder_finish(&world->recorder));
+  OK(spate_stream_arm(&source->stream, "C.RAW", MIB));
+  assert_int_equal(source->stream.error, SPATE_OK);
+  OK(spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_next_file_is_made_at_half_of_the_reservation),
       cmocka_unit_test(the_volumes_end_is_announced_at_half_of_the_last_reservation),
+      cmocka_unit_test(the_next_file_has_the_first_free_name),
+      cmocka_unit_test(a_file_that_is_full_lets_go_of_the_ring),
+      cmocka_unit_test(an_error_stays_until_the_stream_begins_anew),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of the reservation record: which file it is, that it begins empty, and which of its slots are given away. */
+#include "exfat_fixture.h"
+
+#include "exfat/internal.h"
+
+#define RECORD_BYTES (UINT64_C(17) * 512)
+
+static void open_volume(void) {
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+}
+
+/* Hidden, of its size, in one run, and yet somebody else's: by a name that is almost the record's. */
+static void a_file_of_another_name_is_never_written(void **state) {
+  (void)state;
+  static const char *const names[] = {"spate",    ".spat",    ".spatf",   "_spate",   ".spate2",  ".spate_0",
+                                      ".spate_1", ".spate_a", ".spate-2", ".spbte_2", ".spate2_", ".spate_10"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    open_volume();
+    uint32_t first = small_allocate(image.ram.memory, 9, 1);
+    memset(small_cluster(image.ram.memory, first), 0x77, 9 * 1024);
+    small_add(image.ram.memory, names[i], 0x06, first, RECORD_BYTES, RECORD_BYTES, true);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    put_file("f", "x", 1);
+    assert_whole(false);
+    assert_non_null(oracle_find(&oracle, ".spate"));
+    for (uint32_t at = 0; at < 9 * 1024; at++)
+      assert_int_equal(small_cluster(image.ram.memory, first)[at], 0x77);
+    image_close(&image);
+  }
+}
+
+/* By each of its names in any case it is found again, and no second one is made. */
+static void the_record_is_found_by_each_of_its_names(void **state) {
+  (void)state;
+  static const char *const names[] = {".spate", ".SPATE", ".sPaTe", ".spate_2", ".SPATE_9"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned run = 0; run < 2; run++) {
+      open_volume();
+      uint32_t first = small_allocate(image.ram.memory, 9, 1);
+      small_add(image.ram.memory, names[i], 0x06, first, RECORD_BYTES, RECORD_BYTES, run != 0);
+      assert_int_equal(image_mount(&image), SPATE_OK);
+      put_file("f", "x", 1);
+      assert_int_equal(image.volume.record_lba, exfat_cluster_lba(&image.volume, first));
+      assert_whole(false);
+      assert_int_equal(oracle.file_count, 2);
+      image_close(&image);
+    }
+}
+
+/* What a file of the record's name must not be: of another size, visible, a directory, in pieces. */
+static void what_cannot_be_the_record_is_not_taken_for_it(void **state) {
+  (void)state;
+  static const struct {
+    uint16_t attributes;
+    uint32_t step;
+    uint64_t bytes;
+  } others[] = {{0x06, 1, RECORD_BYTES - 1}, {0x06, 1, RECORD_BYTES + 1}, {0x06, 1, RECORD_BYTES - 512},
+                {0x02, 1, RECORD_BYTES},     {0x04, 1, RECORD_BYTES},     {0x06, 2, RECORD_BYTES},
+                {0x00, 1, RECORD_BYTES}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    open_volume();
+    uint32_t first = small_allocate(image.ram.memory, (uint32_t)(others[i].bytes + 1023) / 1024, others[i].step);
+    small_add(image.ram.memory, ".spate", others[i].attributes, first, others[i].bytes, others[i].bytes, false);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    put_file("f", "x", 1);
+    assert_whole(false);
+    assert_non_null(oracle_find(&oracle, ".spate_2"));
+    image_close(&image);
+  }
+}
+
+/* Clusters that were a record before, of this very volume: its slots are empty all the same. */
+static void a_new_record_remembers_nothing(void **state) {
+  (void)state;
+  uint8_t stale[512] = {0};
+  struct spate_exfat_clip clip;
+  struct exfat_record record;
+  bool valid;
+  open_volume();
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4096), SPATE_OK);
+  memcpy(stale, image.ram.memory + (image.volume.record_lba << 9), sizeof stale);
+  image_close(&image);
+
+  for (unsigned can_zero = 0; can_zero < 2; can_zero++) {
+    open_volume();
+    image.ram.block.can_zero = can_zero != 0;
+    for (uint32_t cluster = 5; cluster < spate_get32(image.ram.memory + 92) + 2; cluster++)
+      for (size_t i = 0; i < 2; i++)
+        memcpy(small_cluster(image.ram.memory, cluster) + i * 512, stale, sizeof stale);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    put_file("f", NULL, 0);
+    assert_whole(false);
+    assert_non_null(oracle_find(&oracle, ".spate"));
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
+      assert_int_equal(exfat_record_read(&image.volume, slot, &record, &valid), SPATE_OK);
+      assert_false(valid);
+    }
+    assert_int_equal(image.found.reservations, 0);
+    image_close(&image);
+  }
+}
+
+/* Without the record's file no change begins: whatever of it cannot be written. */
+static void a_record_that_cannot_be_made_refuses_the_change(void **state) {
+  (void)state;
+  for (uint32_t skip = 0;; skip++) {
+    struct spate_exfat_clip clip;
+    open_volume();
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_ZERO),
+                                                   .last_lba = UINT64_MAX,
+                                                   .skip = skip,
+                                                   .times = 1,
+                                                   .error = SPATE_E_MEDIA});
+    enum spate_error error = spate_exfat_arm(&image.volume, &clip, "clip", 4096);
+    if (error == SPATE_OK) break;
+    assert_int_equal(error, SPATE_E_MEDIA);
+    image_close(&image);
+    assert_true(skip < 20);
+  }
+  image_close(&image);
+}
+
+/* Reservations that no mount could give back give way to new ones, each only once. */
+static void clips_that_are_open_together_have_slots_of_their_own(void **state) {
+  (void)state;
+  struct spate_exfat_clip clips[SPATE_EXFAT_CLIPS_MAX];
+  char path[256] = "d";
+  open_volume();
+  image.config.cache_bytes = IMAGE_CACHE_BLOCKS * 512;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  for (size_t depth = 1; depth < 70; depth++) { /* deeper than the walk of a mount goes */
+    assert_int_equal(spate_exfat_mkdir(&image.volume, path), SPATE_OK);
+    memcpy(path + 2 * depth - 1, "/d", 3);
+  }
+  for (unsigned cut = 0; cut < SPATE_EXFAT_CLIPS_MAX; cut++) {
+    (void)snprintf(path, sizeof path, "clip %u", cut);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clips[0], path, 1024), SPATE_OK);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+  }
+  assert_int_equal(image.found.reservations, SPATE_EXFAT_CLIPS_MAX);
+  for (unsigned i = 0; i < 8; i++) {
+    (void)snprintf(path, sizeof path, "new %u", i);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clips[i], path, 1024), SPATE_OK);
+    for (unsigned j = 0; j < i; j++)
+      assert_int_not_equal(clips[i].record, clips[j].record);
+  }
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_file_of_another_name_is_never_written),
+      cmocka_unit_test(the_record_is_found_by_each_of_its_names),
+      cmocka_unit_test(what_cannot_be_the_record_is_not_taken_for_it),
+      cmocka_unit_test(a_new_record_remembers_nothing),
+      cmocka_unit_test(a_record_that_cannot_be_made_refuses_the_change),
+      cmocka_unit_test(clips_that_are_open_together_have_slots_of_their_own),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
