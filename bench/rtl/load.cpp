@@ -98,12 +98,13 @@ Rate LoadRunner::run(const Load &load) {
                       static_cast<unsigned long long>(until));
   };
   advance(warm);
-  const uint64_t start_ps = rig_.board.now_ps(), first = responses_;
+  const uint64_t start_ps = rig_.board.now_ps();
+  const uint64_t written = rig_.link.written_data_bytes(), read = rig_.link.read_data_bytes();
   advance(warm + measured);
   Rate rate;
   rate.seconds = static_cast<double>(rig_.board.now_ps() - start_ps) * 1e-12;
-  rate.commands = responses_ - first;
-  rate.bytes = rate.commands * load.command_bytes;
+  rate.written_bytes = rig_.link.written_data_bytes() - written;
+  rate.read_bytes = rig_.link.read_data_bytes() - read;
   if (!rig_.board.run_until([&] { return requests_.empty() && rig_.user.waiting() == 0; }, kPatience))
     rig_.board.fail("%zu requests without a response", requests_.size());
   return rate;

@@ -21,11 +21,12 @@ struct Load {
   uint64_t run_bytes = 32 << 20; // Mix::Alternate: written, then read, and so on
 };
 
+// Data that went over the link, not what was answered for: so what is under way at the beginning and at the end does
+// not count as done.
 struct Rate {
   double seconds = 0;
-  uint64_t bytes = 0, commands = 0;
-  double bytes_per_s() const { return static_cast<double>(bytes) / seconds; }
-  double commands_per_s() const { return static_cast<double>(commands) / seconds; }
+  uint64_t written_bytes = 0, read_bytes = 0;
+  double bytes_per_s() const { return static_cast<double>(written_bytes + read_bytes) / seconds; }
 };
 
 // One after the other on the same rig. `memory_mode`: data are in the memory, not in the streams.

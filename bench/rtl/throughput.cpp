@@ -62,15 +62,38 @@ struct Program {
     return link;
   }
 
-  double bound_of(const LinkConfig &link, const Load &load, bool write, double Bound::*part) const {
-    const uint64_t data_address = buffer == Buffer::Chip ? kWindowBase : kMemoryBase;
-    return bound(link, write, load.command_bytes, data_address, kWindowBase, kBarBase, rig.board.config().axi_ps).*part;
+  uint32_t slots() {
+    return (rig.registers.read(SPATE_REGS_PARAMETERS) & SPATE_REGS_PARAMETERS_SLOTS) >>
+           SPATE_REGS_PARAMETERS_SLOTS_SHIFT;
+  }
+  uint32_t queue_entries() {
+    return 1u << ((rig.registers.read(SPATE_REGS_GEOMETRY) & SPATE_REGS_GEOMETRY_QUEUE_SHIFT) >>
+                  SPATE_REGS_GEOMETRY_QUEUE_SHIFT_SHIFT);
   }
 
-  // Writes and reads by turns take the time of both.
-  double bound_of(const LinkConfig &link, const Load &load, double Bound::*part) const {
-    const double write = bound_of(link, load, true, part), read = bound_of(link, load, false, part);
-    return load.mix == Mix::Write ? write : load.mix == Mix::Read ? read : 2 / (1 / write + 1 / read);
+  Core core_for_bound() {
+    Core core{};
+    core.data_address = buffer == Buffer::Chip ? kWindowBase : kMemoryBase;
+    core.queue_address = kWindowBase;
+    core.bar_address = kBarBase;
+    core.slots = slots();
+    core.entries = queue_entries();
+    core.interface_bytes_per_s = kBeatBytes * 1e12 / rig.board.config().axi_ps;
+    core.ring_bytes = rig.registers.read(SPATE_REGS_RING);
+    core.read_ns = DriveConfig().read_ns;
+    core.write_ns = DriveConfig().write_ns;
+    return core;
+  }
+
+  // The least time in which the link can carry what went over it. At the beginning a packet is on its way in each
+  // direction, which may have left before.
+  static double least_seconds(const LinkConfig &link, const Core &core, const Load &load, const Rate &rate) {
+    const auto whole = [&link](uint64_t bytes) {
+      return static_cast<double>(bytes - std::min<uint64_t>(bytes, link.payload_bytes));
+    };
+    const unsigned changes = load.mix == Mix::Alternate ? 1 : 0;
+    return Bound(link, core, load.command_bytes)
+        .seconds(whole(rate.written_bytes), whole(rate.read_bytes), changes, changes);
   }
 
   void measure(const Load &load, uint32_t payload_bytes) {
@@ -79,18 +102,16 @@ struct Program {
     if (!rig.board.run_until([this] { return rig.link.idle() && rig.bridge.idle(); }, kBringUpCycles))
       rig.board.fail("the link does not come to rest");
     rig.link.configure(figures);
-    const uint64_t down = rig.link.down_bytes(), up = rig.link.up_bytes();
     rig.drive.counters.in_flight_max = 0;
     const Rate rate = runner.run(load);
+    const Core core = core_for_bound(); // the queues' size is known by now
     std::printf("{\"mix\": \"%s\", \"bytes\": %u, \"random\": %s, \"mps\": %u, \"mrrs\": %u, \"generation\": %u, "
-                "\"rate\": %.0f, \"commands_per_s\": %.0f, \"link_bound\": %.0f, \"interface_bound\": %.0f, "
-                "\"payload_limit\": %.0f, \"in_flight_max\": %u, \"down_bytes\": %" PRIu64 ", \"up_bytes\": %" PRIu64
-                ", \"measured_bytes\": %" PRIu64 "}\n",
+                "\"rate\": %.0f, \"seconds\": %.9f, \"least_seconds\": %.9f, \"payload_limit\": %.0f, "
+                "\"in_flight_max\": %u, \"written_bytes\": %" PRIu64 ", \"read_bytes\": %" PRIu64 "}\n",
                 kNames[static_cast<int>(load.mix)], load.command_bytes, load.random ? "true" : "false", payload_bytes,
-                figures.read_request_bytes, generation, rate.bytes_per_s(), rate.commands_per_s(),
-                bound_of(figures, load, &Bound::link), bound_of(figures, load, &Bound::interface),
-                bound_of(figures, load, &Bound::payload), rig.drive.counters.in_flight_max,
-                rig.link.down_bytes() - down, rig.link.up_bytes() - up, rate.bytes);
+                figures.read_request_bytes, generation, rate.bytes_per_s(), rate.seconds,
+                least_seconds(figures, core, load, rate), payload_limit(figures, core, load.mix == Mix::Write),
+                rig.drive.counters.in_flight_max, rate.written_bytes, rate.read_bytes);
     std::fflush(stdout);
   }
 
@@ -125,13 +146,8 @@ struct Program {
     const Latency latency = measure_latency(rig, buffer == Buffer::None, 32);
     std::printf("{\"command_to_doorbell\": %.1f, \"fetch_to_entry\": %.1f, \"completion_to_response\": %.1f}\n",
                 latency.command_to_doorbell, latency.fetch_to_entry, latency.completion_to_response);
-    const uint32_t parameters = rig.registers.read(SPATE_REGS_PARAMETERS);
-    const uint32_t geometry = rig.registers.read(SPATE_REGS_GEOMETRY);
     std::printf("{\"data_bits\": %u, \"slots\": %u, \"ring_bytes\": %u, \"entries\": %u, \"clock_mhz\": %u}\n",
-                (parameters & SPATE_REGS_PARAMETERS_DATA_BYTES) * 8,
-                (parameters & SPATE_REGS_PARAMETERS_SLOTS) >> SPATE_REGS_PARAMETERS_SLOTS_SHIFT,
-                rig.registers.read(SPATE_REGS_RING),
-                1u << ((geometry & SPATE_REGS_GEOMETRY_QUEUE_SHIFT) >> SPATE_REGS_GEOMETRY_QUEUE_SHIFT_SHIFT),
+                kBeatBytes * 8, slots(), rig.registers.read(SPATE_REGS_RING), queue_entries(),
                 1'000'000 / rig.board.config().core_ps);
   }
 

@@ -7,19 +7,30 @@ namespace bench {
 
 namespace {
 
-// Upwards: urgent read requests, then read requests, then answers to the host, then what the drive writes. Downwards:
-// register accesses, then completions.
-constexpr unsigned kUpUrgent = 0, kUpRead = 1, kUpAnswer = 2, kUpPosted = 3;
-constexpr unsigned kDownRegister = 0, kDownCompletion = 1;
+// First what a receiver sends back. Upwards: urgent read requests, then read requests, then answers to the host, then
+// what the drive writes. Downwards: register accesses, then completions.
+constexpr unsigned kDllp = 0;
+constexpr unsigned kUpUrgent = 1, kUpRead = 2, kUpAnswer = 3, kUpPosted = 4;
+constexpr unsigned kDownRegister = 1, kDownCompletion = 2;
 
 // Requests for configuration space have 12 bytes of header, and a dword when they write.
 constexpr uint32_t kConfigBytes = 12 + kFramingBytes;
 
-double ps_per_byte(const LinkConfig &config) {
-  return config.generation == 0 ? 0 : 1e12 / (link_bytes_per_s(config) * (100 - config.dllp_percent) / 100);
+// SKP ordered sets as often as the specification allows (4.2.7.3): every 1180 symbols, and every 370 blocks of 16. A
+// set is 4 symbols on each lane, or a block on each, after a token of 4 bytes that announces it (EDS).
+double skip_every_bytes(const LinkConfig &config) {
+  return config.lanes * (config.generation <= 2 ? 1180.0 : 370.0 * 16);
+}
+double skip_bytes(const LinkConfig &config) {
+  return config.generation <= 2 ? config.lanes * 4 : config.lanes * 16 + 4;
 }
 
-double latency_ps(const LinkConfig &config) { return config.generation == 0 ? 0 : config.latency_ns * 1e3; }
+Wire::Time wire_time(const LinkConfig &config) {
+  if (config.generation == 0) return {};
+  const double ps_per_byte = 1e12 / link_bytes_per_s(config);
+  return {ps_per_byte, config.latency_ns * 1e3, skip_every_bytes(config) * ps_per_byte,
+          skip_bytes(config) * ps_per_byte};
+}
 
 } // namespace
 
@@ -27,6 +38,10 @@ double link_bytes_per_s(const LinkConfig &config) {
   static constexpr double kGigaTransfers[] = {0, 2.5, 5, 8, 16, 32};
   const double coding = config.generation <= 2 ? 8.0 / 10 : 128.0 / 130;
   return kGigaTransfers[config.generation] * 1e9 * config.lanes * coding / 8;
+}
+
+double link_packet_bytes_per_s(const LinkConfig &config) {
+  return link_bytes_per_s(config) * (1 - skip_bytes(config) / skip_every_bytes(config));
 }
 
 struct Link::Transfer {
@@ -43,24 +58,32 @@ struct Link::Request {
   uint32_t offset = 0, bytes = 0; // in the transfer
   uint32_t sent = 0;              // given to the wire as completions
   uint32_t arrived = 0;           // at the drive
+  bool urgent = false;            // an entry, a list: no data
 };
 
 Link::Link(Board &board, Bridge &bridge, const LinkConfig &config)
-    : board_(board), bridge_(bridge), config_(config), up_(ps_per_byte(config), latency_ps(config)),
-      down_(ps_per_byte(config), latency_ps(config)) {
+    : board_(board), bridge_(bridge), config_(config),
+      up_(
+          wire_time(config), [this](uint32_t) { send_dllp(down_, [] {}); },
+          [this](uint32_t bytes) { send_dllp(down_, [this, bytes] { posted_bytes_ -= bytes; }); },
+          [this](uint32_t) { send_dllp(down_, [] {}); }),
+      down_(
+          wire_time(config), [this](uint32_t) { send_dllp(up_, [] {}); }, [this](uint32_t) { send_dllp(up_, [] {}); },
+          [this](uint32_t) { send_dllp(up_, [] {}); }) {
   const auto take_tag = [this](const Wire::Packet &) {
     // What is on its way counts: the bridge promises room for each request.
     if (tags_used_ >= config_.tags) return false;
     tags_used_++;
     return true;
   };
-  up_.set_credit(kUpUrgent, take_tag);
-  up_.set_credit(kUpRead, take_tag);
-  up_.set_credit(kUpPosted, [this](const Wire::Packet &packet) {
+  up_.wire.set_credit(kUpUrgent, take_tag);
+  up_.wire.set_credit(kUpRead, take_tag);
+  up_.wire.set_credit(kUpPosted, [this](const Wire::Packet &packet) {
     if (posted_bytes_ + packet.bytes > config_.posted_buffer_bytes) return false;
     posted_bytes_ += packet.bytes;
     return true;
   });
+  configure(config);
   bridge.connect(*this);
 }
 
@@ -69,8 +92,52 @@ void Link::connect(Device &device) { device_ = &device; }
 void Link::configure(const LinkConfig &config) {
   if (!idle()) board_.fail("the link is given other figures while it is in use");
   config_ = config;
-  up_.set_time(ps_per_byte(config), latency_ps(config));
-  down_.set_time(ps_per_byte(config), latency_ps(config));
+  for (Way *way : {&up_, &down_})
+    way->set_time(wire_time(config), config.generation == 0 ? 0 : dllp_limit_ps(config));
+}
+
+void Link::Way::set_time(const Wire::Time &time, double limit_ps) {
+  wire.set_time(time);
+  for (Dllps *dllps : {&acks, &posted, &non_posted})
+    dllps->set_limit(limit_ps);
+}
+
+void Link::Way::tick(uint64_t now_ps) {
+  for (Dllps *dllps : {&acks, &posted, &non_posted})
+    dllps->tick(now_ps);
+  wire.tick(now_ps);
+}
+
+void Link::Way::clear() {
+  wire.clear();
+  for (Dllps *dllps : {&acks, &posted, &non_posted})
+    dllps->clear();
+}
+
+// A packet whose receiver acknowledges it when it arrives, and says then that it has room for the next: for what the
+// drive writes only when the bridge has done it (freed).
+void Link::send(Way &way, unsigned queue, Type type, uint32_t bytes, std::function<void()> arrive) {
+  way.wire.push(queue, {bytes, now_ps_, [this, &way, type, arrive = std::move(arrive)] {
+                          if (config_.generation != 0) {
+                            way.acks.add(now_ps_, 0);
+                            if (type == Type::NonPosted) way.non_posted.add(now_ps_, 0);
+                            if (type == Type::Posted && &way == &down_) way.posted.add(now_ps_, 0);
+                          }
+                          arrive();
+                        }});
+}
+
+void Link::send_dllp(Way &way, std::function<void()> arrive) {
+  way.wire.push(kDllp, {kDllpBytes, now_ps_, std::move(arrive)});
+}
+
+// The bridge has room again for what the drive writes.
+void Link::freed(uint32_t wire_bytes, uint64_t training) {
+  if (training != training_) return;
+  if (config_.generation == 0)
+    posted_bytes_ -= wire_bytes;
+  else
+    up_.posted.add(now_ps_, wire_bytes);
 }
 
 void Link::tick(uint64_t now_ps) {
@@ -94,7 +161,7 @@ void Link::drop() {
   posted_bytes_ = 0;
 }
 
-bool Link::idle() const { return up_.idle() && down_.idle() && tags_used_ == 0 && posted_bytes_ == 0; }
+bool Link::idle() const { return up_.wire.idle() && down_.wire.idle() && tags_used_ == 0 && posted_bytes_ == 0; }
 
 // ---- the drive reads ----
 
@@ -122,7 +189,8 @@ void Link::read(uint64_t address, uint32_t bytes, bool urgent, ReadDone done) {
 
 void Link::send_request(const std::shared_ptr<Request> &request, bool urgent) {
   const uint32_t wire_bytes = request_header_bytes(request->address) + kFramingBytes;
-  up_.push(urgent ? kUpUrgent : kUpRead, {wire_bytes, now_ps_, [this, request] { request_arrived(request); }});
+  request->urgent = urgent;
+  send(up_, urgent ? kUpUrgent : kUpRead, Type::NonPosted, wire_bytes, [this, request] { request_arrived(request); });
 }
 
 void Link::request_arrived(const std::shared_ptr<Request> &request) {
@@ -149,13 +217,14 @@ void Link::data_arrived(const std::shared_ptr<Request> &request, const Bridge::R
     request->sent += bytes;
     // A request for no bytes is answered with a dword of which none counts.
     const uint32_t payload = std::max(bytes, 4u);
-    down_.push(kDownCompletion, {kCompletionHeaderBytes + kFramingBytes + payload, now_ps_,
-                                 [this, request, bytes] { completion_arrived(request, bytes); }});
+    send(down_, kDownCompletion, Type::Completion, kCompletionHeaderBytes + kFramingBytes + payload,
+         [this, request, bytes] { completion_arrived(request, bytes); });
   } while (request->sent < request->bytes);
 }
 
 void Link::completion_arrived(const std::shared_ptr<Request> &request, uint32_t bytes) {
   Transfer &transfer = *request->transfer;
+  if (!request->urgent) written_data_bytes_ += bytes;
   request->arrived += bytes;
   transfer.missing -= bytes;
   if (request->arrived == request->bytes) {
@@ -182,15 +251,17 @@ void Link::write(uint64_t address, const uint8_t *data, uint32_t bytes, WriteDon
     offset += piece;
     const uint32_t wire_bytes = request_header_bytes(write.address) + kFramingBytes + piece;
     write.done = [this, wire_bytes, training = training_, done = offset == bytes ? done : nullptr] {
-      if (training == training_) posted_bytes_ -= wire_bytes;
+      freed(wire_bytes, training);
       if (done) done();
     };
-    up_.push(kUpPosted, {wire_bytes, now_ps_, [this, write = std::move(write)] {
-                           if (!bridge_.root_port().forwards_upstream())
-                             board_.fail("the drive writes 0x%llx while bus mastering is off at the root port",
-                                         static_cast<unsigned long long>(write.address));
-                           bridge_.write(write);
-                         }});
+    const uint32_t data_bytes = bytes == kCompletionEntryBytes ? 0 : piece;
+    send(up_, kUpPosted, Type::Posted, wire_bytes, [this, data_bytes, write = std::move(write)] {
+      if (!bridge_.root_port().forwards_upstream())
+        board_.fail("the drive writes 0x%llx while bus mastering is off at the root port",
+                    static_cast<unsigned long long>(write.address));
+      read_data_bytes_ += data_bytes;
+      bridge_.write(write);
+    });
   }
 }
 
@@ -199,41 +270,36 @@ void Link::write(uint64_t address, const uint8_t *data, uint32_t bytes, WriteDon
 void Link::memory_write(uint64_t bus_address, uint32_t value) {
   memory_writes_++;
   const uint32_t wire_bytes = request_header_bytes(bus_address) + kFramingBytes + 4;
-  down_.push(kDownRegister, {wire_bytes, now_ps_, [this, bus_address, value] {
-                               if (const auto offset = device_->decode(bus_address))
-                                 device_->register_write(*offset, value);
-                             }});
+  send(down_, kDownRegister, Type::Posted, wire_bytes, [this, bus_address, value] {
+    if (const auto offset = device_->decode(bus_address)) device_->register_write(*offset, value);
+  });
 }
 
-void Link::answer(Wire::Packet packet) {
-  packet.ready_ps = now_ps_;
-  up_.push(kUpAnswer, std::move(packet));
+void Link::answer(uint32_t bytes, std::function<void()> arrive) {
+  send(up_, kUpAnswer, Type::Completion, kCompletionHeaderBytes + kFramingBytes + bytes, std::move(arrive));
 }
 
 void Link::memory_read(uint64_t bus_address, Answer done) {
   const uint32_t wire_bytes = request_header_bytes(bus_address) + kFramingBytes;
-  down_.push(kDownRegister, {wire_bytes, now_ps_, [this, bus_address, done = std::move(done)] {
-                               const auto offset = device_->decode(bus_address);
-                               const uint32_t value = offset ? device_->register_read(*offset) : UINT32_MAX;
-                               const uint32_t back = kCompletionHeaderBytes + kFramingBytes + (offset ? 4 : 0);
-                               answer({back, 0, [done, ok = offset.has_value(), value] { done(ok, value); }});
-                             }});
+  send(down_, kDownRegister, Type::NonPosted, wire_bytes, [this, bus_address, done = std::move(done)] {
+    const auto offset = device_->decode(bus_address);
+    const uint32_t value = offset ? device_->register_read(*offset) : UINT32_MAX;
+    answer(offset ? 4 : 0, [done, ok = offset.has_value(), value] { done(ok, value); });
+  });
 }
 
 void Link::config_write(uint32_t offset, uint32_t value, Answer done) {
-  down_.push(kDownRegister, {kConfigBytes + 4, now_ps_, [this, offset, value, done = std::move(done)] {
-                               device_->config_write(offset, value);
-                               const uint32_t back = kCompletionHeaderBytes + kFramingBytes;
-                               answer({back, 0, [done] { done(true, 0); }});
-                             }});
+  send(down_, kDownRegister, Type::NonPosted, kConfigBytes + 4, [this, offset, value, done = std::move(done)] {
+    device_->config_write(offset, value);
+    answer(0, [done] { done(true, 0); });
+  });
 }
 
 void Link::config_read(uint32_t offset, Answer done) {
-  down_.push(kDownRegister, {kConfigBytes, now_ps_, [this, offset, done = std::move(done)] {
-                               const uint32_t value = device_->config_read(offset);
-                               const uint32_t back = kCompletionHeaderBytes + kFramingBytes + 4;
-                               answer({back, 0, [done, value] { done(true, value); }});
-                             }});
+  send(down_, kDownRegister, Type::NonPosted, kConfigBytes, [this, offset, done = std::move(done)] {
+    const uint32_t value = device_->config_read(offset);
+    answer(4, [done, value] { done(true, value); });
+  });
 }
 
 } // namespace bench
