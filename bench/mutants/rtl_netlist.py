@@ -15,6 +15,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -25,6 +26,7 @@ import program
 import yowasp
 
 FOLDER = filelist.ROOT / "build" / "mutants" / "rtl"
+WORK = FOLDER / f"work-{os.getpid()}"  # of this process; removed when its mutants are judged
 SELECTOR, SELECTOR_BITS = "spate_mutant", 16
 NOTICED = 2 ** SELECTOR_BITS - 1  # holds the replaced modules in reset: a bench that does not notice that notices nothing
 POOL = 400  # mutants that Yosys proposes for a module, of which the sample is drawn

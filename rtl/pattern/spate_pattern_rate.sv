@@ -79,8 +79,9 @@ module spate_pattern_rate #(
 
   always_comb begin
     if (past_q) begin
-      if (was_in_reset_q) assert (pace_q == '0);
-      else assert (pace_q == (pace_before_q & 9'd255) + rate_q);
+      if (was_in_reset_q)
+        assert (pace_q == '0);
+        else assert (pace_q == (pace_before_q & 9'd255) + rate_q);
       assert (go_o == (pace_q > 9'd255));
       if (was_cleared_q) begin
         assert ({beats_o, beat_waits_o, taker_waits_o, cycles_o, since_q} == '0);
@@ -89,8 +90,9 @@ module spate_pattern_rate #(
         assert (beat_waits_o == beat_waits_before_q + CountWidth'(was_beat_waiting_q && ~beat_waits_before_q != '0));
         assert (taker_waits_o == taker_waits_before_q + CountWidth'(was_taker_waiting_q && ~taker_waits_before_q != '0));
         assert (since_q == since_before_q + CountWidth'((was_beat_q || since_before_q != '0) && ~since_before_q != '0));
-        if (was_beat_q) assert (cycles_o == since_q);
-        else assert (cycles_o == cycles_before_q);
+        if (was_beat_q)
+          assert (cycles_o == since_q);
+          else assert (cycles_o == cycles_before_q);
       end
     end
   end
