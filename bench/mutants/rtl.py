@@ -107,8 +107,8 @@ class Progress:
     def end(self, judged: Judged) -> None:
         self.ended += 1
         left_s = (time.monotonic() - self.began) * (self.total - self.ended) / self.ended
-        self.say(f"{self.ended} of {self.total}, about {left_s / 60:.0f} minutes left  {judged.status:<9} {judged.mutant.where}  "
-                 f"{judged.killer}")
+        self.say(f"{self.ended} of {self.total}, about {left_s / 60:.0f} minutes left  {judged.status:<9} "
+                 f"{judged.mutant.where}  {judged.killer}")
 
 
 class Judge:
@@ -188,8 +188,8 @@ class Judge:
         if test not in self.baselines:
             verdict = how(3600)
             if verdict.ending != "passed":
-                raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}): make test-rtl and make formal pass first; "
-                                 f"if they do, the netlists are not the modules: {rtl_netlist.FOLDER}")
+                raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}). Run it by itself. If it passes, "
+                                 "Yosys's netlist of a module is not what Verilator makes of it: leave that module out")
             self.baselines[test] = verdict.cpu_s
         return self.baselines[test]
 

@@ -357,8 +357,8 @@ def _replacement(name: str, original: str, netlists: list[tuple[Module, str]]) -
     ports = list(netlist(netlists[0][0])["ports"])
     joined = ", ".join(f".{port}({port})" for port in ports)
     held = ", ".join(f".{port}({_held(port)})" for port in ports)
-    lines = [header, f"  int unsigned {SELECTOR};",
-             f'  initial {SELECTOR} = $c32("std::getenv(\\"SPATE_MUTANT\\") ? std::atoi(std::getenv(\\"SPATE_MUTANT\\")) : 0");']
+    value = f'std::getenv(\\"{SELECTOR.upper()}\\")'
+    lines = [header, f"  int unsigned {SELECTOR};", f'  initial {SELECTOR} = $c32("{value} ? std::atoi({value}) : 0");']
     for index, (module, _) in enumerate(netlists):
         same = " && ".join(f"{parameter} == {value}" for parameter, value in module.parameters) or "1"
         lines += [f"  {'else ' if index else ''}if ({same}) begin : gen_netlist{index}",
