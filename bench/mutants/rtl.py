@@ -16,12 +16,13 @@ import dataclasses
 import functools
 import json
 import pathlib
+import shutil
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve()
 ROOT = HERE.parents[2]
-sys.path[:1] = [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "tests/rtl/support", "tests/rtl/cocotb")]
+sys.path += [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "tests/rtl/support", "tests/rtl/cocotb")]
 
 import filelist  # noqa: E402: found by the line above
 import only as names  # noqa: E402
@@ -94,16 +95,20 @@ def home(module: str) -> rtl_netlist.Module:
 
 
 class Progress:
+    """By time, with an estimate from the mutants so far."""
+
     def __init__(self, total: int):
         self.total, self.began, self.ended = total, time.monotonic(), 0
 
     def say(self, text: str) -> None:
         passed = time.monotonic() - self.began
-        print(f"rtl  {passed // 60:3.0f}:{passed % 60:02.0f}  {text}", flush=True)
+        print(f"rtl  {int(passed) // 60:3}:{int(passed) % 60:02}  {text}", flush=True)
 
     def end(self, judged: Judged) -> None:
         self.ended += 1
-        self.say(f"{self.ended} of {self.total}  {judged.status:<9} {judged.mutant.where}  {judged.killer}")
+        left_s = (time.monotonic() - self.began) * (self.total - self.ended) / self.ended
+        self.say(f"{self.ended} of {self.total}, about {left_s / 60:.0f} minutes left  {judged.status:<9} "
+                 f"{judged.mutant.where}  {judged.killer}")
 
 
 class Judge:
@@ -135,14 +140,18 @@ class Judge:
         for one in alive:
             test = one.tests.pop(0)
             groups[test if isinstance(test, rtl_tests.Proof) else test.build].append((one, test))
-        pending = {pool.submit(self._prepare, group) for group in groups.values()}
-        while pending:
+        # What is small first, and a mutant before the next build, so that something is known early.
+        waiting = sorted(groups.values(), key=lambda group: len(_names_in(group[0][1])))
+        ready, pending = [], set()
+        while waiting or ready or pending:
+            while len(pending) < self.jobs and (waiting or ready):
+                pending.add(pool.submit(self._meet, *ready.pop(0)) if ready else pool.submit(self._prepare, waiting.pop(0)))
             done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
-                pending |= {pool.submit(self._meet, *one) for one in future.result() or ()}
+                ready += future.result() or []
 
     def _prepare(self, group: list) -> list:
-        """What is to be done with each mutant of a group: (mutant, test, limit, how)."""
+        """What is to be done with each mutant of a group: (mutant, how it meets the test, limit)."""
         test = group[0][1]
         return self._prepare_proof(group) if isinstance(test, rtl_tests.Proof) else self._prepare_bench(group)
 
@@ -158,7 +167,7 @@ class Judge:
 
     def _prepare_bench(self, group: list) -> list:
         bench = group[0][1]
-        folder = rtl_netlist.FOLDER / "benches" / f"{bench.top}-{rtl_netlist.digest(bench.build)}"
+        folder = rtl_netlist.WORK / "benches" / f"{bench.top}-{rtl_netlist.digest(bench.build)}"
         mutants = {one.number: one.mutant for one, _ in group}
         sources, present = rtl_netlist.overlay(mutants, bench.design, folder.with_name(folder.name + "-sources"))
         if not present:
@@ -179,8 +188,8 @@ class Judge:
         if test not in self.baselines:
             verdict = how(3600)
             if verdict.ending != "passed":
-                raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}): make test-rtl and make formal pass first; "
-                                 f"if they do, the netlists are not the modules: {rtl_netlist.FOLDER}")
+                raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}). Run it by itself. If it passes, "
+                                 "Yosys's netlist of a module is not what Verilator makes of it: leave that module out")
             self.baselines[test] = verdict.cpu_s
         return self.baselines[test]
 
@@ -237,7 +246,10 @@ def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output:
         if known := [entry for entry in recorded if entry.is_of(one.mutant)]:
             one.end("equivalent", reason=known[0].reason)
             progress.end(one)
-    Judge(judged, jobs, progress, output).run()
+    try:
+        Judge(judged, jobs, progress, output).run()
+    finally:
+        shutil.rmtree(rtl_netlist.WORK, ignore_errors=True)
     for one in judged:
         if not one.status:
             if not one.met:

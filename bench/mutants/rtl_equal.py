@@ -44,7 +44,7 @@ def proven(mutant: rtl_netlist.Mutant, module: rtl_netlist.Module) -> str:
     bits = sum(memory["width"] * memory["size"] for memory in netlist.get("memories", {}).values())
     if cell is None or bits > MEMORY_BITS_MAX:
         return ""
-    folder = rtl_netlist.FOLDER / "equal"
+    folder = rtl_netlist.WORK / "equal"
     folder.mkdir(parents=True, exist_ok=True)
     script = folder / f"{module.label}-{rtl_netlist.digest(mutant)}.ys"
     script.write_text(SCRIPT.format(read=rtl_netlist.read(module).replace("; ", "\n"), name=module.name,

@@ -15,6 +15,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -25,6 +26,7 @@ import program
 import yowasp
 
 FOLDER = filelist.ROOT / "build" / "mutants" / "rtl"
+WORK = FOLDER / f"work-{os.getpid()}"  # of this process; removed when its mutants are judged
 SELECTOR, SELECTOR_BITS = "spate_mutant", 16
 NOTICED = 2 ** SELECTOR_BITS - 1  # holds the replaced modules in reset: a bench that does not notice that notices nothing
 POOL = 400  # mutants that Yosys proposes for a module, of which the sample is drawn
@@ -355,8 +357,8 @@ def _replacement(name: str, original: str, netlists: list[tuple[Module, str]]) -
     ports = list(netlist(netlists[0][0])["ports"])
     joined = ", ".join(f".{port}({port})" for port in ports)
     held = ", ".join(f".{port}({_held(port)})" for port in ports)
-    lines = [header, f"  int unsigned {SELECTOR};",
-             f'  initial {SELECTOR} = $c32("std::getenv(\\"SPATE_MUTANT\\") ? std::atoi(std::getenv(\\"SPATE_MUTANT\\")) : 0");']
+    value = f'std::getenv(\\"{SELECTOR.upper()}\\")'
+    lines = [header, f"  int unsigned {SELECTOR};", f'  initial {SELECTOR} = $c32("{value} ? std::atoi({value}) : 0");']
     for index, (module, _) in enumerate(netlists):
         same = " && ".join(f"{parameter} == {value}" for parameter, value in module.parameters) or "1"
         lines += [f"  {'else ' if index else ''}if ({same}) begin : gen_netlist{index}",

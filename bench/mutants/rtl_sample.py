@@ -84,8 +84,9 @@ def check_recorded(entries: list[Recorded], home) -> None:
     """SystemExit if one is of a mutant that cannot be made any more. home(name) is the module with its parameters."""
     for entry in entries:
         if not _can_be_made(entry, home):
-            raise SystemExit(f"{RECORDED.relative_to(filelist.ROOT)}: nothing in {entry.module} is now the mutant\n  {entry.original}\n"
-                             f"  {entry.mutated}\nLook at what the lines became, and change or remove the entry.")
+            raise SystemExit(f"{RECORDED.relative_to(filelist.ROOT)}: nothing in {entry.module} is now the mutant\n"
+                             f"  {entry.original}\n  {entry.mutated}\n"
+                             "Look at what the lines became, and change or remove the entry.")
 
 
 def _can_be_made(entry: Recorded, home) -> bool:

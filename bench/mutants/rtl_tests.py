@@ -161,9 +161,10 @@ def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> V
     results.unlink(missing_ok=True)
     environment = {"COCOTB_ANSI_OUTPUT": "0", "COCOTB_MAX_FAILURES": "1", rtl_netlist.SELECTOR.upper(): str(number),
                    "LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir), **dict(bench.env)}
-    simulator.test(bench.module, bench.top, hdl_toplevel_lang="verilog", build_dir=folder, test_dir=place, seed="1",
-                   results_xml=str(results), log_file=place / "run.log", extra_env=environment,
-                   test_args=["+verilator+rand+reset+2", "+verilator+seed+1"])
+    with contextlib.suppress(SystemExit):  # cocotb's end of a failed run under pytest, where this has a test
+        simulator.test(bench.module, bench.top, hdl_toplevel_lang="verilog", build_dir=folder, test_dir=place, seed="1",
+                       results_xml=str(results), log_file=place / "run.log", extra_env=environment,
+                       test_args=["+verilator+rand+reset+2", "+verilator+seed+1"])
     return _simulated(simulator, bench, results)
 
 
@@ -207,7 +208,7 @@ def command_in(proof: Proof, mutant: rtl_netlist.Mutant) -> str | None:
 
 def prove(proof: Proof, command: str, number: int, limit_s: int) -> Verdict:
     """The task with a mutant made by `command`. Failing is a counterexample, or an induction that no longer holds."""
-    folder = rtl_netlist.FOLDER / "formal" / f"{proof.task_name}-{number}"
+    folder = rtl_netlist.WORK / "formal" / f"{proof.task_name}-{number}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     sby = formal.write_sby(proof.task, folder, command)

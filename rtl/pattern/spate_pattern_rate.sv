@@ -56,7 +56,7 @@ module spate_pattern_rate #(
 `ifdef FORMAL
   // One cycle, from any state: no simulation counts to the end of a counter.
   logic past_q = 1'b0;
-  logic was_cleared_q, was_in_reset_q, was_beat_q, was_beat_waiting_q, was_taker_waiting_q;
+  logic was_cleared_q, was_in_reset_q, was_beat_q, was_beat_waits_q, was_taker_waits_q;
   logic [8:0] rate_q;
   logic [8:0] pace_before_q;
   logic [CountWidth-1:0] beats_before_q, beat_waits_before_q, taker_waits_before_q, cycles_before_q, since_before_q;
@@ -66,8 +66,8 @@ module spate_pattern_rate #(
     was_in_reset_q <= !rst_ni;
     was_cleared_q <= !rst_ni || start_i;
     was_beat_q <= valid_i && ready_i;
-    was_beat_waiting_q <= valid_i && !ready_i;
-    was_taker_waiting_q <= !valid_i && ready_i;
+    was_beat_waits_q <= valid_i && !ready_i;
+    was_taker_waits_q <= !valid_i && ready_i;
     rate_q <= rate_i;
     pace_before_q <= pace_q;
     beats_before_q <= beats_o;
@@ -79,18 +79,20 @@ module spate_pattern_rate #(
 
   always_comb begin
     if (past_q) begin
-      if (was_in_reset_q) assert (pace_q == '0);
-      else assert (pace_q == (pace_before_q & 9'd255) + rate_q);
+      if (was_in_reset_q)
+        assert (pace_q == '0);
+        else assert (pace_q == (pace_before_q & 9'd255) + rate_q);
       assert (go_o == (pace_q > 9'd255));
       if (was_cleared_q) begin
         assert ({beats_o, beat_waits_o, taker_waits_o, cycles_o, since_q} == '0);
       end else begin
         assert (beats_o == beats_before_q + CountWidth'(was_beat_q && ~beats_before_q != '0));
-        assert (beat_waits_o == beat_waits_before_q + CountWidth'(was_beat_waiting_q && ~beat_waits_before_q != '0));
-        assert (taker_waits_o == taker_waits_before_q + CountWidth'(was_taker_waiting_q && ~taker_waits_before_q != '0));
+        assert (beat_waits_o == beat_waits_before_q + CountWidth'(was_beat_waits_q && ~beat_waits_before_q != '0));
+        assert (taker_waits_o == taker_waits_before_q + CountWidth'(was_taker_waits_q && ~taker_waits_before_q != '0));
         assert (since_q == since_before_q + CountWidth'((was_beat_q || since_before_q != '0) && ~since_before_q != '0));
-        if (was_beat_q) assert (cycles_o == since_q);
-        else assert (cycles_o == cycles_before_q);
+        if (was_beat_q)
+          assert (cycles_o == since_q);
+          else assert (cycles_o == cycles_before_q);
       end
     end
   end

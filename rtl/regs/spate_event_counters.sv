@@ -44,4 +44,47 @@ module spate_event_counters (
     end
   end
 
+`ifdef FORMAL
+  // One counter is any of them. What it holds and what waits for its turn are together all its events: no simulation counts
+  // to the high bits. Resets come at any time.
+  (* anyconst *) logic [3:0] chosen;
+  logic past_reset_q = 1'b0;  // there was one
+  logic past_q = 1'b0, was_in_reset_q, was_ready_q, event_before_q;
+  logic [3:0] turn_before_q, since_turn;
+  logic [31:0] events, events_before_q;
+
+  assign events = counts[chosen] + 32'(waiting_q[chosen]);
+  assign since_turn = turn_q - chosen - 4'd1;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) past_reset_q <= 1'b1;
+    past_q <= 1'b1;
+    was_in_reset_q <= !rst_ni;
+    was_ready_q <= ready_q;
+    turn_before_q <= turn_q;
+    event_before_q <= event_i[chosen];
+    events_before_q <= events;
+  end
+
+  always_comb begin
+    if (select_i == chosen) assert (count_o == counts[chosen]);
+    assert (ready_o == ready_q);
+    if (past_reset_q) begin
+      assert (32'(waiting_q[chosen]) <= 32'(since_turn) + 32'd1);
+      if (!ready_q) assert (waiting_q[chosen] == '0 && (chosen >= turn_q || counts[chosen] == '0));
+    end
+    if (past_q) begin
+      if (was_in_reset_q)
+        assert (turn_q == '0 && !ready_q);
+        else assert (turn_q == turn_before_q + 4'd1 && ready_q == (was_ready_q || turn_before_q == '1));
+    end
+    if (past_q && past_reset_q && !was_in_reset_q && ready_q) begin
+      if (was_ready_q)
+        assert (events == events_before_q + 32'(event_before_q));
+        else assert (events == '0);
+    end
+    if (past_q && was_ready_q && !was_in_reset_q) cover (events_before_q == '1 && events == '0);
+  end
+`endif
+
 endmodule

@@ -12,7 +12,7 @@ import filelist
 import program
 
 sys.path.append(str(filelist.ROOT / "bench"))
-from mutants import rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402: found by the line above
+from mutants import rtl, rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402: found by the line above
 
 FENCE = rtl_netlist.Module("spate_fence", (("CommandsMax", "32'h41"),))
 TABLE = '[[equivalent]]\nmodule = "spate_fence"\noriginal = "{}"\nmutated = "{}"\nreason = "why"\n'
@@ -23,19 +23,36 @@ def fence_mutants(line: str) -> list[rtl_netlist.Mutant]:
     return [mutant for mutant in rtl_netlist.pool(FENCE, 1) if mutant.original == line]
 
 
-def test_mutants_die_by_a_bench(tmp_path):
-    """Each of them is built into the bench, chosen, and noticed; the bench passes without and fails with the module in reset."""
+def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
+    """Of the sum that a counter of events becomes."""
+    module = rtl_netlist.Module("spate_event_counters", ())
+    adder = next(cell for cell in rtl_netlist.cells(rtl_netlist.netlist(module)).values()
+                 if cell.kind == "$add" and "counts[turn_q] + " in rtl_netlist.source(cell.src, module.name)[2])
+    return rtl_netlist.Mutant(module.name, adder, mode, "Y", bit, None, *rtl_netlist.source(adder.src, module.name), mode)
+
+
+def test_a_bench_kills_what_it_can_notice(tmp_path):
+    """Both are in one build; no event comes 2^31 times."""
+    bench = next(bench for bench in rtl_tests.benches() if bench.module == "bench_event_counters")
+    judged = [rtl.Judged(1, counter_mutant("inv", 3), [bench]), rtl.Judged(2, counter_mutant("const0", 31), [bench])]
+    rtl.Judge(judged, 2, rtl.Progress(2), tmp_path / "rtl.json").run()
+    assert [(one.status, one.met) for one in judged] == [("killed", 1), ("", 1)]
+    entry, = json.loads((tmp_path / "rtl.json").read_text())["mutants"]
+    assert entry["status"] == "killed" and entry["where"].startswith("rtl/regs/spate_event_counters.sv:")
+    assert entry["killer"].startswith("tests/rtl/test_registers.py::test_event_counters")
+
+
+def test_the_command_judges_a_small_sample(tmp_path):
     output = tmp_path / "rtl.json"
-    program.run(sys.executable, "bench/mutants/rtl.py", "--sample", "4", "--only", "event_counters", "--output", output,
+    program.run(sys.executable, "bench/mutants/rtl.py", "--sample", "3", "--only", "pattern_rate", "--output", output,
                 cwd=filelist.ROOT)
-    entries = json.loads(output.read_text())["mutants"]
-    assert [entry["status"] for entry in entries] == ["killed"] * 4
-    assert all("test_event_counters" in entry["killer"] and "spate_event_counters.sv:" in entry["where"] for entry in entries)
+    assert [entry["status"] for entry in json.loads(output.read_text())["mutants"]] == ["killed"] * 3
 
 
 def test_a_proof_fails_with_a_mutant_and_holds_without():
     """The mutant takes each question for answered at once."""
-    mutant = dataclasses.replace(fence_mutants("asking_q && answered")[0], mode="const1", port="B", port_bit=0, control_bit=None)
+    mutant = dataclasses.replace(fence_mutants("asking_q && answered")[0], mode="const1", port="B", port_bit=0,
+                                 control_bit=None)
     proof = next(proof for proof in rtl_tests.proofs() if proof.task_name == "fence-order")
     command = rtl_tests.command_in(proof, mutant)
     assert command and rtl_tests.prove(proof, command, 1, 600).ending == "failed"
@@ -44,8 +61,7 @@ def test_a_proof_fails_with_a_mutant_and_holds_without():
 
 def test_only_what_is_the_same_is_proven_equivalent():
     """The operand leave has one bit, extended by zeros: a zero there that is always zero is no mistake."""
-    same = rtl_sample.chosen([each for each in fence_mutants(LEAVE) if each.port == "B" and each.mode == "const0" and each.port_bit > 0],
-                             1, 1)[0]
+    same = next(each for each in fence_mutants(LEAVE) if (each.port, each.mode) == ("B", "const0") and each.port_bit > 0)
     assert "every state" in rtl_equal.proven(same, FENCE)
     other = dataclasses.replace(same, mode="const1")
     assert rtl_equal.proven(other, FENCE) == ""
@@ -86,8 +102,9 @@ def test_what_is_recorded_is_there(tmp_path, original, mutated, fits):
 
 def test_each_mutant_of_the_sample_can_be_recorded():
     """What is printed for a mutant is what an entry says."""
-    for mutant in rtl_sample.chosen(rtl_netlist.pool(FENCE, 1), 60, 1):
-        rtl_sample.check_recorded([rtl_sample.Recorded("spate_fence", mutant.original, mutant.mutated, "why")], lambda name: FENCE)
+    entries = [rtl_sample.Recorded("spate_fence", mutant.original, mutant.mutated, "why")
+               for mutant in rtl_sample.chosen(rtl_netlist.pool(FENCE, 1), 60, 1)]
+    rtl_sample.check_recorded(entries, lambda name: FENCE)
 
 
 def test_an_entry_without_a_reason_is_an_error(tmp_path):
