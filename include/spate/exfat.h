@@ -19,7 +19,7 @@
  * abandoned) and the next mount has mended it; clips that are open go on. A volume that is not mounted answers
  * NOT_MOUNTED. The hidden file ".spate" in the root
  * directory holds the record by which mount does that; where a file that cannot be the record has that name, it is
- * ".spate_2", up to ".spate_9" (then: EXISTS).
+ * ".spate_2", up to ".spate_9" (then: EXISTS). Of several that can be it, the one that was written last is.
  *
  * Mount frees what the record names and no entry owns, and only when it has seen every entry: the tree readable to its
  * end, up to 64 directories deep. Where it has not, the record stays, the clusters stay allocated, and recording goes
@@ -156,6 +156,7 @@ struct spate_exfat {
 
   /* the reservation record */
   uint64_t record_lba;        /* 0: no file yet */
+  uint32_t record_number;     /* of the slot that was written last */
   uint32_t record_slots;      /* bit i: slot i holds something, ... */
   uint32_t record_unresolved; /* ... which mount could not put right */
 

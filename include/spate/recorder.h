@@ -187,7 +187,7 @@ struct spate_take {
   uint32_t outstanding;     /* pieces pushed, not yet completed or given up */
   uint32_t order;           /* its age among the stream's takes */
   uint32_t end;             /* of its pieces, in the count of the stream; set when it ends */
-  enum spate_error error;   /* why it was capped */
+  enum spate_error error;   /* why it was capped, or could not be closed */
   uint8_t state;
   bool capped;      /* nothing beyond completed_bytes will be part of the file */
   bool offered;     /* the checkpoint's length was handed to the volume */
@@ -288,8 +288,10 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
  * block->request_blocks_max. Never waits, submits nothing: work() does.
  * Errors: FULL (all pieces in use, or the next clip is still being armed: try again after work()), INVALID, STATE (no
  * clip armed, or a piece after the last), RESERVATION (the reservation is used up, and there is no next clip, or it is
- * shorter than this piece); NO_SPACE, NAMES (the same, because the volume is full, or there is no name for a next
- * clip); or what capped the clip. What was not taken is the source's to keep, or to report as an overrun.
+ * shorter than this piece); NO_SPACE, NAMES, MEMORY (the same, because the volume is full, there is no name for a next
+ * clip, or the volume's cache has no block for it), or any other error that kept the next clip from being armed or the
+ * one before from being closed; or what capped the clip. What was not taken is the source's to keep, or to report as an
+ * overrun.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 

@@ -328,9 +328,9 @@ struct exfat_record {
   uint32_t previous_cluster; /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
   uint16_t from_checksum, to_checksum;
   uint8_t foreign_dirty;
-  uint8_t reserved;
+  uint8_t cleared;    /* it names nothing, and says only when that was written */
   uint16_t name_hash; /* of the clip's name, where it is made of chunks */
-  uint32_t reserved_too;
+  uint32_t number;    /* counted on from write to write: of two files with records the newer has the highest */
   struct spate_exfat_chain clusters; /* to be freed if no entry owns them */
   struct exfat_place from, to;       /* entry sets that are being removed and made; entries 0: none */
   uint8_t stream[16];                /* as in struct spate_exfat_chunks, and the two next: the clip's set is at `to` */
@@ -354,6 +354,8 @@ enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, s
 /* What the slot names is settled and durable: VolumeDirty off if it was the last one, then the slot cleared. */
 enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot);
 enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid);
+/* The highest number in the slots of the file at `lba`; 0: none of this volume was ever written there. */
+enum spate_error exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number);
 /* A directory change that mount could not finish may be a file under two names: no other one takes its place. */
 static inline bool exfat_journal_held(const struct spate_exfat *volume) {
   return (volume->record_unresolved >> EXFAT_RECORD_JOURNAL & 1u) != 0;

@@ -5,6 +5,9 @@
  * reservation, a directory being made, a file being deleted), and which entry sets are being moved. A slot of other
  * content, of another volume or with a wrong CRC is empty.
  *
+ * Each write of a slot has a number, also one that clears it. Whoever copies files about leaves several files that can
+ * be the record, and some of them say what was true long ago: the one with the highest number is the record.
+ *
  * The record outlives VolumeDirty at both ends: record, dirty, the change, clean, record cleared. So a volume that is
  * dirty because of us has a record that says so, at whatever instant it was cut, and mount can mark it clean again. A
  * volume that is dirty without a record was left so by others.
@@ -26,54 +29,73 @@ static bool usable(struct spate_exfat *volume, struct spate_exfat_chain *chain) 
   return exfat_chain_check(volume, chain) == SPATE_OK;
 }
 
-enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
-                                   bool *valid) {
+/* A block of the record's; `ours`: it was written as such, on this volume. */
+static enum spate_error read_slot(struct spate_exfat *volume, uint64_t lba, struct exfat_record *record, bool *ours) {
   struct spate_exfat_block *block;
-  enum spate_error error = exfat_block_get(volume, volume->record_lba + slot, &block);
+  enum spate_error error = exfat_block_get(volume, lba, &block);
 
   if (error != SPATE_OK) return error;
   memcpy(record, block->data, sizeof *record);
-  *valid = memcmp(record->magic, record_magic, sizeof record_magic) == 0 && record->version == RECORD_VERSION &&
-           record->serial == volume->serial && record->crc == crc_of(record) && usable(volume, &record->clusters) &&
+  *ours = memcmp(record->magic, record_magic, sizeof record_magic) == 0 && record->version == RECORD_VERSION &&
+          record->serial == volume->serial && record->crc == crc_of(record);
+  return SPATE_OK;
+}
+
+enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
+                                   bool *valid) {
+  enum spate_error error = read_slot(volume, volume->record_lba + slot, record, valid);
+
+  if (error != SPATE_OK) return error;
+  *valid = *valid && record->cleared == 0 && usable(volume, &record->clusters) &&
            usable(volume, &record->from.directory) && usable(volume, &record->to.directory) &&
            (record->previous_cluster == 0 || exfat_cluster_valid(volume, record->previous_cluster));
   return SPATE_OK;
 }
 
-/* The slot's block: a record, or with NULL nothing. */
-static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, const struct exfat_record *record) {
+enum spate_error exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number) {
+  *number = 0;
+  for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
+    struct exfat_record record;
+    bool ours;
+    enum spate_error error = read_slot(volume, lba + slot, &record, &ours);
+    if (error != SPATE_OK) return error;
+    if (ours && record.number > *number) *number = record.number;
+  }
+  return SPATE_OK;
+}
+
+/* The slot's block, sealed. */
+static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   struct spate_exfat_block *block;
   enum spate_error error = exfat_block_edit(volume, volume->record_lba + slot, &block);
 
   if (error != SPATE_OK) return error;
-  memset(block->data, 0, exfat_block_bytes(volume));
-  if (record != NULL) memcpy(block->data, record, sizeof *record);
-  volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
-  volume->record_unresolved &= ~(UINT32_C(1) << slot);
-  error = exfat_block_commit(block);
-  if (error == SPATE_OK && record == NULL) volume->record_slots &= ~(UINT32_C(1) << slot);
-  return error;
-}
-
-static enum spate_error write_record(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   memcpy(record->magic, record_magic, sizeof record_magic);
   record->version = RECORD_VERSION;
   record->serial = volume->serial;
-  record->foreign_dirty = volume->foreign_dirty;
+  record->number = ++volume->record_number;
   record->crc = crc_of(record);
-  return put_slot(volume, slot, record);
+  memset(block->data, 0, exfat_block_bytes(volume));
+  memcpy(block->data, record, sizeof *record);
+  volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
+  volume->record_unresolved &= ~(UINT32_C(1) << slot);
+  error = exfat_block_commit(block);
+  if (error == SPATE_OK && record->cleared != 0) volume->record_slots &= ~(UINT32_C(1) << slot);
+  return error;
 }
 
 enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
-  enum spate_error error = write_record(volume, slot, record);
+  record->foreign_dirty = volume->foreign_dirty;
+  enum spate_error error = put_slot(volume, slot, record);
 
   return error == SPATE_OK ? exfat_boot_dirty(volume, true) : error;
 }
 
 enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot) {
+  struct exfat_record cleared = {.cleared = true};
   enum spate_error error = exfat_clean(volume, ~(UINT32_C(1) << slot));
 
-  return error == SPATE_OK ? put_slot(volume, slot, NULL) : error;
+  return error == SPATE_OK ? put_slot(volume, slot, &cleared) : error;
 }
 
 enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {

@@ -70,19 +70,32 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
   return error;
 }
 
-/* Look through the root directory for the first file that can be the record; up to it, which names are taken. */
+/* A file of the record's name: it is the record if it can be, and was written later than the one found before it. */
+static enum spate_error consider(struct spate_exfat *volume, const struct exfat_set *set) {
+  uint32_t number = 0;
+  uint64_t lba;
+  enum spate_error error = adopt(volume, set, &lba);
+
+  if (error == SPATE_OK && lba != 0) error = exfat_record_newest(volume, lba, &number);
+  if (error != SPATE_OK || lba == 0 || (volume->record_lba != 0 && number <= volume->record_number)) return error;
+  volume->record_lba = lba;
+  volume->record_number = number;
+  return SPATE_OK;
+}
+
+/* Look through the root directory for the record, and for which of its names are taken. */
 static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   struct spate_exfat_chain root = volume->root;
   uint32_t offset_bytes = 0;
   bool more = true;
 
   *taken = 0;
-  while (more && volume->record_lba == 0) {
+  while (more) {
     struct exfat_set set;
     enum spate_error error = exfat_directory_next(volume, &root, &offset_bytes, &set, &more);
     if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set is nobody's */
     uint32_t number = error == SPATE_OK && more ? name_number(set.raw) : 0;
-    if (number > 0) error = adopt(volume, &set, &volume->record_lba);
+    if (number > 0) error = consider(volume, &set);
     if (error != SPATE_OK) return error;
     *taken |= UINT32_C(1) << number;
   }

@@ -205,11 +205,19 @@ static bool room_is_coming(const struct spate_recorder *recorder) {
   return false;
 }
 
+/* `error` is what push answers once the present clip is full: its sentence says what to do. So it is not FULL, which
+ * says that waiting helps. */
 static void no_next_part(struct spate_stream *stream, enum spate_error error) {
   const struct spate_take *now = stream->now;
 
+  if (error == SPATE_E_FULL) {
+    const struct spate_exfat_config *config = &stream->recorder->volume->config;
+    spate_port_log("recorder: the volume's cache has no block for the next file; bytes that it needs",
+                   config->cache_bytes + spate_block_bytes(config->block));
+    error = SPATE_E_MEMORY;
+  }
   stream->volume_ended = true;
-  stream->end_reason = error == SPATE_E_NO_SPACE || error == SPATE_E_NAMES ? error : SPATE_E_RESERVATION;
+  stream->end_reason = error;
   if (error == SPATE_E_NO_SPACE) {
     spate_recorder_event(stream, SPATE_EVENT_VOLUME_ENDS, now->clip.reserved_bytes - now->pushed_bytes);
     return;
@@ -227,14 +235,15 @@ void spate_take_arm_next(struct spate_stream *stream) {
   struct spate_take *take = free_take(stream);
   if (take == NULL) {
     /* The one before is still closing, or never will be. */
-    if (other_take(now)->state == TAKE_STUCK) no_next_part(stream, SPATE_E_STATE);
+    if (other_take(now)->state == TAKE_STUCK) no_next_part(stream, other_take(now)->error);
     return;
   }
 
   enum spate_error error = arm_next_part(stream, take, stream->config.next_bytes);
   if (error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE) error = arm_shorter_part(stream, take);
   if (error == SPATE_OK) return;
-  if (error == SPATE_E_POWER_LOST || (error == SPATE_E_FULL && room_is_coming(stream->recorder)))
+  if (error == SPATE_E_POWER_LOST || error == SPATE_E_BUSY ||
+      (error == SPATE_E_FULL && room_is_coming(stream->recorder)))
     stream->part--; /* try again, with this name */
   else
     no_next_part(stream, error);
@@ -273,6 +282,7 @@ void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *
     take->state = TAKE_ENDING; /* what was published stands; what is still held is written again, and then closed */
   } else {
     take->state = TAKE_STUCK;
+    if (!take->capped) take->error = error;
     if (recorder->error == SPATE_OK) recorder->error = error;
   }
 }

@@ -112,17 +112,17 @@ MUTATIONS = {
     ),
     "dirty before the record": (
         RECORD,
-        [("  enum spate_error error = write_record(volume, slot, record);\n\n"
+        [("  enum spate_error error = put_slot(volume, slot, record);\n\n"
           "  return error == SPATE_OK ? exfat_boot_dirty(volume, true) : error;",
           "  enum spate_error error = exfat_boot_dirty(volume, true);\n\n"
-          "  return error == SPATE_OK ? write_record(volume, slot, record) : error;")],
+          "  return error == SPATE_OK ? put_slot(volume, slot, record) : error;")],
         "crash_volumes", "recovered, and marked dirty",
     ),
     "record cleared before the volume is clean": (
         RECORD,
         [("  enum spate_error error = exfat_clean(volume, ~(UINT32_C(1) << slot));\n\n"
-          "  return error == SPATE_OK ? put_slot(volume, slot, NULL) : error;",
-          "  enum spate_error error = put_slot(volume, slot, NULL);\n\n"
+          "  return error == SPATE_OK ? put_slot(volume, slot, &cleared) : error;",
+          "  enum spate_error error = put_slot(volume, slot, &cleared);\n\n"
           "  return error == SPATE_OK ? exfat_clean(volume, UINT32_MAX) : error;")],
         "crash_volumes", "recovered, and marked dirty",
     ),

@@ -174,6 +174,9 @@ static void test_checkerboard_is_cleared(void **state) {
             clusters * 4096ull, false);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 1), SPATE_E_FRAGMENTED);
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 5", "a name that does not fit where the old one is"),
+                   SPATE_E_FRAGMENTED);
+  assert_int_equal(spate_exfat_rename(&image.volume, "file 5", "file five"), SPATE_OK);
   for (uint32_t i = 10; i < 13; i++) {
     char name[32];
     (void)snprintf(name, sizeof name, "file %u", i);

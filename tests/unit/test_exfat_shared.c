@@ -96,6 +96,7 @@ static const char *const overlapping[] = {"run one", "run two", "chain one", "ch
 static void make_overlapping(uint32_t clusters) {
   uint8_t *memory = image.ram.memory;
   uint32_t run = small_allocate(memory, 2 * clusters, 1);
+  add("between", small_allocate(memory, 300, 1), 300, true); /* so that they are not side by side */
   uint32_t chain = small_allocate(memory, clusters, 2);
   uint32_t other = small_allocate(memory, 2, 2);
   add("run one", run, clusters + clusters / 2, true);

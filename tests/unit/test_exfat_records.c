@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several files that could each be the reservation record, as copying files about leaves them: the newest is the one.
+ */
+#include "exfat_fixture.h"
+
+#define RECORD_BYTES (17u * 512u)
+#define CLIP_BYTES   (UINT64_C(100) * 1024)
+#define SET_BYTES    96u
+
+static uint32_t place; /* in the root directory, before the record's set */
+static uint8_t *live;  /* the record's content, ... */
+static uint8_t copy[RECORD_BYTES];
+
+static uint8_t *root_directory(void) { return small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96)); }
+
+/* A volume with its record, a clip in it that was recorded, and one that is being recorded. */
+static void open_volume(struct spate_exfat_clip *clip) {
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  place = small_add(image.ram.memory, "place", 0x20, 0, 0, 0, false);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  put_file("f", "x", 1);
+  assert_int_equal(spate_exfat_arm(&image.volume, clip, "clip", CLIP_BYTES), SPATE_OK);
+  live = image.ram.memory + (image.volume.record_lba << 9);
+  memcpy(copy, live, sizeof copy); /* ... and what it is now */
+}
+
+/* Another file that can be the record, in front of it in the directory or behind. */
+static uint8_t *add_other(bool in_front, const uint8_t *content) {
+  uint8_t *root = root_directory();
+  uint32_t first = small_allocate(image.ram.memory, RECORD_BYTES / 1024 + 1, 1);
+  uint32_t at = small_add(image.ram.memory, ".spate_2", 0x06, first, RECORD_BYTES, RECORD_BYTES, false);
+  memcpy(small_cluster(image.ram.memory, first), content, RECORD_BYTES);
+  if (!in_front) return small_cluster(image.ram.memory, first);
+  memcpy(root + place, root + at, SET_BYTES);
+  memset(root + at, 0, SET_BYTES);
+  return small_cluster(image.ram.memory, first);
+}
+
+static void expect_live(uint32_t reservations) {
+  assert_int_equal(image.found.reservations, reservations);
+  assert_int_equal(image.found.reclaimed_bytes, reservations * CLIP_BYTES);
+  assert_ptr_equal(image.ram.memory + (image.volume.record_lba << 9), live);
+  assert_whole(false);
+}
+
+/* An empty one, and one of another volume: what a cut left is mended, and the volume does not stay dirty. */
+static void test_copies_of_others(void **state) {
+  (void)state;
+  for (unsigned way = 0; way < 4; way++) {
+    static const uint8_t zeros[RECORD_BYTES];
+    struct spate_exfat_clip clip;
+    open_volume(&clip);
+    spate_put32(copy + 12, 0x5eed); /* the serial number */
+    (void)add_other(way & 1, way & 2 ? zeros : copy);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    expect_live(1);
+    image_close(&image);
+  }
+}
+
+/* A copy of the volume's own record, older than that: what it says is over. Also after the next cut, and when the
+ * record is the one that was written last and says nothing. */
+static void test_older_copies(void **state) {
+  (void)state;
+  for (unsigned way = 0; way < 4; way++) {
+    struct spate_exfat_clip clip;
+    open_volume(&clip);
+    assert_int_equal(spate_exfat_close(&clip, 5000), SPATE_OK);
+    if (way & 2) assert_int_equal(spate_exfat_arm(&image.volume, &clip, "next", CLIP_BYTES), SPATE_OK);
+    uint8_t *other = add_other(way & 1, copy);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    expect_live(way & 2 ? 1 : 0);
+    assert_memory_equal(other, copy, sizeof copy); /* a file of others is never written */
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "last", CLIP_BYTES), SPATE_OK);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    expect_live(1);
+    assert_int_equal(oracle_find(&oracle, "clip")->bytes, 5000);
+    image_close(&image);
+  }
+}
+
+/* The record is lost, and an old copy of it is all there is: what it says is freed only where nobody owns it. */
+static void test_only_an_old_copy(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_volume(&clip);
+  assert_int_equal(spate_exfat_close(&clip, 5000), SPATE_OK);
+  put_file("after", NULL, CLIP_BYTES); /* where the clip's reservation was */
+  memcpy(live, copy, sizeof copy);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reservations, 1);
+  assert_int_equal(image.found.reclaimed_bytes, 0);
+  assert_whole(false);
+  assert_int_equal(oracle_find(&oracle, "after")->bytes, CLIP_BYTES);
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_copies_of_others),
+      cmocka_unit_test(test_older_copies),
+      cmocka_unit_test(test_only_an_old_copy),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
