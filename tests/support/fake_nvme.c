@@ -333,7 +333,7 @@ static uint16_t io_command(struct fake_nvme *drive, struct fake_command *command
 /* ---- queues and registers ---- */
 
 static struct fake_fault *fault_for(struct fake_nvme *drive, bool admin, uint8_t opcode) {
-  for (unsigned i = 0; i < drive->fault_count; i++) {
+  for (unsigned i = 0; i < drive->fault_count && i < FAKE_FAULTS_MAX; i++) {
     struct fake_fault *fault = &drive->faults[i];
     if (fault->admin != admin || fault->count == 0 || (fault->opcode >= 0 && fault->opcode != opcode)) continue;
     if (fault->skip > 0) {
@@ -384,7 +384,10 @@ static void fetch(struct fake_nvme *drive, uint16_t queue) {
     struct fake_command command = {.queue = queue, .ticks = drive->ticks};
     memcpy(command.dwords, memory(sq->address + (uint64_t)sq->head * SQ_ENTRY), SQ_ENTRY);
     sq->head = (sq->head + 1) % sq->entries;
-    if (queue == 0) drive->admin_count[command.dwords[0] & 0xff]++;
+    if (queue == 0) {
+      drive->admin_count[command.dwords[0] & 0xff]++;
+      memcpy(drive->admin_dwords[command.dwords[0] & 0xff], command.dwords, SQ_ENTRY);
+    }
     const unsigned at = drive->journal_count;
     carry_out(drive, queue, &command);
     if (queue != 0 && at < FAKE_JOURNAL_MAX) {

@@ -111,7 +111,8 @@ struct fake_nvme {
   const char *violation;
   struct fake_command journal[FAKE_JOURNAL_MAX]; /* I/O commands as fetched */
   unsigned journal_count;
-  unsigned admin_count[256]; /* by opcode */
+  unsigned admin_count[256];      /* by opcode */
+  uint32_t admin_dwords[256][16]; /* of the last one of each */
   uint32_t features[256];
   uint32_t host_buffer[5]; /* dwords 11 … 15 of the last Set Features 0Dh */
   uint64_t host_buffer_descriptor[2];

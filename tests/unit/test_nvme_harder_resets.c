@@ -264,6 +264,7 @@ static void test_it_is_isolated_before_any_request_ends(void **state) {
     assert_int_equal(request.error, silent ? SPATE_E_GONE : SPATE_E_TIMEOUT);
     assert_int_equal(io.error, request.error);
     assert_int_equal(request.detail, 0);
+    assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), io.error);
     fixture_free(f);
   }
   (void)state;
