@@ -89,8 +89,9 @@ static void post(struct fake_nvme *drive, const struct fake_pending *pending) {
   uint8_t *entry = memory(cq->address + (uint64_t)cq->tail * CQ_ENTRY);
 
   if ((cq->tail + 1) % cq->entries == cq->head) violate(drive, "completion queue overrun: heads not reported");
-  for (unsigned i = 0; i < 3; i++)
+  for (unsigned i = 0; i < 3 && !drive->torn; i++)
     spate_put32(entry + 4 * i, pending->entry[i]);
+  if (drive->torn) fake_nvme_order_tear(drive, entry, pending->entry);
   spate_put32(entry + 12, (pending->entry[3] & ~UINT32_C(0x10000)) | (cq->phase ? 0x10000u : 0));
   cq->tail = (cq->tail + 1) % cq->entries;
   if (cq->tail == 0) cq->phase = !cq->phase;
@@ -332,7 +333,7 @@ static uint16_t io_command(struct fake_nvme *drive, struct fake_command *command
 /* ---- queues and registers ---- */
 
 static struct fake_fault *fault_for(struct fake_nvme *drive, bool admin, uint8_t opcode) {
-  for (unsigned i = 0; i < drive->fault_count; i++) {
+  for (unsigned i = 0; i < drive->fault_count && i < FAKE_FAULTS_MAX; i++) {
     struct fake_fault *fault = &drive->faults[i];
     if (fault->admin != admin || fault->count == 0 || (fault->opcode >= 0 && fault->opcode != opcode)) continue;
     if (fault->skip > 0) {
@@ -383,7 +384,10 @@ static void fetch(struct fake_nvme *drive, uint16_t queue) {
     struct fake_command command = {.queue = queue, .ticks = drive->ticks};
     memcpy(command.dwords, memory(sq->address + (uint64_t)sq->head * SQ_ENTRY), SQ_ENTRY);
     sq->head = (sq->head + 1) % sq->entries;
-    if (queue == 0) drive->admin_count[command.dwords[0] & 0xff]++;
+    if (queue == 0) {
+      drive->admin_count[command.dwords[0] & 0xff]++;
+      memcpy(drive->admin_dwords[command.dwords[0] & 0xff], command.dwords, SQ_ENTRY);
+    }
     const unsigned at = drive->journal_count;
     carry_out(drive, queue, &command);
     if (queue != 0 && at < FAKE_JOURNAL_MAX) {
@@ -432,9 +436,26 @@ static void forget(struct fake_nvme *drive) {
   drive->behavior_acre = false;
 }
 
+static void reset_subsystem(struct fake_nvme *drive, uint32_t value) {
+  if (value != 0x4e564d65) {
+    violate(drive, "NSSR takes nothing but \"NVMe\"");
+    return;
+  }
+  drive->subsystem_resets++;
+  drive->unasked_resets += !drive->link_asked;
+  if (drive->subsystem_reset_mends) drive->fatal_on_enable = false;
+  forget(drive);
+  drive->cc = 0;
+  drive->csts = 0;
+}
+
 static void write_cc(struct fake_nvme *drive, uint32_t value) {
   const uint32_t before = drive->cc;
 
+  if (drive->ignores_control) {
+    if ((value & 1) == 0) drive->csts &= ~1u;
+    return;
+  }
   fake_nvme_order_control(drive, (value & ~before & 1) != 0);
   if ((before & 1) != 0 && (value & 1) == 0) drive->disabled_ticks = drive->ticks;
   drive->cc = value;
@@ -479,6 +500,7 @@ uint32_t fake_nvme_read32(struct fake_nvme *drive, uint64_t address) {
   const uint64_t offset = address - FAKE_REGISTERS;
 
   fake_nvme_advance(drive, 1);
+  drive->link_asked = false;
   drive->reads_gone += drive->gone;
   if (drive->gone) return drive->arbitrary ? (drive->random = drive->random * 1664525u + 1013904223u) : UINT32_MAX;
   switch (offset) {
@@ -504,6 +526,7 @@ void fake_nvme_write32(struct fake_nvme *drive, uint64_t address, uint32_t value
   if ((drive->cc & 1) != 0 && offset >= 0x24 && offset < 0x38) violate(drive, "admin queue moved while enabled");
   switch (offset) {
   case 0x14: write_cc(drive, value); break;
+  case 0x20: reset_subsystem(drive, value); break;
   case 0x24: drive->aqa = value; break;
   case 0x28: drive->asq = (drive->asq & ~UINT64_C(0xffffffff)) | value; break;
   case 0x2c: drive->asq = (uint32_t)drive->asq | (uint64_t)value << 32; break;
@@ -515,6 +538,7 @@ void fake_nvme_write32(struct fake_nvme *drive, uint64_t address, uint32_t value
     else
       doorbell(drive, offset, value);
   }
+  drive->link_asked = false;
 }
 
 /* ---- set-up ---- */

@@ -19,6 +19,7 @@
 #define FAKE_JOURNAL_MAX      65536u
 #define FAKE_FAULTS_MAX       8u
 #define FAKE_RING_ENTRIES_MAX 256u
+#define FAKE_TORN_MAX         64u
 
 enum fake_action {
   FAKE_STATUS,      /* complete with `value` as the status field, without carrying the command out */
@@ -69,6 +70,11 @@ struct fake_order {
                  [FAKE_RING_ENTRIES_MAX * 64u]; /* the submission rings, at the last write barrier */
   bool write_barrier;                           /* since the last register write that needs one */
   unsigned read_barriers, retired;              /* since the last completion doorbell */
+  struct fake_torn {                            /* completions of which the first three dwords are on their way */
+    uint8_t *entry;
+    uint32_t dwords[3];
+  } torn[FAKE_TORN_MAX];
+  unsigned torn_count;
 };
 
 struct fake_nvme {
@@ -91,6 +97,9 @@ struct fake_nvme {
   uint64_t latency_ticks;
   uint64_t shutdown_ticks; /* CC.SHN to the end of the shutdown */
   bool never_ready, never_disabled, fatal_on_enable;
+  bool ignores_control;        /* CC keeps what it has, though CSTS.RDY falls as it should */
+  bool subsystem_reset_mends;  /* after that reset it comes up */
+  bool torn;                   /* dword 3 of a completion is there at once, the others at the next read barrier */
   bool shuffle;                /* complete in any order */
   bool no_media;               /* walk the data, but do not move it */
   unsigned gone_after_enables; /* from this enabling on registers read all ones; 0: never */
@@ -102,12 +111,15 @@ struct fake_nvme {
   const char *violation;
   struct fake_command journal[FAKE_JOURNAL_MAX]; /* I/O commands as fetched */
   unsigned journal_count;
-  unsigned admin_count[256]; /* by opcode */
+  unsigned admin_count[256];      /* by opcode */
+  uint32_t admin_dwords[256][16]; /* of the last one of each */
   uint32_t features[256];
   uint32_t host_buffer[5]; /* dwords 11 … 15 of the last Set Features 0Dh */
   uint64_t host_buffer_descriptor[2];
   bool behavior_acre;
-  unsigned enables, shutdowns, doorbells, events_armed;
+  unsigned enables, shutdowns, doorbells, events_armed, subsystem_resets;
+  bool link_asked;         /* set by a test's hook; the next access of a register takes it back */
+  unsigned unasked_resets; /* of the subsystem, without that */
   uint64_t disabled_ticks; /* when CC.EN was cleared; 0 once CSTS was read after that */
   uint64_t pause_ticks;    /* from the last clearing of CC.EN to that read */
   bool hot_shutdown;       /* shut down with I/O queues still there */
@@ -150,7 +162,9 @@ void fake_nvme_write32(struct fake_nvme *drive, uint64_t address, uint32_t value
 void fake_nvme_write_barrier(struct fake_nvme *drive);
 void fake_nvme_read_barrier(struct fake_nvme *drive);
 void fake_nvme_retired(struct fake_nvme *drive);
-/* The fake's own: CC is written; a doorbell is rung, up to `value`, before the drive acts on it. */
+/* The fake's own: a completion is stored in two steps; CC is written; a doorbell is rung, up to `value`, before the
+ * drive acts on it. */
+void fake_nvme_order_tear(struct fake_nvme *drive, uint8_t *entry, const uint32_t dwords[3]);
 void fake_nvme_order_control(struct fake_nvme *drive, bool enable);
 void fake_nvme_order_submission(struct fake_nvme *drive, unsigned queue, uint32_t value);
 void fake_nvme_order_completion(struct fake_nvme *drive, unsigned queue, uint32_t value);

@@ -5,6 +5,7 @@
  * completion doorbell gives back, each must have had a read barrier of its own before its request was reported.
  */
 #include "fake_nvme.h"
+#include <spate/bytes.h>
 #include <string.h>
 
 #define SQ_ENTRY 64u
@@ -20,7 +21,21 @@ void fake_nvme_write_barrier(struct fake_nvme *drive) {
   }
 }
 
-void fake_nvme_read_barrier(struct fake_nvme *drive) { drive->order.read_barriers++; }
+void fake_nvme_read_barrier(struct fake_nvme *drive) {
+  drive->order.read_barriers++;
+  for (unsigned i = 0; i < drive->order.torn_count; i++)
+    for (unsigned j = 0; j < 3; j++)
+      spate_put32(drive->order.torn[i].entry + 4 * j, drive->order.torn[i].dwords[j]);
+  drive->order.torn_count = 0;
+}
+
+void fake_nvme_order_tear(struct fake_nvme *drive, uint8_t *entry, const uint32_t dwords[3]) {
+  struct fake_torn *torn = &drive->order.torn[drive->order.torn_count++ % FAKE_TORN_MAX];
+
+  if (drive->order.torn_count > FAKE_TORN_MAX) fake_nvme_violate(drive, "more torn completions than the fake can hold");
+  torn->entry = entry;
+  memcpy(torn->dwords, dwords, sizeof torn->dwords);
+}
 
 void fake_nvme_retired(struct fake_nvme *drive) {
   if (++drive->order.retired > drive->order.read_barriers)
@@ -36,6 +51,7 @@ static void count_afresh(struct fake_nvme *drive) {
 void fake_nvme_order_control(struct fake_nvme *drive, bool enable) {
   if (enable && !drive->order.write_barrier) fake_nvme_violate(drive, "no write barrier before CC.EN is set");
   drive->order.write_barrier = false;
+  if (enable) drive->order.torn_count = 0;
   count_afresh(drive);
 }
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How an admin request of the caller's ends: with its answer, by an abort, by a reset, with the controller; and once.
+ */
+#include "nvme_fixture.h"
+
+#define ABORT        0x08
+#define GET_FEATURES 0x0a
+#define FEATURE      2u /* power state: the fake keeps what was set */
+#define TIMEOUT_MS   500u
+#define LOOK_MS      110u /* the admin queue is looked at every 100 ms */
+
+struct answer {
+  struct fixture *f;
+  unsigned calls, submit_again; /* from done() */
+  uint64_t ticks;               /* when it ended */
+};
+
+static void ended(struct spate_nvme_admin_request *request) {
+  struct answer *answer = request->context;
+
+  answer->calls++;
+  answer->ticks = answer->f->drive.ticks;
+  if (answer->submit_again == 0) return;
+  answer->submit_again--;
+  assert_int_equal(spate_nvme_admin_submit(&answer->f->nvme, request), SPATE_OK);
+}
+
+static struct fixture *opened(void) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  f->drive.features[FEATURE] = 0x5a;
+  return f;
+}
+
+/* With leftovers of an earlier use in what the driver fills in. */
+static struct spate_nvme_admin_request request_of(struct answer *answer) {
+  return (struct spate_nvme_admin_request){.opcode = GET_FEATURES,
+                                           .dwords_10_15 = {FEATURE},
+                                           .timeout_ms = TIMEOUT_MS,
+                                           .done = ended,
+                                           .context = answer,
+                                           .error = SPATE_E_MEDIA,
+                                           .detail = 0x1234,
+                                           .result = 0x12345678};
+}
+
+static void fault(struct fixture *f, enum fake_action action, int opcode, uint32_t value) {
+  fake_nvme_fault(&f->drive, (struct fake_fault){action, true, opcode, 0, 1, value});
+}
+
+static void expect_counts(const struct fixture *f, uint32_t timeouts, uint32_t aborts, uint32_t resets) {
+  const struct spate_nvme_counters *counters = spate_nvme_counters(&f->nvme);
+  assert_int_equal(counters->timeouts, timeouts);
+  assert_int_equal(counters->aborts, aborts);
+  assert_int_equal(counters->resets, resets);
+  assert_int_equal(counters->spurious_completions, 0);
+}
+
+static void test_an_answer_has_its_result(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  struct answer answer = {.f = f};
+  struct spate_nvme_admin_request request = request_of(&answer);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+  assert_int_equal(answer.calls, 0);
+  fixture_poll_ms(f, LOOK_MS);
+  assert_int_equal(answer.calls, 1);
+  assert_int_equal(request.error, SPATE_OK);
+  assert_int_equal(request.detail, 0);
+  assert_int_equal(request.result, 0x5a);
+  fixture_poll_ms(f, 3000);
+  assert_int_equal(answer.calls, 1);
+  expect_counts(f, 0, 0, 0);
+  fixture_free(f);
+}
+
+/* A refusal, also one whose status is that of an abort which nobody asked for. */
+static void test_a_refusal_has_its_status(void **state) {
+  static const uint16_t statuses[] = {0x0007, 0x4007, 0x4109, 0x0001};
+  (void)state;
+  struct fixture *f = opened();
+  for (unsigned i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+    struct answer answer = {.f = f};
+    struct spate_nvme_admin_request request = request_of(&answer);
+    fault(f, FAKE_STATUS, GET_FEATURES, statuses[i]);
+    assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+    fixture_poll_ms(f, LOOK_MS);
+    assert_int_equal(answer.calls, 1);
+    assert_int_equal(request.error, SPATE_E_COMMAND);
+    assert_int_equal(request.detail, statuses[i]);
+  }
+  fixture_free(f);
+}
+
+static void test_the_next_one_is_submitted_when_one_ends(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  struct answer answer = {.f = f, .submit_again = 4};
+  struct spate_nvme_admin_request request = request_of(&answer);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+  fixture_poll_ms(f, 6 * LOOK_MS);
+  assert_int_equal(answer.calls, 5);
+  fixture_free(f);
+}
+
+/* Not before its time is over, and by its own identifier. Then the next one has all of its time. */
+static void test_an_expired_one_is_aborted(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  for (unsigned turn = 0; turn < 3; turn++) {
+    struct answer answer = {.f = f};
+    struct spate_nvme_admin_request request = request_of(&answer);
+    const uint64_t start = f->drive.ticks;
+    fault(f, FAKE_STALL, GET_FEATURES, 0);
+    assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+    fixture_poll_ms(f, TIMEOUT_MS - 1);
+    expect_counts(f, turn, turn, 0);
+    fixture_poll_ms(f, 2 * LOOK_MS);
+    expect_counts(f, turn + 1, turn + 1, 0);
+    const uint32_t id = f->drive.admin_dwords[GET_FEATURES][0] >> 16;
+    assert_int_equal(f->drive.admin_dwords[ABORT][10], id << 16);
+    assert_int_equal(answer.calls, 1);
+    assert_in_range((answer.ticks - start) / 1000, TIMEOUT_MS, TIMEOUT_MS + 2 * LOOK_MS);
+    assert_int_equal(request.error, SPATE_E_TIMEOUT);
+  }
+  fixture_poll_ms(f, 3000); /* nothing of it is left to expire */
+  expect_counts(f, 3, 3, 0);
+  fixture_free(f);
+}
+
+/* The abort came too late: the answer counts, whichever it is. */
+static void test_an_answer_after_the_abort_counts(void **state) {
+  static const struct {
+    uint32_t latency_ticks;
+    uint16_t status;
+    enum spate_error error;
+  } cases[] = {{700000, 0, SPATE_OK}, {700000, 0x4006, SPATE_E_COMMAND}, {700000, 0x0007, SPATE_E_TIMEOUT}};
+  (void)state;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fixture *f = opened();
+    struct answer answer = {.f = f};
+    struct spate_nvme_admin_request request = request_of(&answer);
+    f->drive.latency_ticks = cases[i].latency_ticks;
+    if (cases[i].status != 0) fault(f, FAKE_STATUS, GET_FEATURES, cases[i].status);
+    assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+    f->drive.latency_ticks = 20;
+    fixture_poll_ms(f, 1000);
+    expect_counts(f, 1, 1, 0);
+    assert_int_equal(answer.calls, 1);
+    assert_int_equal(request.error, cases[i].error);
+    fixture_free(f);
+  }
+}
+
+/* The drive does not find it: a second after the abort the controller is reset, and only then the buffer is free. */
+static void test_one_that_is_not_found_costs_a_reset(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  struct answer answer = {.f = f};
+  struct spate_nvme_admin_request request = request_of(&answer);
+  const uint64_t start = f->drive.ticks;
+  fault(f, FAKE_LOSE, GET_FEATURES, 0);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+  fixture_poll_ms(f, TIMEOUT_MS + 990);
+  assert_int_equal(answer.calls, 0);
+  expect_counts(f, 1, 1, 0);
+  fixture_poll_ms(f, 400);
+  assert_int_equal(answer.calls, 1);
+  assert_in_range((answer.ticks - start) / 1000, TIMEOUT_MS + 1000, TIMEOUT_MS + 1000 + 3 * LOOK_MS);
+  assert_int_equal(request.error, SPATE_E_TIMEOUT);
+  assert_int_equal(request.detail, 0);
+  assert_int_equal(request.result, 0);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  assert_int_equal(f->drive.admin_count[GET_FEATURES], 3); /* two are of bring-ups: it is not sent again */
+  fixture_poll_ms(f, 3000);
+  assert_int_equal(answer.calls, 1);
+  fixture_free(f);
+}
+
+/* A reset for another reason: it ends with that, when the controller has stopped and not before. */
+static void test_a_reset_takes_it_away(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  struct answer answer = {.f = f}, second_answer = {.f = f};
+  struct spate_nvme_admin_request request = request_of(&answer), second = request_of(&second_answer);
+  fault(f, FAKE_LOSE, GET_FEATURES, 0);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &second), SPATE_E_FULL);
+  f->drive.csts |= 2;
+  while (f->nvme.state == SPATE_NVME_RUNNING)
+    fixture_poll(f);
+  assert_int_equal(answer.calls, 0);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &second), SPATE_E_FULL);
+  while (f->nvme.state == SPATE_NVME_DISABLING) {
+    assert_int_equal(answer.calls, 0);
+    fixture_poll(f);
+  }
+  assert_int_equal(f->drive.disabled_ticks, 0); /* CSTS was read after CC.EN = 0 */
+  assert_int_equal(answer.calls, 1);
+  assert_int_equal(request.error, SPATE_E_FATAL);
+  assert_int_equal(request.detail, 0);
+  assert_int_equal(request.result, 0);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &second), SPATE_E_FULL);
+  fixture_poll_ms(f, 300);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &second), SPATE_OK);
+  fixture_poll_ms(f, LOOK_MS);
+  assert_int_equal(second_answer.calls, 1);
+  assert_int_equal(second.error, SPATE_OK);
+  fixture_free(f);
+}
+
+/* Shutdown waits 30 s for it, and then it ends with the controller. */
+static void test_shutdown_ends_it(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  struct answer answer = {.f = f};
+  struct spate_nvme_admin_request request = request_of(&answer);
+  const uint64_t start = f->drive.ticks;
+  request.timeout_ms = 600000;
+  fault(f, FAKE_LOSE, GET_FEATURES, 0);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_in_range((f->drive.ticks - start) / 1000, 30000, 31000);
+  assert_int_equal(answer.calls, 1);
+  assert_int_equal(request.error, SPATE_E_TIMEOUT);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_E_INVALID);
+  fixture_free(f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_an_answer_has_its_result),
+      cmocka_unit_test(test_a_refusal_has_its_status),
+      cmocka_unit_test(test_the_next_one_is_submitted_when_one_ends),
+      cmocka_unit_test(test_an_expired_one_is_aborted),
+      cmocka_unit_test(test_an_answer_after_the_abort_counts),
+      cmocka_unit_test(test_one_that_is_not_found_costs_a_reset),
+      cmocka_unit_test(test_a_reset_takes_it_away),
+      cmocka_unit_test(test_shutdown_ends_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

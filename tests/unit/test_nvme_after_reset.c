@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a reset by the driver takes away, and what it leaves as it was. */
+#include "nvme_fixture.h"
+#include <spate/bytes.h>
+
+#define GET_LOG 0x02
+#define EVENT   0x0c
+#define LOOK_MS 150 /* the admin queue is looked at every 100 ms */
+
+static struct spate_io write_of(const struct fixture *f, uint64_t lba) {
+  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = 1, .region = &f->ring};
+}
+
+static void poll_until_running_again(struct fixture *f, uint32_t resets) {
+  const uint64_t end = f->drive.ticks + 60 * FAKE_TICKS_PER_SECOND;
+  while (spate_nvme_counters(&f->nvme)->resets < resets || f->nvme.state != SPATE_NVME_RUNNING) {
+    fixture_poll(f);
+    assert_true(f->drive.ticks < end);
+  }
+}
+
+/* A controller that failed, seen at the next look at it. */
+static void fail_once(struct fixture *f) {
+  f->drive.csts |= 2;
+  poll_until_running_again(f, spate_nvme_counters(&f->nvme)->resets + 1u);
+}
+
+/* A log read that never ends, and a controller that is reset for it. */
+static struct fixture *with_a_lost_log(void) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_LOSE, true, GET_LOG, 0, 1, 0});
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  return f;
+}
+
+static void test_a_log_that_it_took_away_can_be_read_again(void **state) {
+  struct fixture *f = with_a_lost_log();
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_E_BUSY);
+  poll_until_running_again(f, 1);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 1);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  fixture_poll_ms(f, LOOK_MS);
+  assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + 1);
+  fixture_free(f);
+  (void)state;
+}
+
+/* The controller says that it failed at about the time when a command expires, of either kind: that is one reset. */
+static void test_two_signs_of_one_failure_are_one_reset(void **state) {
+  for (unsigned ms = 0; ms < 300; ms += 10) {
+    for (unsigned admin = 0; admin < 2; admin++) {
+      struct fixture *f = fixture_make(9);
+      struct outcome outcome;
+      f->config.command_timeout_ms = 1000;
+      fixture_open(f, 4);
+      fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_LOSE, admin == 1, admin == 1 ? GET_LOG : -1, 0, 1, 0});
+      if (admin == 1)
+        assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+      else
+        assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1)), SPATE_OK);
+      fixture_poll_ms(f, (admin == 1 ? 4900 : 2000) + ms);
+      if (f->drive.enables == 1) f->drive.csts |= 2;
+      poll_until_running_again(f, 1);
+      fixture_poll_ms(f, LOOK_MS);
+      assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+      fixture_free(f);
+    }
+  }
+  (void)state;
+}
+
+/* The controller forgot the events with all else, so their pages need not be read. */
+static void test_pages_of_events_before_it_are_not_read(void **state) {
+  static const uint8_t pages[] = {0x01, 0x20, 0x81, 0xff};
+  struct fixture *f = with_a_lost_log();
+  for (unsigned i = 0; i < sizeof pages; i++) {
+    fixture_poll_ms(f, LOOK_MS);
+    assert_true(fake_nvme_event(&f->drive, (uint32_t)pages[i] << 16));
+  }
+  fixture_poll_ms(f, LOOK_MS);
+  poll_until_running_again(f, 1);
+  const unsigned logs = f->drive.admin_count[GET_LOG];
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  fixture_poll_ms(f, 1000);
+  assert_int_equal(f->drive.admin_count[GET_LOG], logs + 1);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Bring-up asks for events. That the driver was going to ask before the reset is over. */
+static void test_events_are_asked_for_once(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  while (fake_nvme_event(&f->drive, 0x00020001))
+    fixture_poll_ms(f, LOOK_MS);
+  assert_false(f->drive.event_armed); /* there were many: the next request for one is delayed */
+  const unsigned asked = f->drive.admin_count[EVENT];
+  fail_once(f);
+  fixture_poll_ms(f, 5000);
+  assert_int_equal(f->drive.admin_count[EVENT], asked + 1);
+  assert_true(fake_nvme_event(&f->drive, 0x00020001));
+  fixture_free(f);
+  (void)state;
+}
+
+/* A command that waits for its retry delay is not in the drive's hands: it goes on waiting, and is not replayed. */
+static void test_a_retry_waits_on(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome waiting, caught;
+  spate_put16(f->drive.controller_page + 128, 50); /* CRDT1: 5 s */
+  fixture_open(f, 4);
+  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, false, -1, 0, 1, 1u << 11 | 0x006});
+  assert_int_equal(fixture_submit(f, &waiting, write_of(f, 1)), SPATE_OK);
+  fixture_poll_ms(f, 1000);
+  f->drive.latency_ticks = 1000000;
+  assert_int_equal(fixture_submit(f, &caught, write_of(f, 2)), SPATE_OK);
+  fixture_poll_ms(f, 10);
+  f->drive.latency_ticks = 20;
+  fail_once(f);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 1);
+  assert_true(fixture_wait(f, &caught, 10));
+  assert_true(fixture_wait(f, &waiting, 10000));
+  assert_int_equal(f->drive.journal_count, 4);
+  assert_true(f->drive.journal[3].ticks - f->drive.journal[0].ticks >= 5000000);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Requests are cheap again: one command on a region takes the short way, which leaves parts_left alone. */
+static void test_requests_are_plain_again(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open_two(f, 4);
+  fail_once(f);
+  struct spate_nvme_queue *queues[] = {&f->queue, &f->second};
+  for (unsigned i = 0; i < 2; i++) {
+    struct outcome outcome;
+    assert_int_equal(fixture_submit_to(queues[i], &outcome, write_of(f, i)), SPATE_OK);
+    assert_int_equal(outcome.io.parts_left, 0);
+    assert_true(fixture_wait(f, &outcome, 10));
+  }
+  fixture_free(f);
+  (void)state;
+}
+
+/* A request that resets ended has their cause, and no status of the drive. */
+static void test_what_it_ends_has_no_status(void **state) {
+  static const struct {
+    enum fake_action action;
+    enum spate_error error;
+    unsigned aborts;
+  } causes[] = {{FAKE_FATAL, SPATE_E_FATAL, 0}, {FAKE_LOSE, SPATE_E_TIMEOUT, SPATE_NVME_ATTEMPTS_MAX}};
+  for (unsigned i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+    struct fixture *f = fixture_make(9);
+    struct outcome outcome;
+    fixture_open(f, 4);
+    fake_nvme_fault(&f->drive, (struct fake_fault){causes[i].action, false, -1, 0, 100, 0});
+    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1)), SPATE_OK);
+    assert_true(fixture_wait(f, &outcome, 60000));
+    assert_int_equal(outcome.io.error, causes[i].error);
+    assert_int_equal(outcome.io.detail, 0);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->aborts, causes[i].aborts);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, SPATE_NVME_ATTEMPTS_MAX); /* one for each failure */
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_log_that_it_took_away_can_be_read_again),
+      cmocka_unit_test(test_two_signs_of_one_failure_are_one_reset),
+      cmocka_unit_test(test_pages_of_events_before_it_are_not_read),
+      cmocka_unit_test(test_events_are_asked_for_once),
+      cmocka_unit_test(test_a_retry_waits_on),
+      cmocka_unit_test(test_requests_are_plain_again),
+      cmocka_unit_test(test_what_it_ends_has_no_status),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

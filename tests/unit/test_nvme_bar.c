@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver uses what of BAR 0 there is, and nothing beyond: the doorbells need all of their four bytes. */
+#include "nvme_fixture.h"
+
+#define DOORBELLS 0x1000u
+
+static struct fixture *with_bar(uint64_t bytes, unsigned stride) {
+  struct fixture *f = fixture_make(9);
+  f->drive.cap |= (uint64_t)stride << 32;
+  f->drive.registers_bytes = f->config.registers_bytes = bytes;
+  return f;
+}
+
+/* Just behind the completion doorbell of this queue. */
+static uint64_t end_of(unsigned queue, unsigned stride) {
+  return DOORBELLS + ((2u * queue + 1u) * UINT64_C(4) << stride) + 4u;
+}
+
+static void test_the_admin_doorbells_fit(void **state) {
+  for (unsigned stride = 0; stride <= 4; stride++) {
+    for (unsigned missing = 0; missing <= 4; missing++) {
+      struct fixture *f = with_bar(end_of(0, stride) - missing, stride);
+      assert_int_equal(spate_nvme_open(&f->nvme, &f->config), missing == 0 ? SPATE_OK : SPATE_E_UNSUPPORTED);
+      fixture_free(f);
+    }
+  }
+  (void)state;
+}
+
+static void test_as_many_queues_as_doorbells_fit(void **state) {
+  for (unsigned stride = 0; stride <= 4; stride++) {
+    for (unsigned missing = 0; missing <= 4; missing++) {
+      struct fixture *f = with_bar(end_of(2, stride) - missing, stride);
+      fixture_open(f, 4);
+      assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, 4), missing == 0 ? SPATE_OK : SPATE_E_FULL);
+      assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
+      fixture_free(f);
+    }
+  }
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_admin_doorbells_fit),
+      cmocka_unit_test(test_as_many_queues_as_doorbells_fit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

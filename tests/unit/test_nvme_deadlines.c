@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command has all of its time, whoever polls; and requests of a controller that is no more end as they are polled. */
+#include "nvme_fixture.h"
+
+#define ABORT 0x08
+
+static const struct spate_io flush = {.op = SPATE_FLUSH};
+
+static void fault(struct fixture *f, enum fake_action action, int opcode, unsigned count, uint32_t value) {
+  fake_nvme_fault(&f->drive, (struct fake_fault){action, false, opcode, 0, count, value});
+}
+
+/* Whatever the time is when it is submitted: it is aborted after its time-out, and at most two looks later. */
+static void test_a_command_has_all_of_its_time(void **state) {
+  static const uint32_t timeouts_ms[] = {100, 1000, 3000};
+  for (unsigned i = 0; i < sizeof timeouts_ms / sizeof timeouts_ms[0]; i++) {
+    for (unsigned phase_ms = 0; phase_ms < 120; phase_ms += 10) {
+      struct fixture *f = fixture_make(9);
+      struct outcome outcome;
+      f->config.command_timeout_ms = timeouts_ms[i];
+      fixture_open(f, 4);
+      fixture_poll_ms(f, phase_ms);
+      fault(f, FAKE_STALL, -1, 1, 0);
+      const uint64_t start = f->drive.ticks;
+      assert_int_equal(fixture_submit(f, &outcome, flush), SPATE_OK);
+      while (f->drive.admin_count[ABORT] == 0)
+        fixture_poll(f);
+      assert_in_range((f->drive.ticks - start) / 1000, timeouts_ms[i], timeouts_ms[i] * 102 / 100 + 210);
+      assert_true(fixture_wait(f, &outcome, 1000));
+      fixture_free(f);
+    }
+  }
+  (void)state;
+}
+
+/* Only one of two queues is polled; the other's commands are aborted and found complete from there. */
+static void test_an_abort_on_a_queue_that_is_not_polled(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcome;
+  f->config.command_timeout_ms = 1000;
+  fixture_open_two(f, 4);
+  fault(f, FAKE_STALL, -1, 1, 0);
+  assert_int_equal(fixture_submit_to(&f->second, &outcome, flush), SPATE_OK);
+  spate_block_kick(&f->second.block);
+  const uint64_t end = f->drive.ticks + 5 * FAKE_TICKS_PER_SECOND;
+  while (f->drive.ticks < end) {
+    (void)spate_block_poll(&f->queue.block, 4);
+    host_relax();
+  }
+  assert_int_equal(outcome.calls, 1);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->aborts, 1);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 0);
+  fixture_free(f);
+  (void)state;
+}
+
+/* The retry of a command on a queue that is not polled goes to the drive when its time has come. */
+static void test_a_retry_on_a_queue_that_is_not_polled(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcome;
+  f->drive.controller_page[128] = 5; /* CRDT1: 500 ms */
+  fixture_open_two(f, 4);
+  fault(f, FAKE_STATUS, -1, 1, 1u << 11 | 0x006);
+  assert_int_equal(fixture_submit_to(&f->second, &outcome, flush), SPATE_OK);
+  fixture_poll_ms(f, 1);
+  const uint64_t end = f->drive.ticks + FAKE_TICKS_PER_SECOND;
+  while (f->drive.ticks < end) {
+    (void)spate_block_poll(&f->queue.block, 4);
+    host_relax();
+  }
+  assert_int_equal(f->drive.journal_count, 2);
+  assert_true(fixture_wait(f, &outcome, 10));
+  fixture_free(f);
+  (void)state;
+}
+
+/* As many as were asked for end in a poll, and it says how many. */
+static void expect_ends_in_pieces(struct fixture *f, const struct outcome *outcomes, enum spate_error error) {
+  static const unsigned max[] = {0, 1, 2, 8, 8}, ended[] = {0, 1, 2, 1, 0};
+  unsigned sum = 0;
+  for (unsigned i = 0; i < sizeof max / sizeof max[0]; i++) {
+    unsigned calls = 0;
+    assert_int_equal(spate_block_poll(&f->queue.block, max[i]), ended[i]);
+    sum += ended[i];
+    for (unsigned j = 0; j < 4; j++)
+      calls += outcomes[j].calls;
+    assert_int_equal(calls, sum);
+  }
+  for (unsigned j = 0; j < 4; j++) {
+    assert_int_equal(outcomes[j].io.error, error);
+    assert_int_equal(outcomes[j].io.detail, 0);
+  }
+}
+
+static void test_requests_of_a_dead_controller_end_as_they_are_polled(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[4];
+  fixture_open(f, 4);
+  f->drive.gone = true;
+  for (unsigned i = 0; i < 4; i++)
+    assert_int_equal(fixture_submit(f, &outcomes[i], flush), SPATE_OK);
+  while (f->nvme.state != SPATE_NVME_DEAD) {
+    spate_nvme_poll(&f->nvme);
+    host_relax();
+  }
+  expect_ends_in_pieces(f, outcomes, SPATE_E_GONE);
+  fixture_free(f);
+  (void)state;
+}
+
+/* What the drive did not carry out within the 30 s of a shutdown. */
+static void test_requests_of_a_closed_controller_end_as_they_are_polled(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[4];
+  f->config.command_timeout_ms = 600000;
+  fixture_open(f, 4);
+  fault(f, FAKE_LOSE, -1, 4, 0);
+  for (unsigned i = 0; i < 4; i++)
+    assert_int_equal(fixture_submit(f, &outcomes[i], flush), SPATE_OK);
+  const uint64_t start = f->drive.ticks;
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_in_range((f->drive.ticks - start) / 1000, 30000, 31000);
+  expect_ends_in_pieces(f, outcomes, SPATE_E_INVALID);
+  fixture_free(f);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_command_has_all_of_its_time),
+      cmocka_unit_test(test_an_abort_on_a_queue_that_is_not_polled),
+      cmocka_unit_test(test_a_retry_on_a_queue_that_is_not_polled),
+      cmocka_unit_test(test_requests_of_a_dead_controller_end_as_they_are_polled),
+      cmocka_unit_test(test_requests_of_a_closed_controller_end_as_they_are_polled),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

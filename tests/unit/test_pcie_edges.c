@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Enumeration and restoring at their edges: the last device and function, the largest window, a second look, links one
+ * behind the other. */
+#include "pcie_fixture.h"
+
+/* ---- who is listed ---- */
+
+static void the_last_device_and_function_are_found(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *first = fake_endpoint(NULL, 31, 0, NVME);
+  fake_endpoint(NULL, 31, 7, NVME);
+  first->config[0x0c / 4] |= 0x00800000u; /* several functions */
+  fake_endpoint(NULL, 30, 0, NVME);
+  fake_endpoint(NULL, 30, 1, NVME); /* its function 0 does not speak of others */
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.device_count, 3);
+  assert_at(host.devices[0].address, 0, 30, 0);
+  assert_at(host.devices[1].address, 0, 31, 0);
+  assert_at(host.devices[2].address, 0, 31, 7);
+}
+
+/* Only 0001h is "retry": a vendor whose number ends alike is one. */
+static void a_vendor_is_no_retry(void **state) {
+  (void)state;
+  fake_reset();
+  fake_endpoint(NULL, 0, 0, NVME)->config[0] = 0x12348001u;
+  const uint64_t start = fake.now_ticks;
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.devices[0].vendor_id, 0x8001);
+  assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
+}
+
+static void the_first_that_is_left_out_is_named(void **state) {
+  (void)state;
+  fake_reset();
+  for (unsigned i = 0; i < SPATE_PCIE_DEVICES_MAX + 3; i++)
+    fake_endpoint(NULL, i, 0, NVME);
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.left_out, 3);
+  assert_at(host.failed_at, 0, SPATE_PCIE_DEVICES_MAX, 0);
+}
+
+/* Nothing of an enumeration is left when the next one fails, or when it finds less. */
+static void the_host_is_enumerated_anew(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  drive_below(port);
+  for (unsigned i = 0; i < SPATE_PCIE_DEVICES_MAX; i++)
+    fake_endpoint(NULL, 1 + i, 0, NVME);
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  assert_int_equal(host.device_count, SPATE_PCIE_DEVICES_MAX);
+  assert_int_equal(host.bridge_count, 1);
+  assert_int_equal(host.left_out, 1);
+  for (unsigned i = 1; i < fake.count; i++)
+    fake.functions[i].removed = true;
+  port->link_ticks = FAKE_NEVER;
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_LINK_DOWN);
+  assert_int_equal(host.device_count, 0);
+  assert_int_equal(host.bridge_count, 0);
+  assert_int_equal(host.left_out, 0);
+  const struct spate_pcie_device *device;
+  assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_E_NO_DEVICE);
+}
+
+/* A bridge for which no bus number is left has none, and nobody below it is asked. */
+static void bus_numbers_end_where_they_end(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *ports[2];
+  for (unsigned i = 0; i < 2; i++)
+    drive_below(ports[i] = fake_bridge(NULL, i, FAKE_ROOT_PORT));
+  struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+  config.last_bus = 1;
+  assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  assert_int_equal(host.device_count, 1);
+  assert_int_equal(host.left_out, 1);
+  assert_at(host.failed_at, 0, 1, 0);
+  assert_int_equal(ports[1]->config[0x18 / 4], 0);
+}
+
+static void nobody_is_asked_in_an_empty_slot(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 2, FAKE_ROOT_PORT);
+  port->link_ticks = FAKE_NEVER;
+  *fake_express_register(port, 0x00) |= 0x01000000u;
+  fake.first_below_ticks = 0;
+  assert_int_equal(enumerate(), SPATE_E_NO_DEVICE);
+  assert_int_equal(fake.first_below_ticks, 0);
+}
+
+/* ---- windows ---- */
+
+static void windows_end_before_addresses_do(void **state) {
+  const uint64_t most = UINT64_C(1) << 48;
+  const struct {
+    struct spate_pcie_window prefetchable;
+    bool valid;
+  } cases[] = {
+      {{0, 0, 0}, true},
+      {{UINT64_MAX, UINT64_MAX, 0}, true}, /* none */
+      {{0, HIGH_BUS, most}, true},
+      {{0, HIGH_BUS, most + 1}, false},
+      {{0, UINT64_MAX - most, MIB}, true},
+      {{0, UINT64_MAX - most + 1, MIB}, false},
+      {{UINTPTR_MAX, HIGH_BUS, 1}, true},
+      {{UINTPTR_MAX, HIGH_BUS, 2}, false},
+      {{UINTPTR_MAX - MIB + 1, HIGH_BUS, MIB}, true},
+      {{UINTPTR_MAX - MIB + 2, HIGH_BUS, MIB}, false},
+  };
+  (void)state;
+  fake_reset();
+  fake_endpoint(NULL, 0, 0, NVME);
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+    config.prefetchable = cases[i].prefetchable;
+    assert_int_equal(spate_pcie_ecam_open(&host, &config), cases[i].valid ? SPATE_OK : SPATE_E_INVALID);
+  }
+}
+
+/* ---- links ---- */
+
+/* The second port's link comes up while the first one's is waited for: nobody saw how long ago. */
+static void a_link_that_came_up_meanwhile_is_left_alone_for_100_ms(void **state) {
+  (void)state;
+  fake_reset();
+  for (unsigned i = 0; i < 2; i++) {
+    struct fake_function *port = fake_bridge(NULL, i, FAKE_ROOT_PORT);
+    drive_below(port);
+    fake_express(port, 2, i == 0 ? 1 : 3, 1, i == 0 ? 1 : 3, 1);
+    port->link_ticks = fake.now_ticks + (i == 0 ? 300 : 299) * FAKE_MS;
+  }
+  const uint64_t start = fake.now_ticks;
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.device_count, 2);
+  assert_in_range(fake.now_ticks - start, 400 * FAKE_MS, 405 * FAKE_MS); /* the first is of 2.5 GT/s: no wait */
+}
+
+/* Two links, the lower one up at this time after the upper one: each is left alone for 100 ms once it is up. */
+static void links_settle_one_behind_the_other(void **state) {
+  static const unsigned later_ms[] = {0, 50, 150, 400}, silent_ms[] = {0, 700};
+  (void)state;
+  for (unsigned i = 0; i < sizeof later_ms / sizeof later_ms[0]; i++) {
+    for (unsigned j = 0; j < sizeof silent_ms / sizeof silent_ms[0]; j++) {
+      fake_reset();
+      struct fake_function *root = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+      struct fake_function *down = fake_bridge(fake_bridge(root, 0, FAKE_UPSTREAM), 0, FAKE_DOWNSTREAM);
+      struct fake_function *drive = drive_below(down);
+      assert_int_equal(enumerate(), SPATE_OK);
+      const uint64_t start = fake.now_ticks;
+      fake_link_drop(root, start);
+      fake_link_drop(down, start + later_ms[i] * FAKE_MS);
+      drive->silent_ticks = start + silent_ms[j] * FAKE_MS;
+      assert_int_equal(restore(&host.devices[0], 2000), SPATE_OK);
+      const unsigned seen_ms =
+          later_ms[i] < 100 ? 100 : later_ms[i]; /* the lower port is asked when the upper settled */
+      const unsigned ready_ms = silent_ms[j] > seen_ms + 100 ? silent_ms[j] : seen_ms + 100;
+      assert_in_range(fake.now_ticks - start, ready_ms * FAKE_MS, (ready_ms + 4) * FAKE_MS);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_last_device_and_function_are_found),
+      cmocka_unit_test(a_vendor_is_no_retry),
+      cmocka_unit_test(the_first_that_is_left_out_is_named),
+      cmocka_unit_test(the_host_is_enumerated_anew),
+      cmocka_unit_test(bus_numbers_end_where_they_end),
+      cmocka_unit_test(nobody_is_asked_in_an_empty_slot),
+      cmocka_unit_test(windows_end_before_addresses_do),
+      cmocka_unit_test(a_link_that_came_up_meanwhile_is_left_alone_for_100_ms),
+      cmocka_unit_test(links_settle_one_behind_the_other),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
