@@ -21,8 +21,10 @@
 #include <stdint.h>
 
 struct sim_link_config {
-  uint8_t generation;          /* 1 … 5 */
-  uint8_t lanes;               /* 1, 2, 4, 8, 16 */
+  uint8_t generation;      /* 1 … 5 */
+  uint8_t lanes;           /* 1, 2, 4, 8, 16 */
+  uint8_t port_generation; /* what the root port can do, where that is more than came of it */
+  uint8_t port_lanes;
   uint16_t payload_bytes;      /* MPS: 128, 256, 512 */
   uint16_t read_request_bytes; /* MRRS: 128 … 4096 */
   uint32_t latency_ns;         /* one way, drive's controller to memory */

@@ -112,8 +112,12 @@ static uint32_t size_code(uint32_t bytes) {
 
 /* ---- what is there after reset ---- */
 
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
 static void reset_port(struct root_port *port, const struct sim_link_config *link) {
   struct config_space *space = &port->port;
+  const uint32_t generation = larger(link->port_generation, link->generation);
+  const uint32_t lanes = larger(link->port_lanes, link->lanes);
 
   *space = (struct config_space){0};
   define(space, ID, ID_PORT, 0);
@@ -130,13 +134,11 @@ static void reset_port(struct root_port *port, const struct sim_link_config *lin
   define(space, EXPRESS, EXPRESS_ROOT_PORT, 0);
   define(space, DEVICE_CAPABILITIES, size_code(port->payload_bytes), 0);
   define(space, DEVICE_CONTROL, DEVICE_CONTROL_RESET, 0x00007fff);
-  define(space, LINK_CAPABILITIES, LINK_REPORTING | (uint32_t)link->lanes << 4 | link->generation, 0);
+  define(space, LINK_CAPABILITIES, LINK_REPORTING | lanes << 4 | generation, 0);
   define(space, LINK_CONTROL, (uint32_t)link->lanes << 20 | (uint32_t)link->generation << 16 | LINK_ACTIVE, 0x0fff);
   define(space, SLOT_CONTROL, SLOT_PRESENCE, 0x1fff);
   define(space, ROOT_CONTROL, ROOT_RETRY_CAPABLE, 0x1f);
 }
-
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 static void reset_drive(struct root_port *port, struct sim_drive *drive) {
   const struct sim_link_config *link = &sim_drive_link(drive)->config;

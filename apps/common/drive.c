@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive.h"
+#include "link.h"
 #include <print.h>
 #include <spate/port.h>
 
@@ -63,11 +64,7 @@ static void find_controller(struct drive *drive) {
   must("finding the drive", spate_pcie_find(&drive->host, SPATE_PCIE_CLASS_NVME, 0, &found));
   drive->device = *found;
   print_link(&drive->device);
-  enum spate_error error = spate_pcie_link_check(&drive->host, &drive->device);
-  if (error == SPATE_E_LINK_DEGRADED)
-    print("pcie   warning: %s\n", spate_error_help(error));
-  else
-    must("PCIe link", error);
+  must("PCIe link", link_look(&drive->host, &drive->device));
 }
 
 static void open_nvme(struct drive *drive, unsigned depth) {

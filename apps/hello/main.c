@@ -6,6 +6,7 @@
  */
 #include "../../ports/board.h"
 #include "../../ports/common/print.h"
+#include "../common/link.h"
 #include <spate/clock.h>
 #include <spate/port.h>
 #include <string.h>
@@ -93,11 +94,8 @@ int app_main(void) {
   error = spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &found);
   if (error) return fail(found->address, error);
   struct spate_pcie_device drive = *found;
-  error = spate_pcie_link_check(&host, &drive);
-  if (error == SPATE_E_LINK_DEGRADED) /* it works: no reason to end, for the demo as little as here */
-    print("pcie: warning: %s\n", spate_error_help(error));
-  else if (error)
-    return fail(drive.address, error);
+  error = link_look(&host, &drive);
+  if (error) return fail(drive.address, error);
   const uint32_t version = spate_port_read32(drive.bar0 + NVME_VS);
   print("NVMe VS 0x%08x\n", (unsigned)version);
   return version == UINT32_MAX ? fail(drive.address, SPATE_E_GONE) : 0;

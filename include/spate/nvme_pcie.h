@@ -21,7 +21,9 @@ struct spate_nvme_pcie {
   struct spate_pcie_host *host;
   struct spate_pcie_device *device; /* as enumerated, or a copy */
   /* PERST# of the drive's slot, where the board can drive it alone; NULL: it cannot. One step of: assert it, for at
-   * least 100 µs and until the link has gone down, release it. Never waits: BUSY until it is released, then OK. */
+   * least 100 µs and until the link has gone down, release it. Never waits: BUSY until it is released, then OK. Where
+   * other drives are in the slot, too, below a switch, they are reset with it: their drivers find the link changed, and
+   * go on after a pause. Leave it NULL if their streams cannot afford that. */
   enum spate_error (*perst)(void *context);
   void *perst_context;
 };

@@ -52,6 +52,7 @@ struct spate_pcie_saved {
   bool bridge, link_below;
   bool tells_changes; /* a port that remembers when its link changed (Slot Status) */
   uint32_t id;        /* 0: nothing was saved */
+  uint32_t changes;   /* of a bridge or the link below it that one device's restoring saw: news for the others there */
   uint32_t registers[SPATE_PCIE_SAVED_REGISTERS];
 };
 
@@ -67,6 +68,7 @@ struct spate_pcie_device {
 
   /* private */
   struct spate_pcie_saved saved;
+  uint32_t changes_known; /* of all bridges on the way to it */
   uint8_t links_settled;  /* while it is restored: of the links on the way to it, from the first bus on */
   uint64_t link_up_ticks; /* since when the next of them is up; 0: it was down */
   uint64_t reset_ticks;   /* since when it is being reset */
@@ -104,7 +106,9 @@ struct spate_pcie_host {
   uint8_t left_out; /* bridges and functions that enumeration did without: see failed_at for the first */
   struct spate_pcie_address failed_at; /* where enumeration gave up, or what it left out first, for the message */
 
-  uint64_t link_seen_ticks; /* private: when the bridge's own link was first seen up; 0: not known */
+  /* private */
+  uint64_t link_seen_ticks; /* when the bridge's own link was first seen up; 0: not known */
+  uint32_t changes;         /* as of the bridges below: how often restoring made it forward again */
 };
 
 struct spate_pcie_ecam_config {
@@ -173,7 +177,8 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_restore(struct spate_pcie_host *hos
  * Is each link on the way to the device up, and was it so all the time since the device was enumerated or restored?
  * Asks ports only, never what is below them, so that the answer comes whatever became of the link. A port that cannot
  * report its link counts as up. One that reports its link, but not changes of it (no slot, and no bridge that stops by
- * itself), does not show a link that dropped and came back.
+ * itself), does not show a link that dropped and came back. Devices that share ports, as below a switch, are each told
+ * of a change, also when another of them was restored meanwhile.
  */
 bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie_device *device);
 
@@ -188,13 +193,13 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_isolate(struct spate_pcie_host *hos
 
 enum spate_pcie_reset {
   SPATE_PCIE_RESET_FUNCTION, /* function level reset (6.6.2): this function alone */
-  SPATE_PCIE_RESET_BUS,      /* secondary bus reset by the port above: all that is below it */
+  SPATE_PCIE_RESET_BUS,      /* secondary bus reset by the port right above: refused where others are below that port */
 };
 
 /*
  * One step of a reset. Never waits: call it again while it gives BUSY. After OK the device has lost its configuration:
- * spate_pcie_restore() brings it back. Errors: UNSUPPORTED (the function has no such reset, or there is no port above),
- * NO_DEVICE (it does not answer).
+ * spate_pcie_restore() brings it back. Errors: UNSUPPORTED (the function has no such reset; there is no port above; or
+ * another device of host->devices would be reset, too, such as another function), NO_DEVICE (it does not answer).
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_reset(struct spate_pcie_host *host, struct spate_pcie_device *device,
                                                    enum spate_pcie_reset how);

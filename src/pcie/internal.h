@@ -103,8 +103,10 @@ unsigned pcie_path(const struct spate_pcie_host *host, const struct spate_pcie_d
 bool pcie_link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
 /* upstream.c: as spate_pcie_link_is_up(), but for the host bridge's own forwarding. */
 bool pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate_pcie_device *device);
-/* upstream.c: from now on a change of this bridge's link is a new one. */
-void pcie_forget_change(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
+/* upstream.c: from now on a change of this bridge's link is a new one. It is counted for the other devices below. */
+void pcie_forget_change(const struct pcie_function *function, struct spate_pcie_saved *bridge);
+/* upstream.c: of the host and the bridges above this device. */
+uint32_t pcie_changes(const struct spate_pcie_host *host, const struct spate_pcie_device *device);
 /* Nobody answered: all ones on most bridges, zeros where a configuration completion time-out reads as OKAY (PG194). */
 static inline bool pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
 /* pcie.c: are these windows such as the library can use? */

@@ -113,6 +113,7 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   host->device_count = 0;
   host->bridge_count = 0;
   host->left_out = 0;
+  host->changes = 0;
   host->failed_at = (struct spate_pcie_address){.bus = host->first_bus};
   if (perst_released_ticks) pcie_settle(perst_released_ticks);
 

@@ -67,9 +67,24 @@ static void set_bus_reset(const struct pcie_function *port, bool on) {
   pcie_write(port, PCI_BRIDGE_CONTROL, on ? control | PCI_BRIDGE_RESET : control & ~PCI_BRIDGE_RESET);
 }
 
+static bool is_below(const struct spate_pcie_host *host, const struct spate_pcie_device *device, uint8_t bridge) {
+  uint8_t path[SPATE_PCIE_BRIDGES_MAX];
+  for (unsigned bridges = pcie_path(host, device, path); bridges-- > 0;)
+    if (path[bridges] == bridge) return true;
+  return false;
+}
+
+/* Another function, or whatever is behind a port that several share: it may be in the middle of a stream. */
+static bool has_neighbours(const struct spate_pcie_host *host, const struct spate_pcie_device *device) {
+  unsigned below = 0;
+  for (unsigned i = 0; i < host->device_count; i++)
+    below += is_below(host, &host->devices[i], device->saved.above);
+  return below > 1;
+}
+
 static enum spate_error reset_bus(struct spate_pcie_host *host, struct spate_pcie_device *device) {
   struct pcie_function port;
-  if (!port_above(host, device, &port)) return SPATE_E_UNSUPPORTED;
+  if (!port_above(host, device, &port) || has_neighbours(host, device)) return SPATE_E_UNSUPPORTED;
   if (!is_under_way(device, SPATE_PCIE_RESET_BUS)) {
     if (pcie_is_silence(pcie_read(&port, PCI_ID))) return SPATE_E_NO_DEVICE;
     set_bus_reset(&port, true);

@@ -47,20 +47,24 @@ void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *sa
   }
 }
 
-static void restore_register(const struct pcie_function *function, const struct spate_pcie_saved *saved, unsigned i) {
+/* True: it had lost its value. */
+static bool restore_register(const struct pcie_function *function, const struct spate_pcie_saved *saved, unsigned i) {
   const struct saved_register at = register_of(saved, i);
-  if (at.offset && (pcie_read(function, at.offset) & at.mask) != saved->registers[i])
-    pcie_write(function, at.offset, saved->registers[i]);
+  if (!at.offset || (pcie_read(function, at.offset) & at.mask) == saved->registers[i]) return false;
+  pcie_write(function, at.offset, saved->registers[i]);
+  return true;
 }
 
 /* Is it there, and is it who it was? Then it gets back what it does not have any more, but for its link's power
- * management. */
-static enum spate_error restore(const struct pcie_function *function, const struct spate_pcie_saved *saved) {
+ * management. A bridge that had lost something was reset, with all that is below it: the others there learn of it. */
+static enum spate_error restore(const struct pcie_function *function, struct spate_pcie_saved *saved) {
   const uint32_t id = pcie_read(function, PCI_ID);
   if (pcie_is_silence(id) || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
   if (id != saved->id) return SPATE_E_NO_DEVICE;
+  bool lost = false;
   for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++)
-    if (i != LINK) restore_register(function, saved, i);
+    if (i != LINK) lost |= restore_register(function, saved, i);
+  saved->changes += lost;
   return SPATE_OK;
 }
 
@@ -69,11 +73,11 @@ static void keep_awake(struct spate_pcie_host *host, const struct spate_pcie_dev
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
   const unsigned bridges = pcie_path(host, device, path);
   const struct pcie_function function = {.host = host, .at = device->saved.at};
-  restore_register(&function, &device->saved, LINK);
+  (void)restore_register(&function, &device->saved, LINK);
   for (unsigned i = 0; i < bridges; i++) {
     const struct spate_pcie_saved *bridge = &host->bridges[path[i] - 1u];
     const struct pcie_function above = {.host = host, .at = bridge->at};
-    restore_register(&above, bridge, LINK);
+    (void)restore_register(&above, bridge, LINK);
   }
 }
 
@@ -101,13 +105,16 @@ static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_
   unsigned bridges = pcie_path(host, device, path);
   uint8_t links = 0;
   while (bridges-- > 0) {
-    const struct spate_pcie_saved *bridge = &host->bridges[path[bridges] - 1u];
+    struct spate_pcie_saved *bridge = &host->bridges[path[bridges] - 1u];
     const struct pcie_function function = {.host = host, .at = bridge->at};
     const enum spate_error error = restore(&function, bridge);
     if (error) return error;
     if (!bridge->link_below) continue;
     pcie_forget_change(&function, bridge); /* before the look: one that comes after it is seen the next time */
-    if (!pcie_link_is_up(&function, bridge)) return link_is_down(device, links);
+    if (!pcie_link_is_up(&function, bridge)) {
+      bridge->changes++;
+      return link_is_down(device, links);
+    }
     if (!is_settled(device, links++)) return SPATE_E_BUSY;
   }
   const struct pcie_function function = {.host = host, .at = device->saved.at};
@@ -129,7 +136,10 @@ enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_p
   /* Who seemed to be another device was perhaps nobody: a link that has just gone again. */
   if (error == SPATE_E_NO_DEVICE && !pcie_links_stayed_up(host, device)) return link_is_down(device, 0);
   (void)link_is_down(device, 0); /* as far as the next time is concerned */
-  if (error != SPATE_OK || host->ops->forward == NULL) return error;
+  if (error != SPATE_OK) return error;
+  if (host->ops->forwards != NULL && !host->ops->forwards(host)) host->changes++; /* news for the others */
+  device->changes_known = pcie_changes(host, device);
+  if (host->ops->forward == NULL) return SPATE_OK;
   host->ops->forward(host);
   /* A link that went before this would not stop the bridge any more, and so not be seen when it is back. */
   return pcie_links_stayed_up(host, device) ? SPATE_OK : SPATE_E_BUSY;

@@ -70,7 +70,7 @@ static bool link_has_changed(const struct pcie_function *port) {
 }
 
 /* Of a link that is up for the first time we look at it. What changed before is forgotten before the look: what changes
- * after it makes link_comes_up() wait anew, and in the end is what spate_pcie_link_is_up() tells of. */
+ * after it makes has_settled() wait anew, and in the end is what spate_pcie_link_is_up() tells of. */
 static void see_link(const struct pcie_tree *tree, struct pcie_function *port) {
   (void)link_has_changed(port);
   if (has_active_link(port)) port->link_seen_ticks = seen_ticks(tree, port);
@@ -137,6 +137,17 @@ static void settle_link(const struct pcie_tree *tree, const struct pcie_function
     pcie_settle(port->link_seen_ticks);
 }
 
+/* Is the link up, and was it so while it was waited for? It may have changed only by coming up: that is forgotten, and
+ * the look that counts comes after it. */
+static bool has_settled(const struct pcie_tree *tree, const struct pcie_function *port, uint32_t capabilities,
+                        bool was_down) {
+  if (!has_active_link(port)) return false;
+  was_down |= link_has_changed(port);
+  if (!has_active_link(port)) return false;
+  settle_link(tree, port, capabilities, was_down);
+  return !link_has_changed(port);
+}
+
 /* Is there, or will there be by the deadline, a link below this port? A port that cannot tell: yes. */
 static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
   port->link_is_up = port->parent == NULL && tree->host_link_is_up;
@@ -147,16 +158,11 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
   bool slot = pcie_read(port, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
   for (bool was_down = false;; was_down = true) {
     bool empty = slot && !(pcie_read(port, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE);
-    was_down |= link_has_changed(port);
-    if (has_active_link(port)) {
-      settle_link(tree, port, link_capabilities, was_down);
-      if (!link_has_changed(port)) {
-        if (!empty) port->link_is_up = true;
-        return true;
-      }
-    } else if (empty) {
-      return false;
+    if (has_settled(tree, port, link_capabilities, was_down)) {
+      if (!empty) port->link_is_up = true;
+      return true;
     }
+    if (empty) return false;
     if (deadline_passed(tree)) break;
     spate_port_relax();
   }

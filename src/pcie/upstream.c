@@ -22,9 +22,18 @@ static uint32_t slot(const struct pcie_function *function, const struct spate_pc
 }
 
 /* Written only where there is something to forget: the register is shared with whoever looks after the slot. */
-void pcie_forget_change(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
-  if (bridge->tells_changes && (slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED))
-    pcie_change(function, CAPABILITIES_OF(bridge) + EXPRESS_SLOT_CONTROL, 0, EXPRESS_SLOT_LINK_CHANGED);
+void pcie_forget_change(const struct pcie_function *function, struct spate_pcie_saved *bridge) {
+  if (!bridge->tells_changes || !(slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED)) return;
+  bridge->changes++;
+  pcie_change(function, CAPABILITIES_OF(bridge) + EXPRESS_SLOT_CONTROL, 0, EXPRESS_SLOT_LINK_CHANGED);
+}
+
+uint32_t pcie_changes(const struct spate_pcie_host *host, const struct spate_pcie_device *device) {
+  uint8_t path[SPATE_PCIE_BRIDGES_MAX];
+  uint32_t changes = host->changes;
+  for (unsigned bridges = pcie_path(host, device, path); bridges-- > 0;)
+    changes += host->bridges[path[bridges] - 1u].changes;
+  return changes;
 }
 
 /* The change is asked for after the link: one that comes between the two looks is not missed. */
@@ -48,5 +57,6 @@ bool pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate_pcie_
 }
 
 bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
-  return (host->ops->forwards == NULL || host->ops->forwards(host)) && pcie_links_stayed_up(host, device);
+  return device->changes_known == pcie_changes(host, device) &&
+         (host->ops->forwards == NULL || host->ops->forwards(host)) && pcie_links_stayed_up(host, device);
 }

@@ -133,14 +133,17 @@ static struct fake_function *find(unsigned bus, unsigned device, unsigned number
   return found;
 }
 
-/* Links that have bounced since the last access: to whoever looks now they may be up again. */
-static void bounce_links(void) {
+/* Slots remember that the link went down or came up since the last access; one that has bounced may be up again. */
+static void change_links(void) {
   for (unsigned i = 0; i < fake.count; i++) {
     struct fake_function *port = &fake.functions[i];
-    if (port->bounce_ticks == 0 || fake.now_ticks < port->bounce_ticks) continue;
-    fake_link_drop(port, port->bounce_ticks + FAKE_BOUNCE_MS * FAKE_MS);
-    *fake_express_register(port, 0x18) |= 0x01000000u; /* data link layer state changed */
-    port->bounce_ticks = 0;
+    if ((port->clears[(FAKE_EXPRESS + 0x18) / 4] & FAKE_LINK_CHANGED) == 0) continue;
+    const bool bounced = port->bounce_ticks != 0 && fake.now_ticks >= port->bounce_ticks;
+    if (bounced) fake_link_drop(port, port->bounce_ticks + FAKE_BOUNCE_MS * FAKE_MS);
+    if (bounced) port->bounce_ticks = 0;
+    const bool is_up = link_is_up(port);
+    if (bounced || is_up != port->was_up) *fake_express_register(port, 0x18) |= FAKE_LINK_CHANGED;
+    port->was_up = is_up;
   }
 }
 
@@ -148,7 +151,7 @@ static struct fake_function *access_at(uintptr_t address, unsigned *offset) {
   assert_in_range(address, FAKE_ECAM_BASE, FAKE_ECAM_BASE + 0xfffffff);
   assert_int_equal(address % 4, 0);
   fake.now_ticks += ACCESS_TICKS;
-  bounce_links();
+  change_links();
   if (!fake.first_access_ticks) fake.first_access_ticks = fake.now_ticks;
   fake.accesses++;
   uint64_t at = address - FAKE_ECAM_BASE;

@@ -19,6 +19,7 @@
 #define FAKE_NEVER         UINT64_MAX
 #define FAKE_EXPRESS       0x70u /* offset of the PCI Express capability */
 #define FAKE_BOUNCE_MS     20u
+#define FAKE_LINK_CHANGED  0x01000000u /* Slot Status: data link layer state changed */
 
 enum fake_type { FAKE_ENDPOINT = 0x0, FAKE_ROOT_PORT = 0x4, FAKE_UPSTREAM = 0x5, FAKE_DOWNSTREAM = 0x6 };
 
@@ -34,7 +35,8 @@ struct fake_function {
   uint64_t silent_ticks; /* until then nothing answers, as where a bridge turns "retry" into all ones */
   uint64_t link_ticks;   /* a port: when its link comes up */
   uint64_t drop_ticks;   /* and when it goes down for good; 0: never */
-  uint64_t bounce_ticks; /* and when it goes down for FAKE_BOUNCE_MS, which its slot remembers; 0: never */
+  uint64_t bounce_ticks; /* and when it goes down for FAKE_BOUNCE_MS, and is up again; 0: never */
+  bool was_up;           /* its link, at the last access */
   bool removed;          /* nothing answers any more */
   bool answers_all;      /* a port that answers for every device number with device 0 */
   unsigned writes;       /* to its configuration space */

@@ -49,6 +49,13 @@ static inline struct fake_function *drive_below(struct fake_function *port) {
   return drive;
 }
 
+/* The port has a slot, with something in it, which tells of changes of its link. */
+static inline void fake_slot(struct fake_function *port) {
+  *fake_express_register(port, 0x00) |= 0x01000000u;
+  *fake_express_register(port, 0x18) |= 0x00400000u;
+  port->clears[(FAKE_EXPRESS + 0x18) / 4] = FAKE_LINK_CHANGED;
+}
+
 /* Each BAR is inside a window, and an access to it reaches it and nothing else. */
 static inline void assert_all_reachable(uint64_t window_bytes) {
   for (unsigned i = 0; i < fake.count; i++) {

@@ -110,11 +110,18 @@ static void a_link_that_came_up_unseen_is_left_alone_for_100_ms(void **state) {
 static struct fake_function *slot_with_drive(void) {
   fake_reset();
   struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
-  *fake_express_register(port, 0x00) |= 0x01000000u;
-  *fake_express_register(port, 0x18) |= 0x00400000u; /* present */
-  port->clears[(FAKE_EXPRESS + 0x18) / 4] = 0x01000000u;
+  fake_slot(port);
   drive_below(port);
   return port;
+}
+
+/* Its change bit is still set from then. */
+static void a_link_that_came_up_long_ago_costs_no_wait(void **state) {
+  (void)state;
+  (void)slot_with_drive();
+  const uint64_t start = fake.now_ticks;
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
 }
 
 /* While enumeration waits for it to settle: the wait begins anew. */
@@ -126,8 +133,8 @@ static void a_link_that_bounces_while_it_settles_is_waited_for_again(void **stat
     port->link_ticks = start + 300 * FAKE_MS;
     port->bounce_ticks = start + ms * FAKE_MS;
     assert_int_equal(enumerate(), SPATE_OK);
-    const uint64_t up = start + (ms + FAKE_BOUNCE_MS) * FAKE_MS;
-    assert_in_range(fake.first_below_ticks, up + 100 * FAKE_MS, up + 205 * FAKE_MS);
+    const unsigned up_ms = ms + FAKE_BOUNCE_MS, seen_ms = up_ms < 400 ? 400 : up_ms;
+    assert_in_range(fake.first_below_ticks - start, (seen_ms + 100) * FAKE_MS, (seen_ms + 105) * FAKE_MS);
     assert_all_reachable(WINDOW_BYTES);
     assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
   }
@@ -157,7 +164,7 @@ static void a_link_that_never_stays_up_is_down(void **state) {
   (void)state;
   struct fake_function *port = slot_with_drive();
   const uint64_t start = fake.now_ticks;
-  *fake_express_register(port, 0x18) |= 0x01000000u; /* whatever is written: it changes again at once */
+  *fake_express_register(port, 0x18) |= FAKE_LINK_CHANGED; /* whatever is written: it changes again at once */
   port->clears[(FAKE_EXPRESS + 0x18) / 4] = 0;
   assert_int_equal(enumerate(), SPATE_E_LINK_DOWN);
   assert_in_range(fake.now_ticks - start, 1000 * FAKE_MS, 1205 * FAKE_MS);
@@ -373,6 +380,7 @@ int main(void) {
       cmocka_unit_test(a_link_is_given_a_second),
       cmocka_unit_test(a_link_that_came_up_late_is_left_alone_for_100_ms),
       cmocka_unit_test(a_link_that_came_up_unseen_is_left_alone_for_100_ms),
+      cmocka_unit_test(a_link_that_came_up_long_ago_costs_no_wait),
       cmocka_unit_test(a_link_that_bounces_while_it_settles_is_waited_for_again),
       cmocka_unit_test(a_link_that_bounces_during_enumeration_is_never_forgotten),
       cmocka_unit_test(a_link_that_never_stays_up_is_down),

@@ -88,6 +88,29 @@ static void what_cannot_be_reset_says_so(void **state) {
   assert_int_equal(spate_pcie_isolate(&host, &unknown), SPATE_E_NO_DEVICE);
 }
 
+/* What others are below is not reset for one device's sake: a second function, or all that is behind one port. */
+static void a_bus_reset_of_several_devices_is_refused(void **state) {
+  (void)state;
+  one_drive();
+  drive->config[0x0c / 4] |= 0x00800000u; /* more than one function */
+  fake_bar(fake_endpoint(port, 0, 1, NVME), 0, 0x4000, BAR_64);
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(host.device_count, 2);
+  const unsigned writes = port->writes;
+  assert_int_equal(step(SPATE_PCIE_RESET_BUS, 0), SPATE_E_UNSUPPORTED);
+  assert_int_equal(port->writes, writes);
+
+  a_switch_gets_nested_bus_numbers_and_windows(state); /* each drive has a port of its own there */
+  port = fake.functions[2].parent == &fake.functions[1] ? &fake.functions[2] : NULL;
+  assert_non_null(port);
+  port->writable[0x3c / 4] = BUS_RESET;
+  assert_int_equal(step(SPATE_PCIE_RESET_BUS, 3 * FAKE_MS), SPATE_E_BUSY);
+  assert_int_equal(port->config[0x3c / 4] & BUS_RESET, BUS_RESET);
+  assert_int_equal(step(SPATE_PCIE_RESET_BUS, 0), SPATE_OK);
+  for (unsigned i = 0; i < host.device_count; i++)
+    assert_true(spate_pcie_link_is_up(&host, &host.devices[i])); /* this model's links do not follow the bit */
+}
+
 /* The device itself, so that its neighbours work on; or where it does not answer, the port above it. */
 static void an_isolated_device_has_no_bus_mastering(void **state) {
   (void)state;
@@ -121,6 +144,8 @@ static void a_link_that_dropped_unseen_is_not_up(void **state) {
   port->link_ticks = FAKE_NEVER;
   assert_false(spate_pcie_link_is_up(&host, device));
   port->link_ticks = 0;
+  assert_false(spate_pcie_link_is_up(&host, device)); /* it was down meanwhile */
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
   assert_true(spate_pcie_link_is_up(&host, device));
   *fake_express_register(port, 0x18) |= CHANGED; /* it dropped and came back between two looks */
   fake.first_below_ticks = 0;
@@ -218,6 +243,7 @@ int main(void) {
       cmocka_unit_test(a_bus_reset_lasts_a_millisecond_at_least),
       cmocka_unit_test(a_function_reset_leaves_it_alone_for_100_ms),
       cmocka_unit_test(what_cannot_be_reset_says_so),
+      cmocka_unit_test(a_bus_reset_of_several_devices_is_refused),
       cmocka_unit_test(an_isolated_device_has_no_bus_mastering),
       cmocka_unit_test(a_link_that_dropped_unseen_is_not_up),
       cmocka_unit_test(a_device_behind_a_dead_link_is_isolated_by_its_port),

@@ -52,6 +52,34 @@ static void a_switch_is_restored_with_its_drives(void **state) {
   assert_as_enumerated();
 }
 
+/* The link above a switch dropped, and one drive is restored. It is news to the others still, whatever tells of it: a
+ * slot's change bit, which is cleared by then; that the link is down, which it is no more; or what the switch had lost.
+ */
+static void a_change_is_news_to_each_drive_below_a_switch(void **state) {
+  enum { BY_SLOT, BY_REPORTING, BY_LOSS, KINDS };
+  for (unsigned kind = 0; kind < KINDS; kind++) {
+    a_switch_gets_nested_bus_numbers_and_windows(state);
+    struct fake_function *port = &fake.functions[0];
+    if (kind == BY_SLOT) fake_slot(port);
+    if (kind == BY_LOSS) *fake_express_register(port, 0x0c) &= ~(1u << 20);
+    assert_int_equal(enumerate(), SPATE_OK);
+    for (unsigned i = 0; i < 4; i++)
+      assert_true(spate_pcie_link_is_up(&host, &host.devices[i]));
+    if (kind == BY_SLOT) *fake_express_register(port, 0x18) |= FAKE_LINK_CHANGED;
+    if (kind == BY_REPORTING) port->link_ticks = fake.now_ticks + 5 * FAKE_MS;
+    if (kind == BY_LOSS) fake_link_drop(port, fake.now_ticks);
+    assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+    assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+    assert_false(spate_pcie_link_is_up(&host, &host.devices[1]));
+    assert_false(spate_pcie_link_is_up(&host, &host.devices[2]));
+    assert_true(spate_pcie_link_is_up(&host, &host.devices[3])); /* below another port */
+    assert_int_equal(restore(&host.devices[1], 1000), SPATE_OK);
+    assert_int_equal(restore(&host.devices[2], 1000), SPATE_OK);
+    for (unsigned i = 0; i < 4; i++)
+      assert_true(spate_pcie_link_is_up(&host, &host.devices[i]));
+  }
+}
+
 static void a_link_that_goes_down_again_is_waited_for_again(void **state) {
   (void)state;
   fake_reset();
@@ -154,6 +182,7 @@ int main(void) {
       cmocka_unit_test(a_drive_whose_link_came_back_is_as_before),
       cmocka_unit_test(only_what_lost_its_configuration_is_written),
       cmocka_unit_test(a_switch_is_restored_with_its_drives),
+      cmocka_unit_test(a_change_is_news_to_each_drive_below_a_switch),
       cmocka_unit_test(a_link_that_goes_down_again_is_waited_for_again),
       cmocka_unit_test(who_comes_back_is_asked),
       cmocka_unit_test(arbitrary_data_is_nobody),

@@ -175,6 +175,44 @@ static void a_xilinx_bridge_forwards_again(void **state) {
 }
 
 /* The link goes in the middle of the last step: at whichever access, what dropped is not taken for restored. */
+/* A switch below it: the bridge remembers its change by one bit, which restoring the first drive sets again. */
+static void a_xilinx_bridges_change_is_news_to_each_drive(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800 | 2 << 1);
+  struct fake_function *up = fake_bridge(port, 0, FAKE_UPSTREAM);
+  struct spate_pcie_xilinx_config config = xilinx_config;
+  config.memory.bytes = WINDOW_BYTES;
+  for (unsigned i = 0; i < 2; i++)
+    drive_below(fake_bridge(up, i, FAKE_DOWNSTREAM));
+  assert_int_equal(spate_pcie_xilinx_open(&host, &config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  assert_int_equal(host.device_count, 2);
+
+  /* The link alone forgets: nothing but the bridge's bit tells of it. */
+  port->config[0x148 / 4] = 0;
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+  assert_false(spate_pcie_link_is_up(&host, &host.devices[1]));
+  assert_int_equal(restore(&host.devices[1], 1000), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[1]));
+
+  /* The first is restored when the second is, and neither disturbs the other. */
+  fake_link_drop(port, fake.now_ticks);
+  port->config[0x148 / 4] = 0;
+  fake.phy_ticks = fake.now_ticks + 10 * FAKE_MS;
+  bool restored[2] = {false};
+  for (unsigned ms = 0; !(restored[0] && restored[1]); ms++) {
+    assert_in_range(ms, 0, 500);
+    for (unsigned i = 0; i < 2; i++)
+      if (!restored[i]) restored[i] = spate_pcie_restore(&host, &host.devices[i]) == SPATE_OK;
+    fake.now_ticks += FAKE_MS;
+  }
+  assert_all_reachable(WINDOW_BYTES);
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[1]));
+}
+
 static void a_xilinx_link_that_drops_at_the_last_moment_is_seen(void **state) {
   (void)state;
   unsigned busy = 0, restored = 0;
@@ -241,6 +279,7 @@ int main(void) {
       cmocka_unit_test(a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms),
       cmocka_unit_test(a_xilinx_fifo_that_never_empties_does_not_hang),
       cmocka_unit_test(a_xilinx_bridge_forwards_again),
+      cmocka_unit_test(a_xilinx_bridges_change_is_news_to_each_drive),
       cmocka_unit_test(a_xilinx_link_that_drops_at_the_last_moment_is_seen),
       cmocka_unit_test(a_xilinx_bridge_forwards_when_it_is_enumerated_again),
       cmocka_unit_test(a_xilinx_link_has_its_100_ms_after_each_reset),
