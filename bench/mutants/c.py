@@ -62,9 +62,15 @@ class Bench:
         progress = show.Progress(what, len(items))
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             waiting = {pool.submit(work, item) for item in items}
-            for one in concurrent.futures.as_completed(waiting):
-                result = one.result()
-                yield progress, result
+            try:
+                while waiting:
+                    done, waiting = concurrent.futures.wait(waiting, show.TERMINAL_S, concurrent.futures.FIRST_COMPLETED)
+                    for one in done:
+                        yield progress, one.result()
+                    progress.look()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # those that have begun end soon, or by a signal
+                raise
         progress.end()
 
     # ---- which mutants ----
@@ -258,7 +264,8 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
         if result.status == SURVIVED:
             print(result)
     print("\n" + "\n".join(show.table(counted(everything))))
-    print(f"all of it: {OUT.relative_to(program.ROOT)}")
+    took_s = sum(result.seconds for result in results)
+    print(f"{took_s / 60:.0f} minutes of processor time in tests; all of it: {OUT.relative_to(program.ROOT)}")
     return document
 
 
