@@ -19,7 +19,8 @@ class Progress:
     def __init__(self, what: str, total: int, out=None, terminal: bool | None = None, now=time.monotonic):
         self.what, self.total, self.out, self.now = what, total, out or sys.stdout, now
         self.terminal = self.out.isatty() if terminal is None else terminal
-        self.done, self.note, self.begun, self.shown = 0, "", now(), now()
+        self.done, self.note, self.ended = 0, "", False
+        self.begun = self.shown = now()
 
     def step(self, note: str = "") -> None:
         """One more is done. The note says how it stands."""
@@ -27,11 +28,11 @@ class Progress:
         self.look()
 
     def look(self) -> None:
-        """Shows how it stands, if that was long ago."""
-        passed = self.now() - self.begun
-        if self.now() - self.shown < (TERMINAL_S if self.terminal else PLAIN_S) and self.done < self.total:
+        """Shows how it stands, if that was long ago, or all is done."""
+        now, whole = self.now(), self.done == self.total
+        if now - self.shown < (TERMINAL_S if self.terminal else PLAIN_S) and (self.ended or not whole):
             return
-        self.shown = self.now()
+        self.shown, self.ended, passed = now, whole, now - self.begun
         left = f", about {minutes(passed / self.done * (self.total - self.done))} left" if self.done else ""
         line = f"{self.what} {self.done}/{self.total}, {minutes(passed)}{left}{self.note}"
         self.out.write(f"\r{line[:WIDTH]:<{WIDTH}}" if self.terminal else line + "\n")
