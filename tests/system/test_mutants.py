@@ -229,7 +229,7 @@ def test_an_entry_needs_a_reason(tmp_path):
 def test_an_entry_that_is_noticed_is_an_error(bench, monkeypatch):
     file, original, mutated, name = NOTICED[0]
     mutant = found(bench, file, original, mutated)
-    monkeypatch.setattr(bench, "judge", lambda mutant: c.Result(mutant, c.KILLED, killer=name))
+    monkeypatch.setattr(bench, "judge", lambda mutant, most_s: c.Result(mutant, c.KILLED, killer=name))
     with pytest.raises(recorded.Wrong, match=f"{name} notices"):
         bench.judge_all([mutant], {mutant.identity: "It was thought so."})
 
