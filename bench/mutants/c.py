@@ -49,6 +49,8 @@ class Bench:
     """The library, the programs, and what is known of them."""
 
     def __init__(self, jobs: int):
+        if not (tree.BUILD / "made-of").exists():
+            raise Refused(f"{tree.BUILD} has no tests: make build-mutants")
         self.jobs = jobs
         self.library = tree.Library()
         self.programs = {test.name: test for test in tree.programs()}
