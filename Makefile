@@ -247,7 +247,7 @@ fuzz: build-fuzz ## Fuzz all targets at the same time on all cores for SECONDS=6
 
 # Where N is not given, its default above is that of crash-soak.
 MUTANTS = $(if $(filter file,$(origin N)),400,$(N))
-mutants: setup-gateware build-mutants ## Change the sources where no test may notice, and list those changes (1 hour; ONLY=src/nvme, SEED=1, N=400)
+mutants: $(if $(filter src%,$(ONLY)),,setup-gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Change the sources where no test may notice, and list those changes (1 hour; ONLY=src/nvme, SEED=1, N=400)
 	$(PYTHON) bench/mutants.py $(if $(ONLY),--only $(call quoted,ONLY)) --seed $(SEED) --sample $(MUTANTS)
 
 clean: ## Remove what was built; build/venv, build/venv-gateware and build/cache stay (make setup would make them again)

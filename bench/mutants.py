@@ -29,15 +29,18 @@ class Half:
     def document(self) -> pathlib.Path:
         return BUILD / "mutants" / f"{pathlib.Path(self.script).stem}.json"
 
+    def _written(self) -> int:
+        return self.document.stat().st_mtime_ns if self.document.exists() else 0
+
     def run(self, only: str, seed: int, sample: int) -> list[dict]:
         """All its mutants. It shows its progress itself."""
         words = [BUILD / self.venv / "bin/python", HALVES_FOLDER / self.script, "--sample", sample, "--seed", seed]
         words += ["--only", only] if only else []
-        self.document.unlink(missing_ok=True)
+        before = self._written()
         sys.stdout.flush()
         with program.process(words) as started:
             status = started.wait()
-        if not self.document.exists():  # it ends with a status for survivors, too
+        if self._written() == before:  # it ends with a status for survivors, too
             die(f"mutants of {self.folder}", program.ending(status))
         return json.loads(self.document.read_text())["mutants"]
 

@@ -19,6 +19,7 @@ from mutants import coverage, draw, judge, kept, recorded, show, tree  # noqa: E
 RECORDED = program.ROOT / "tests/mutants.toml"
 OUT = tree.BUILD / "c.json"
 COVERED, KILLED, TIMED_OUT, SURVIVED = "sampled", "killed", "timed out", "survived"
+QUICK_S = 3.0  # of processor time, all programs together
 INVALID, EQUIVALENT, RECORDED_AS = "invalid", "equivalent", "recorded"
 
 
@@ -48,6 +49,8 @@ class Bench:
     """The library, the programs, and what is known of them."""
 
     def __init__(self, jobs: int):
+        if not (tree.BUILD / "made-of").exists():
+            raise Refused(f"{tree.BUILD} has no tests: make build-mutants")
         self.jobs = jobs
         self.library = tree.Library()
         self.programs = {test.name: test for test in tree.programs()}
@@ -62,9 +65,15 @@ class Bench:
         progress = show.Progress(what, len(items))
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             waiting = {pool.submit(work, item) for item in items}
-            for one in concurrent.futures.as_completed(waiting):
-                result = one.result()
-                yield progress, result
+            try:
+                while waiting:
+                    done, waiting = concurrent.futures.wait(waiting, show.TERMINAL_S, concurrent.futures.FIRST_COMPLETED)
+                    for one in done:
+                        yield progress, one.result()
+                    progress.look()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # those that have begun end soon, or by a signal
+                raise
         progress.end()
 
     # ---- which mutants ----
@@ -172,14 +181,18 @@ class Bench:
 
     # ---- the judgement ----
 
-    def judge(self, mutant: draw.Mutant) -> Result:
-        """Runs program after program, until one notices."""
+    def judge(self, mutant: draw.Mutant, most_s: float = math.inf) -> Result | draw.Mutant:
+        """Runs program after program, until one notices. The mutant itself if the rest would take the programs that have run
+        beyond `most_s` without a mutation."""
         text = draw.mutated_text(program.ROOT, mutant)
         tests = self.order(mutant)
         seconds = 0.0
         with tree.scratch("mutant-") as name:
             mutated = pathlib.Path(name) / "mutant.o"
             for test in tests:
+                most_s -= self.seconds[test.name]
+                if most_s < 0:
+                    return mutant
                 key = "mutant", self.coverage.identity, mutant.file, text, test.identity
                 if (known := self.endings.get(*key)) is None:
                     if not mutated.exists():
@@ -194,18 +207,31 @@ class Bench:
         return Result(mutant, SURVIVED, seconds=seconds, ran=tuple(test.name for test in tests))
 
     def judge_all(self, mutants: list[draw.Mutant], reasons: dict) -> list[Result]:
-        """The judgement of all; survivors are told as they appear."""
-        results = []
-        for progress, result in self.each(self.judge, mutants, "mutants"):
-            if (reason := reasons.get(result.mutant.identity)) is not None:
-                if result.status != SURVIVED:
-                    raise recorded.Wrong(f"{RECORDED.name} calls a mutant equivalent that {result.killer} notices: delete the entry.\n{result}")
-                result = dataclasses.replace(result, status=RECORDED_AS, reason=reason)
-            results.append(result)
-            if result.status == SURVIVED:
-                progress.say(f"survived  {result}")
+        """The judgement of all; survivors are told as they appear. Most are noticed by quick programs, and the others wait
+        until all have met these."""
+        results, slow = [], []
+        for progress, result in self.each(lambda mutant: self.judge(mutant, QUICK_S), mutants, "mutants, quick tests"):
+            if isinstance(result, draw.Mutant):
+                slow.append(result)
+            else:
+                results.append(self._look_up(result, reasons, progress))
+            progress.step(f", {len(slow)} go on")
+        for progress, result in self.each(self.judge, slow, "mutants, all tests"):
+            results.append(self._look_up(result, reasons, progress))
             progress.step(f", {sum(r.status == SURVIVED for r in results)} survive")
         return results
+
+    @staticmethod
+    def _look_up(result: Result, reasons: dict, progress: show.Progress) -> Result:
+        """What the list of equivalent mutants says of it."""
+        reason = reasons.get(result.mutant.identity)
+        if reason is not None and result.status != SURVIVED:
+            raise recorded.Wrong(f"{RECORDED.name} calls a mutant equivalent that {result.killer} notices: delete the entry.\n{result}")
+        if reason is not None:
+            return dataclasses.replace(result, status=RECORDED_AS, reason=reason)
+        if result.status == SURVIVED:
+            progress.say(f"survived  {result}")
+        return result
 
 
 def _last_line(said: str) -> str:
@@ -258,7 +284,8 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
         if result.status == SURVIVED:
             print(result)
     print("\n" + "\n".join(show.table(counted(everything))))
-    print(f"all of it: {OUT.relative_to(program.ROOT)}")
+    took_s = sum(result.seconds for result in results)
+    print(f"{took_s / 60:.0f} minutes of processor time in tests; all of it: {OUT.relative_to(program.ROOT)}")
     return document
 
 

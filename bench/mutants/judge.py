@@ -2,6 +2,7 @@
 """Runs one test program within bounds, so that no mutant takes the machine's time, memory or disk."""
 
 import dataclasses
+import math
 import os
 import pathlib
 import signal
@@ -10,7 +11,7 @@ import time
 import program
 
 # Limits of one program. Its processor time counts, not the clock: a busy machine must not kill a mutant.
-CPU_S_MIN, CPU_TIMES = 3, 4
+CPU_S_MIN, CPU_TIMES = 2, 4
 STALLED_S = 60  # without a moment of processor time: it waits for ever
 RESIDENT_BYTES = 2 << 30  # watched: tests reserve terabytes of address space for drives, and touch little of it
 FILE_BLOCKS = 8 << 20  # of 512 bytes: a file of 4 GiB; images of drives are sparse
@@ -27,7 +28,7 @@ class Ending:
 
 
 def cpu_limit_s(baseline_s: float) -> int:
-    return int(max(CPU_S_MIN, CPU_TIMES * baseline_s)) + 1
+    return math.ceil(max(CPU_S_MIN, CPU_TIMES * baseline_s))
 
 
 def run(binary: pathlib.Path, words, environment: dict[str, str], folder: pathlib.Path, baseline_s: float) -> Ending:

@@ -2,7 +2,6 @@
 """What people see: progress by time, survivors, and a table of modules."""
 
 import sys
-import threading
 import time
 
 PLAIN_S = 10.0  # between two lines where there is no terminal
@@ -20,27 +19,29 @@ class Progress:
     def __init__(self, what: str, total: int, out=None, terminal: bool | None = None, now=time.monotonic):
         self.what, self.total, self.out, self.now = what, total, out or sys.stdout, now
         self.terminal = self.out.isatty() if terminal is None else terminal
-        self.lock = threading.Lock()
-        self.done, self.begun, self.shown = 0, now(), now()
+        self.done, self.note, self.ended = 0, "", False
+        self.begun = self.shown = now()
 
     def step(self, note: str = "") -> None:
         """One more is done. The note says how it stands."""
-        with self.lock:
-            self.done += 1
-            passed = self.now() - self.begun
-            if self.now() - self.shown < (TERMINAL_S if self.terminal else PLAIN_S) and self.done < self.total:
-                return
-            self.shown = self.now()
-            left = passed / self.done * (self.total - self.done)
-            line = f"{self.what} {self.done}/{self.total}, {minutes(passed)}, about {minutes(left)} left{note}"
-            self.out.write(f"\r{line[:WIDTH]:<{WIDTH}}" if self.terminal else line + "\n")
-            self.out.flush()
+        self.done, self.note = self.done + 1, note
+        self.look()
+
+    def look(self) -> None:
+        """Shows how it stands, if that was long ago, or all is done."""
+        now, whole = self.now(), self.done == self.total
+        if now - self.shown < (TERMINAL_S if self.terminal else PLAIN_S) and (self.ended or not whole):
+            return
+        self.shown, self.ended, passed = now, whole, now - self.begun
+        left = f", about {minutes(passed / self.done * (self.total - self.done))} left" if self.done else ""
+        line = f"{self.what} {self.done}/{self.total}, {minutes(passed)}{left}{self.note}"
+        self.out.write(f"\r{line[:WIDTH]:<{WIDTH}}" if self.terminal else line + "\n")
+        self.out.flush()
 
     def say(self, line: str) -> None:
         """A line that stays."""
-        with self.lock:
-            self.out.write(f"\r{'':<{WIDTH}}\r{line}\n" if self.terminal else line + "\n")
-            self.out.flush()
+        self.out.write(f"\r{'':<{WIDTH}}\r{line}\n" if self.terminal else line + "\n")
+        self.out.flush()
 
     def end(self) -> None:
         if self.terminal and self.done:

@@ -127,6 +127,4 @@ def link(objects: list[pathlib.Path], test: Program, to: pathlib.Path, *more: st
 
 def scratch(prefix: str) -> tempfile.TemporaryDirectory:
     """A folder for one mutant. Nothing of it stays."""
-    folder = BUILD / "scratch"
-    folder.mkdir(parents=True, exist_ok=True)
-    return tempfile.TemporaryDirectory(prefix=prefix, dir=folder)
+    return tempfile.TemporaryDirectory(prefix=f"spate-{prefix}")
