@@ -436,7 +436,7 @@ void __wrap_ram_block_close(struct ram_block *ram) {
 static bool knowable(const char *path) {
   size_t length = strlen(path);
   for (size_t i = 0; i < length; i++)
-    if (path[i] < 0x20 || path[i] > 0x7e) return false;
+    if ((uint8_t)path[i] < 0x20 || path[i] == 0x7f || path[i] == '?') return false;
   return witness.watching && length < PROMISE_PATH_BYTES_MAX;
 }
 
