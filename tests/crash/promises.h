@@ -66,7 +66,7 @@ struct promises {
   size_t tick_count, tick_capacity;
   /* What a PC has done since the cut: it renamed or deleted (`to` empty) a file, and wrote one. Empty: it did not. */
   struct promise_by_pc {
-    char from[PROMISE_PATH_BYTES_MAX], to[PROMISE_PATH_BYTES_MAX], written[PROMISE_PATH_BYTES_MAX];
+    char from[1024], to[1024], written[1024]; /* as long as the oracle's */
   } by_pc;
   char broken[512]; /* the first broken promise of the present state; empty: none */
   struct promise_loss loss;

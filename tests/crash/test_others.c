@@ -167,11 +167,50 @@ static void test_names_4096(void **state) {
   names(4096);
 }
 
+/* Clips that are open, closed and deleted, and a record that outlives what a PC does to them. */
+static void changed_by_a_pc(uint32_t cluster_shift) {
+  struct spate_exfat_clip a;
+  struct spate_exfat_clip b;
+  uint32_t cluster_bytes = 1u << cluster_shift;
+  uint8_t *memory = begin_small(SMALL_BYTES, cluster_shift);
+  small_add(memory, "CHAINED", 0x20, small_allocate(memory, 8, 2), 8ull * cluster_bytes, 8ull * cluster_bytes, false);
+  OK(image_mount(&image));
+  witness_pc();
+  arm(&a, "A", 30ull * cluster_bytes);
+  checkpoint(&a, 0, 10ull * cluster_bytes, 130);
+  arm(&b, "B", 30ull * cluster_bytes);
+  record("C", 5ull * cluster_bytes, 131);
+  delete_file("CHAINED");
+  checkpoint(&b, 0, 6ull * cluster_bytes, 132);
+  make_directory("D");
+  delete_file("C");
+  OK(spate_exfat_close(&a, 10ull * cluster_bytes));
+  OK(spate_exfat_close(&b, 6ull * cluster_bytes));
+  arm(&a, "E", 20ull * cluster_bytes);
+  OK(spate_exfat_discard(&a));
+  end();
+}
+
+static void test_changed_by_a_pc_512(void **state) {
+  (void)state;
+  changed_by_a_pc(9);
+}
+
+static void test_changed_by_a_pc_4096(void **state) {
+  (void)state;
+  changed_by_a_pc(12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_two_fats),        cmocka_unit_test(test_fragmented_512),
-      cmocka_unit_test(test_fragmented_4096), cmocka_unit_test(test_stale_entries),
-      cmocka_unit_test(test_names_512),       cmocka_unit_test(test_names_4096),
+      cmocka_unit_test(test_two_fats),
+      cmocka_unit_test(test_fragmented_512),
+      cmocka_unit_test(test_fragmented_4096),
+      cmocka_unit_test(test_stale_entries),
+      cmocka_unit_test(test_names_512),
+      cmocka_unit_test(test_names_4096),
+      cmocka_unit_test(test_changed_by_a_pc_512),
+      cmocka_unit_test(test_changed_by_a_pc_4096),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,11 +96,21 @@ static uint32_t name_unit(const uint8_t *set, uint32_t i) {
 }
 
 static char *put_utf8(char *to, uint32_t code) {
-  static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-  unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  *to++ = (char)(lead[more] | code >> (6 * more));
-  while (more-- > 0)
-    *to++ = (char)(0x80u | (code >> (6 * more) & 0x3fu));
+  if (code < 0x80) {
+    *to++ = (char)code;
+    return to;
+  }
+  if (code < 0x800) {
+    *to++ = (char)(0xc0 + code / 64);
+  } else if (code < 0x10000) {
+    *to++ = (char)(0xe0 + code / 4096);
+    *to++ = (char)(0x80 + code / 64 % 64);
+  } else {
+    *to++ = (char)(0xf0 + code / 262144);
+    *to++ = (char)(0x80 + code / 4096 % 64);
+    *to++ = (char)(0x80 + code / 64 % 64);
+  }
+  *to++ = (char)(0x80 + code % 64);
   return to;
 }
 
