@@ -2,6 +2,7 @@
 #include "judge.h"
 
 #include "keep.h"
+#include "pc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,8 @@ static void check_structure(struct judge *judge, bool recovered) {
   if (oracle->cross_linked > judge->cross_linked) promises_broken(promises, "%u cross-linked", oracle->cross_linked);
   if (oracle->overlong > judge->overlong) promises_broken(promises, "%u chains too long", oracle->overlong);
   if (oracle->strays > 0) promises_broken(promises, "%u stray entries", oracle->strays);
+  /* Clusters in the midst of being freed, that a PC has linked to others, cannot be told any more. */
+  if (promises->by_pc.written[0] != '\0') leaked_max = UINT32_MAX;
   if (oracle->leaked > leaked_max) promises_broken(promises, "%u clusters leaked", oracle->leaked);
 }
 
@@ -151,7 +154,20 @@ static bool check_volume(struct judge *judge, uint64_t at, bool recovered) {
   if (!whole) return false;
   check_structure(judge, recovered);
   promises_check(judge->promises, judge->oracle, at, recovered);
+  const struct promise_by_pc *by_pc = &judge->promises->by_pc;
+  if (by_pc->written[0] != '\0' && !pc_file_whole(judge->oracle, by_pc))
+    promises_broken(judge->promises, "%s, which a PC has written, is lost or changed", by_pc->written);
   return true;
+}
+
+/* Between the cut and the mount. Not where the volume is such that a PC would do harm by itself: it says so. */
+static void use_pc(struct judge *judge, uint64_t random) {
+  const struct oracle *oracle = judge->oracle;
+  const bool sound = oracle->cross_linked + oracle->unallocated + oracle->overlong + oracle->strays == 0;
+  struct pc pc = {judge->medium, judge->first_lba * judge->block_bytes, oracle};
+  if (!judge->pc || judge->depth > 0 || !sound || (random >> 32 & 1) != 0) return;
+  pc_change(&pc, random, &judge->promises->by_pc);
+  judge->changed_by_pc += judge->promises->by_pc.from[0] != '\0' || judge->promises->by_pc.written[0] != '\0';
 }
 
 /* ---- cuts in the recovery ---- */
@@ -171,7 +187,8 @@ static bool judge_again(void *context, uint64_t at, uint64_t random) {
 static uint64_t promised_again(void *context, uint64_t at) {
   const struct again *again = context;
   (void)at;
-  return judge_promised(again->judge, again->at);
+  const struct promise_by_pc *by_pc = &again->judge->promises->by_pc;
+  return judge_promised(again->judge, again->at) ^ image_block_hash(0, (const uint8_t *)by_pc, sizeof *by_pc / 8 * 8);
 }
 
 static void cut_recovery(struct judge *judge, struct medium_mark mark, uint64_t at, uint64_t random) {
@@ -206,14 +223,15 @@ uint64_t judge_promised(void *context, uint64_t at) {
 bool judge_state(void *context, uint64_t at, uint64_t random) {
   struct judge *judge = context;
   struct promises *promises = judge->promises;
-  const struct medium_mark mark = medium_mark(judge->medium);
   const struct promise_loss loss = promises->loss;
   if (judge->depth == 0) {
     promises->broken[0] = '\0';
     promises->short_of = promises->foreign = false;
     judge->states++;
+    promises->by_pc = (struct promise_by_pc){0};
   }
-  (void)check_volume(judge, at, false);
+  if (check_volume(judge, at, false)) use_pc(judge, random);
+  const struct medium_mark mark = medium_mark(judge->medium);
   recover(judge, random);
   if (judge->mounted != SPATE_OK) promises_broken(promises, "mount: %s", spate_error_name(judge->mounted));
   bool readable = judge->mounted == SPATE_OK && check_volume(judge, at, true);

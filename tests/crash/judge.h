@@ -29,10 +29,12 @@ struct judge {
   uint32_t cross_linked, overlong, leaked; /* what others had left before the first cut: it does not grow */
   uint32_t again_every;                    /* one recovery in so many is cut; 0: none */
   uint32_t again_states;                   /* by so many cuts */
-  bool tally;                              /* go on after a broken promise: they are counted */
+  bool pc;    /* in half of the states a PC changes the volume before the library mounts it: pc.h */
+  bool tally; /* go on after a broken promise: they are counted */
   uint32_t tear_blocks;
   struct images *images; /* judged so far, and not judged again; NULL: each state is */
   uint64_t recoveries_cut;
+  uint64_t changed_by_pc;           /* states */
   struct spate_exfat_mounted found; /* by the last mount */
   uint32_t serial;                  /* of the volume that it mounted */
   enum spate_error mounted;         /* what it came to */

@@ -249,7 +249,12 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
                        uint64_t at, bool recovered) {
   const struct promise *promise = promise_at(path, at);
   if (promise == NULL) return;
-  const struct oracle_file *file = oracle_find(oracle, path->path);
+  const struct promise_by_pc *by_pc = &promises->by_pc;
+  const bool changed = by_pc->from[0] != '\0' && strcmp(path->path, by_pc->from) == 0;
+  if (changed && oracle_find(oracle, by_pc->from) != NULL)
+    promises_broken(promises, "%s is back from a PC", path->path);
+  if (changed && by_pc->to[0] == '\0') return;
+  const struct oracle_file *file = oracle_find(oracle, changed ? by_pc->to : path->path);
   if (promise->presence == PRESENT && file == NULL) {
     promises->short_of |= promise->bytes_min > 0;
     promises_broken(promises, "%s is lost", path->path);
@@ -270,9 +275,20 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
   count_loss(promises, promise->content, at, bytes);
 }
 
+/* A file that nobody has made: what a directory's cluster held before, for instance. */
+static void check_made(struct promises *promises, const struct oracle_file *file) {
+  if (strcmp(file->path, ".spate") == 0 || strchr(file->path, '?') != NULL) return;
+  if (strcmp(file->path, promises->by_pc.to) == 0 || strcmp(file->path, promises->by_pc.written) == 0) return;
+  for (uint32_t i = 0; i < promises->path_count; i++)
+    if (strcmp(file->path, promises->paths[i].path) == 0) return;
+  promises_broken(promises, "%s was made by nobody", file->path);
+}
+
 void promises_check(struct promises *promises, const struct oracle *oracle, uint64_t at, bool recovered) {
   for (uint32_t i = 0; i < promises->path_count; i++)
     check_path(promises, oracle, &promises->paths[i], at, recovered);
+  for (uint32_t i = 0; i < oracle->file_count; i++)
+    check_made(promises, &oracle->files[i]);
 }
 
 uint64_t promises_hash(const struct promises *promises, uint64_t at) {

@@ -64,6 +64,10 @@ struct promises {
   uint64_t window_ticks;
   uint64_t *ticks; /* of each event */
   size_t tick_count, tick_capacity;
+  /* What a PC has done since the cut: it renamed or deleted (`to` empty) a file, and wrote one. Empty: it did not. */
+  struct promise_by_pc {
+    char from[1024], to[1024], written[1024]; /* as long as the oracle's */
+  } by_pc;
   char broken[512]; /* the first broken promise of the present state; empty: none */
   struct promise_loss loss;
   bool short_of, foreign; /* of the present state */
@@ -85,7 +89,8 @@ uint64_t promises_hash(const struct promises *promises, uint64_t at);
 
 __attribute__((format(printf, 2, 3))) void promises_broken(struct promises *promises, const char *format, ...);
 
-/* Hold all promises of event `at` against what was read. Before recovery a renamed file may be there twice. */
+/* Hold all promises of event `at` against what was read, and that there is nothing else. Before recovery a renamed file
+ * may be there twice. */
 void promises_check(struct promises *promises, const struct oracle *oracle, uint64_t at, bool recovered);
 
 #endif

@@ -69,6 +69,39 @@ static void two_streams_share_a_block(void **state) {
   close_world(world);
 }
 
+/* As many as a recorder takes, each with its next clip armed, so that every slot of the record is in use; four entry
+ * sets lie in each block. Clips end while others begin. */
+static void eight_streams(uint32_t block_bytes) {
+  struct world *world = open_paced(block_bytes, 64);
+  struct source *all[STREAMS];
+  char path[16];
+  for (unsigned i = 0; i < STREAMS; i++) {
+    all[i] = &world->sources[i];
+    open_source(world, all[i], 71 + i, false, MIB);
+    (void)snprintf(path, sizeof path, "%c.RAW", 'A' + i);
+    OK(spate_stream_arm(&all[i]->stream, path, MIB));
+    run_for(world, all, i + 1, 3, 8192);
+  }
+  run_for(world, all, STREAMS, 40, 16384);
+  for (unsigned i = 0; i < STREAMS; i += 3) {
+    OK(spate_stream_cut(&all[i]->stream));
+    if (!spate_stream_active(&all[i]->stream)) { /* its next part was not armed yet */
+      close_clips(world, all[i]);
+      (void)snprintf(path, sizeof path, "%c2.RAW", 'A' + i);
+      OK(spate_stream_arm(&all[i]->stream, path, MIB));
+    }
+    run_for(world, all, STREAMS, 4, 8192);
+  }
+  OK(spate_recorder_finish(&world->recorder));
+  close_world(world);
+}
+
+static void eight_streams_at_once(void **state) {
+  (void)state;
+  eight_streams(512);
+  eight_streams(4096);
+}
+
 /* A full day on a small drive: clips come, the oldest go, and their clusters are used again at once. */
 static void clips_come_and_go(uint32_t block_bytes) {
   struct world *world = open_paced(block_bytes, 16);
@@ -191,6 +224,7 @@ int main(void) {
       cmocka_unit_test(a_long_name),
       cmocka_unit_test(a_paced_clip),
       cmocka_unit_test(two_streams_share_a_block),
+      cmocka_unit_test(eight_streams_at_once),
       cmocka_unit_test(old_clips_make_room),
       cmocka_unit_test(until_the_volume_is_full),
       cmocka_unit_test(chunks_are_salvaged),

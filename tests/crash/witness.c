@@ -61,6 +61,8 @@ static uint64_t setting(const char *name, uint64_t otherwise) {
 uint64_t witness_seed(void) { return setting("SPATE_SEED", 1); }
 bool witness_on(void) { return setting("SPATE_CUTS", 0) > 0; }
 
+void witness_pc(void) { witness.judge.pc = witness.watching; }
+
 void witness_tally(void) { tally = true; }
 
 const struct promise_loss *witness_loss(void) { return &loss; }
@@ -350,6 +352,8 @@ static void set_window(void) {
 static void say_counts(uint64_t volume_states) {
   const struct number_set *images = &witness.images.distinct;
   const uint64_t volume_recoveries = witness.judge.recoveries_cut;
+  if (witness.judge.pc)
+    (void)printf("cuts: volume %u: %llu changed by a PC\n", volumes, (unsigned long long)witness.judge.changed_by_pc);
   for (size_t i = 0; i < images->capacity; i++)
     if (images->slots[i] != 0) (void)number_set_add(&distinct, images->slots[i]);
   (void)printf(
@@ -439,7 +443,7 @@ void __wrap_ram_block_close(struct ram_block *ram) {
 static bool knowable(const char *path) {
   size_t length = strlen(path);
   for (size_t i = 0; i < length; i++)
-    if (path[i] < 0x20 || path[i] > 0x7e) return false;
+    if ((uint8_t)path[i] < 0x20 || path[i] == 0x7f || path[i] == '?') return false;
   return witness.watching && length < PROMISE_PATH_BYTES_MAX;
 }
 

@@ -30,6 +30,9 @@ void witness_format(const struct spate_exfat_config *config, uint32_t fresh_seri
 /* The test has changed the medium by hand: forget what came before, and begin at the next mount. */
 void witness_again(void);
 
+/* Between the cuts of this volume and the mount a PC changes something, in half of the states: pc.h. Of one drive. */
+void witness_pc(void);
+
 /*
  * For drives that keep their own journal, as virtual ones do: watch from now on, with everything durable, until
  * witness_machine_end(), which cuts. Between the two call witness_look() whenever the recorder was given a turn.

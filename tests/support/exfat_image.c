@@ -40,8 +40,11 @@ uint8_t *small_cluster(uint8_t *image, uint32_t cluster) {
   return image + heap + ((uint64_t)(cluster - 2) << (image[108] + image[109]));
 }
 
+static uint32_t active_fat(const uint8_t *image) { return image[110] == 2 ? image[106] & 1u : 0; }
+
 static void put_fat(uint8_t *image, uint32_t cluster, uint32_t next) {
-  spate_put32(image + ((uint64_t)boot32(image, 80) << image[108]) + 4ull * cluster, next);
+  uint64_t fat_block = boot32(image, 80) + (uint64_t)active_fat(image) * boot32(image, 84);
+  spate_put32(image + (fat_block << image[108]) + 4ull * cluster, next);
 }
 
 static uint32_t bitmap_clusters(const uint8_t *image) {
@@ -51,7 +54,7 @@ static uint32_t bitmap_clusters(const uint8_t *image) {
 }
 
 uint32_t small_allocate(uint8_t *image, uint32_t clusters, uint32_t step) {
-  uint8_t *bitmap = small_cluster(image, 2);
+  uint8_t *bitmap = small_cluster(image, 2 + active_fat(image) * bitmap_clusters(image));
   uint32_t at = 0;
   uint32_t last = 0;
   uint32_t first = 0;
@@ -95,7 +98,14 @@ static uint32_t put_upcase(uint8_t *table) {
   return bytes;
 }
 
-void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift) {
+static void put_bitmap(uint8_t *entry, uint32_t number, uint32_t first, uint32_t bytes) {
+  entry[0] = 0x81;
+  entry[1] = (uint8_t)number;
+  spate_put32(entry + 20, first);
+  spate_put64(entry + 24, bytes);
+}
+
+static void format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift, uint32_t fats) {
   uint32_t blocks = (uint32_t)(bytes >> block_shift);
   uint32_t fat_blocks = (uint32_t)((((bytes >> cluster_shift) + 2) * 4 + (1u << block_shift) - 1) >> block_shift);
   memcpy(image,
@@ -105,25 +115,26 @@ void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t
   spate_put64(image + 72, blocks);
   spate_put32(image + 80, 24);
   spate_put32(image + 84, fat_blocks);
-  spate_put32(image + 88, 24 + fat_blocks);
-  spate_put32(image + 92, (blocks - 24 - fat_blocks) >> (cluster_shift - block_shift));
+  spate_put32(image + 88, 24 + fats * fat_blocks);
+  spate_put32(image + 92, (blocks - 24 - fats * fat_blocks) >> (cluster_shift - block_shift));
   spate_put32(image + 100, 0x0badcafe);
   spate_put16(image + 104, 0x100);
   image[108] = (uint8_t)block_shift;
   image[109] = (uint8_t)(cluster_shift - block_shift);
-  image[110] = 1;
+  image[106] = (uint8_t)(fats - 1); /* ActiveFat */
+  image[110] = (uint8_t)fats;
   spate_put16(image + 510, 0xaa55);
   put_fat(image, 0, 0xfffffff8);
   put_fat(image, 1, UINT32_MAX);
+  /* The active bitmap tells what is free, also while its own clusters are allocated. */
   uint32_t bitmap = small_allocate(image, bitmap_clusters(image), 1);
+  if (fats == 2) (void)small_allocate(image, bitmap_clusters(image), 1);
   uint32_t upcase = small_allocate(image, 1, 1);
   uint32_t root = small_allocate(image, 1, 1);
   spate_put32(image + 96, root);
   uint8_t *entry = small_cluster(image, root);
-  entry[0] = 0x81;
-  spate_put32(entry + 20, bitmap);
-  spate_put64(entry + 24, (boot32(image, 92) + 7) / 8);
-  entry += 32;
+  for (uint32_t i = 0; i < fats; i++, entry += 32)
+    put_bitmap(entry, i, bitmap + i * bitmap_clusters(image), (boot32(image, 92) + 7) / 8);
   entry[0] = 0x82;
   uint32_t table_bytes = put_upcase(small_cluster(image, upcase));
   memcpy(entry + 4, small_cluster(image, upcase) + 508, 4);
@@ -131,6 +142,18 @@ void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t
   spate_put32(entry + 20, upcase);
   spate_put64(entry + 24, table_bytes);
   small_checksum_boot(image);
+}
+
+void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift) {
+  format(image, bytes, block_shift, cluster_shift, 1);
+}
+
+void small_format_twice(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift) {
+  format(image, bytes, block_shift, cluster_shift, 2);
+  /* The first ones say that all is free, and that chains end. */
+  uint8_t *fat = image + ((uint64_t)boot32(image, 80) << block_shift);
+  memset(fat, 0xff, (size_t)boot32(image, 84) << block_shift);
+  memset(small_cluster(image, 2), 0, (boot32(image, 92) + 7) / 8);
 }
 
 static uint16_t hash_of(const char *name) {

@@ -31,6 +31,8 @@ enum spate_error image_mount(struct image *image); /* by a host that starts agai
 /* A volume without the record's file, of clusters of 2^cluster_shift bytes: a minimal up-case table, an empty root
  * directory of one cluster. `image` is zeros. */
 void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift);
+/* The same with two FATs and two bitmaps, of which the second ones are active. The first hold what was so once. */
+void small_format_twice(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift);
 /* Clusters for a file or directory, every `step`-th one, linked by the FAT; returns the first. */
 uint32_t small_allocate(uint8_t *image, uint32_t clusters, uint32_t step);
 /* Append an entry set to the root directory's first cluster: ASCII only. Returns its offset there. */

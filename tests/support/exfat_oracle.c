@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UPCASE_UNITS 65536u
+
 /* Directories that lie in each other would be walked for ever. */
 #define OWNED_MAX(oracle) (4 * (oracle)->cluster_count)
 
@@ -89,21 +91,88 @@ static const uint8_t *entry_at(const struct oracle *oracle, const struct directo
   return cluster_at(oracle, cluster) + (offset & (oracle->cluster_bytes - 1));
 }
 
+static uint32_t name_unit(const uint8_t *set, uint32_t i) {
+  return get(set + 64 + 32 * (i / 15) + 2 + 2 * (i % 15), 2);
+}
+
+static char *put_utf8(char *to, uint32_t code) {
+  if (code < 0x80) {
+    *to++ = (char)code;
+    return to;
+  }
+  if (code < 0x800) {
+    *to++ = (char)(0xc0 + code / 64);
+  } else if (code < 0x10000) {
+    *to++ = (char)(0xe0 + code / 4096);
+    *to++ = (char)(0x80 + code / 64 % 64);
+  } else {
+    *to++ = (char)(0xf0 + code / 262144);
+    *to++ = (char)(0x80 + code / 4096 % 64);
+    *to++ = (char)(0x80 + code / 64 % 64);
+  }
+  *to++ = (char)(0x80 + code % 64);
+  return to;
+}
+
 static void read_name(const uint8_t *set, char *name) {
   uint32_t count = set[32 + 3];
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t unit = get(set + 64 + 32 * (i / 15) + 2 + 2 * (i % 15), 2);
-    name[i] = '?';
-    if (unit >= 0x20 && unit < 0x7f) name[i] = (char)unit;
+    uint32_t code = name_unit(set, i);
+    uint32_t low = i + 1 < count ? name_unit(set, i + 1) : 0;
+    if (code >= 0xd800 && code < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+      code = 0x10000 + ((code & 0x3ffu) << 10 | (low & 0x3ffu));
+      i++;
+    } else if (code < 0x20 || code == 0x7f || (code >= 0xd800 && code < 0xe000)) {
+      code = '?';
+    }
+    name = put_utf8(name, code);
   }
-  name[count] = '\0';
+  *name = '\0';
+}
+
+/* ---- upper case, as the volume's own table has it ---- */
+
+/* The last table that was read, kept because most states of a volume have the same. */
+static struct {
+  uint32_t sum;
+  uint64_t bytes;
+  uint16_t units[UPCASE_UNITS];
+} upcase;
+
+static void expand_upcase(const uint8_t *words, uint64_t bytes, uint32_t sum) {
+  uint32_t unit = 0;
+  if (upcase.bytes == bytes && upcase.sum == sum) return;
+  upcase.bytes = bytes;
+  upcase.sum = sum;
+  for (uint64_t at = 0; at + 2 <= bytes && unit < UPCASE_UNITS; at += 2) {
+    uint32_t word = get(words + at, 2);
+    if (word != 0xffff || at + 4 > bytes) {
+      upcase.units[unit++] = (uint16_t)word;
+      continue;
+    }
+    at += 2; /* so many units are their own upper case */
+    for (uint32_t same = get(words + at, 2); same > 0 && unit < UPCASE_UNITS; same--, unit++)
+      upcase.units[unit] = (uint16_t)unit;
+  }
+  for (; unit < UPCASE_UNITS; unit++)
+    upcase.units[unit] = (uint16_t)unit;
+}
+
+static uint16_t name_hash(const uint8_t *set) {
+  uint16_t hash = 0;
+  for (uint32_t i = 0; i < set[32 + 3]; i++) {
+    uint16_t unit = upcase.units[name_unit(set, i)];
+    hash = (uint16_t)(((hash & 1u) << 15) + (hash >> 1) + (unit & 0xffu));
+    hash = (uint16_t)(((hash & 1u) << 15) + (hash >> 1) + (unit >> 8));
+  }
+  return hash;
 }
 
 static void walk(struct oracle *oracle, const struct directory *directory, int depth);
 
 static void read_file(struct oracle *oracle, const struct directory *directory, const uint8_t *set, uint32_t entries,
                       uint64_t set_offset, int depth) {
-  char name[256];
+  char name[3 * 255 + 1];
   uint8_t flags = set[32 + 1];
   if (oracle->file_count == ORACLE_FILES_MAX) {
     fault(oracle, "%s: too many files", directory->path);
@@ -118,7 +187,8 @@ static void read_file(struct oracle *oracle, const struct directory *directory, 
                                .first_cluster = get(set + 32 + 20, 4),
                                .set_offset = set_offset,
                                .entries = (uint8_t)entries};
-  (void)snprintf(file->path, sizeof file->path, "%.700s%s%s", directory->path, directory->path[0] ? "/" : "", name);
+  (void)snprintf(file->path, sizeof file->path, "%.250s%s%s", directory->path, directory->path[0] ? "/" : "", name);
+  if (name_hash(set) != get(set + 32 + 4, 2)) fault(oracle, "%s: name hash", file->path);
   if (file->valid_bytes > file->bytes) fault(oracle, "%s: valid length above length", file->path);
   if (file->bytes == 0 && (file->first_cluster != 0 || file->contiguous))
     fault(oracle, "%s: empty, with a first cluster or NoFatChain", file->path);
@@ -140,16 +210,25 @@ static void read_system(struct oracle *oracle, const uint8_t *entry) {
     fault(oracle, "system entry: cluster %u", first);
     return;
   }
-  if (entry[0] == 0x81 && oracle->bitmap != 0) fault(oracle, "two bitmaps");
-  if (entry[0] == 0x81) oracle->bitmap = (uint64_t)(cluster_at(oracle, first) - oracle->image);
+  bool active = entry[0] == 0x81 && (entry[1] & 1u) == oracle->active_fat;
+  if (active && oracle->bitmap != 0) fault(oracle, "two bitmaps");
+  if (active) oracle->bitmap = (uint64_t)(cluster_at(oracle, first) - oracle->image);
   if (entry[0] == 0x81 && bytes != (oracle->cluster_count + 7ull) / 8) fault(oracle, "bitmap length");
   if (own(oracle, "system", first, bytes, false, true) != count_of(oracle, bytes)) fault(oracle, "system chain");
   if (entry[0] != 0x82 || oracle->fault[0] != '\0') return;
   struct directory table = {"", first, false, bytes};
+  uint8_t words[2 * UPCASE_UNITS];
   uint32_t sum = 0;
-  for (uint64_t i = 0; i < bytes; i++)
-    sum = ((sum & 1u) << 31) + (sum >> 1) + *entry_at(oracle, &table, i);
+  if (bytes > sizeof words) {
+    fault(oracle, "up-case table of %llu bytes", (unsigned long long)bytes);
+    return;
+  }
+  for (uint64_t i = 0; i < bytes; i++) {
+    words[i] = *entry_at(oracle, &table, i);
+    sum = ((sum & 1u) << 31) + (sum >> 1) + words[i];
+  }
   if (sum != get(entry + 4, 4)) fault(oracle, "up-case table checksum");
+  expand_upcase(words, bytes, sum);
 }
 
 static void walk(struct oracle *oracle, const struct directory *directory, int depth) {
@@ -222,7 +301,8 @@ bool oracle_read(struct oracle *oracle, const uint8_t *image, uint64_t bytes) {
     return false;
   }
   oracle->serial = get(boot + 100, 4);
-  oracle->fat = (uint64_t)get(boot + 80, 4) << shift;
+  oracle->active_fat = boot[110] == 2 ? boot[106] & 1u : 0;
+  oracle->fat = (get(boot + 80, 4) + (uint64_t)oracle->active_fat * get(boot + 84, 4)) << shift;
   oracle->heap = (uint64_t)get(boot + 88, 4) << shift;
   oracle->cluster_count = get(boot + 92, 4);
   oracle->root = get(boot + 96, 4);

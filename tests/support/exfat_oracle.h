@@ -13,7 +13,7 @@
 #define ORACLE_FILES_MAX 4096
 
 struct oracle_file {
-  char path[1024]; /* ASCII; other units as '?' */
+  char path[1024]; /* UTF-8; a control character or half a surrogate pair as '?' */
   bool directory, contiguous;
   uint64_t bytes, valid_bytes;
   uint32_t first_cluster;
@@ -25,6 +25,7 @@ struct oracle {
   const uint8_t *image; /* the volume's start */
   uint32_t block_bytes, cluster_bytes, cluster_shift, cluster_count, root;
   uint64_t fat, heap, bitmap; /* byte offsets */
+  uint32_t active_fat;        /* of two FATs, each with its bitmap: 0 or 1 */
   bool dirty;
   bool boot_torn;            /* a main boot sector of exFAT in a region that is not whole */
   bool backup_whole;         /* the backup boot region */

@@ -166,6 +166,67 @@ MUTATIONS = {
           "  if (error == SPATE_OK) error = reclaim(volume, found);\n")],
         "crash_recording", "leaked",
     ),
+    # The rest: volumes of others, names, what a PC does, many streams.
+    "the first FAT's bitmap": (
+        "exfat/volume.c",
+        [("    if ((raw[1] & BITMAP_SECOND) != volume->active_fat) return SPATE_OK;",
+          "    if ((raw[1] & BITMAP_SECOND) != 0) return SPATE_OK;")],
+        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked",
+    ),
+    "a deleted chain freed as if its clusters lay together": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);",
+          "  if (error == SPATE_OK)\n"
+          "    error = free_run(volume, chain->first_cluster, (uint32_t)exfat_clusters(volume, chain->bytes));")],
+        "crash_others", "free in the bitmap",
+    ),
+    "a new directory with what its cluster held": (
+        CHANGE,
+        [("    error = exfat_zero(volume, exfat_cluster_lba(volume, cluster), exfat_cluster_blocks(volume, 1));\n",
+          "    error = SPATE_OK;\n")],
+        "crash_others", "stale .* was made by nobody",
+    ),
+    "a directory grown by what a cluster held": (
+        "exfat/grow.c",
+        [("  if (error == SPATE_OK) error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));\n",
+          "")],
+        "crash_others", "stale .* was made by nobody|stray entries|entry behind the end",
+    ),
+    "no barrier between zeros and a directory's entry": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = exfat_barrier(volume);\n"
+          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);",
+          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);")],
+        "crash_others", "stale .* was made by nobody|free in the bitmap",
+    ),
+    "the second unit of a pair without its last bits": (
+        "exfat/name.c",
+        [("      code = 0xdc00 + ((code - 0x10000) & 0x3ff);", "      code = 0xdc00 + ((code - 0x10000) & 0x3f0);")],
+        "crash_others", "is lost|made by nobody",
+    ),
+    "a hash of the name as it is written": (
+        "exfat/name.c",
+        [("  name->hash = exfat_name_hash(name->upper, count);", "  name->hash = exfat_name_hash(name->units, count);")],
+        "crash_others", "name hash",
+    ),
+    "recovery that stops at a chain which a PC has changed": (
+        "exfat/recover.c",
+        [("  if (error != SPATE_E_CORRUPT) return error;\n  volume->corrupt = false;\n  *clusters = 0;\n  return SPATE_OK;\n",
+          "  return error;\n")],
+        "crash_others", "marked dirty|leaked",
+    ),
+    "recovery that frees what a PC has linked to a file": (
+        "exfat/recover.c",
+        [("  if (error == SPATE_OK) error = mark_chain(owners, &chain);\n  /* Vendor",
+          "  if (error == SPATE_OK && (chain.contiguous || (set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0))\n"
+          "    error = mark_chain(owners, &chain);\n  /* Vendor")],
+        "crash_others", "free in the bitmap",
+    ),
+    "a record of eight reservations": (
+        CLIP,
+        [("  return *slot < SPATE_EXFAT_CLIPS_MAX ? SPATE_OK : SPATE_E_FULL;", "  *slot &= 7u;\n  return SPATE_OK;")],
+        "crash_recording", "leaked",
+    ),
 }
 
 
