@@ -158,7 +158,9 @@ static void test_shared_over_windows(void **state) {
     open_volume(40 * MIB, 10);
     add("before", small_allocate(image.ram.memory, before, 1), before, true);
     image.config.bitmap_bytes = 4096;
+    image.config.bitmap = aligned_alloc(4096, 4096); /* so that what is written beside it is noticed */
     check_order(first, 20);
+    free(image.config.bitmap);
     image_close(&image);
   }
 }
@@ -346,13 +348,31 @@ static void test_open_clip_in_a_shared_cluster(void **state) {
   image_close(&image);
 }
 
+/* What an open clip has reserved, and has published a part of, is its own once. */
+static void test_open_clip_is_no_damage(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_volume(4 * MIB, 10);
+  add("old", small_allocate(image.ram.memory, 3, 2), 3, false);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 200 * 1024), SPATE_OK);
+  assert_int_equal(spate_exfat_publish(&clip, 150 * 1024), SPATE_OK);
+  while (clip.publishing)
+    spate_block_poll(&image.ram.block, 1);
+  delete_file("old");
+  assert_int_equal(spate_exfat_close(&clip, 150 * 1024), SPATE_OK);
+  assert_whole(false);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_shared_clusters_stay),          cmocka_unit_test(test_shared_over_windows),
       cmocka_unit_test(test_shared_on_a_full_volume),       cmocka_unit_test(test_looked_for_once),
       cmocka_unit_test(test_looked_for_by_areas),           cmocka_unit_test(test_damage_is_stepped_over),
       cmocka_unit_test(test_unreadable_directory),          cmocka_unit_test(test_walk_is_bounded),
-      cmocka_unit_test(test_open_clip_in_a_shared_cluster),
+      cmocka_unit_test(test_open_clip_in_a_shared_cluster), cmocka_unit_test(test_open_clip_is_no_damage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
