@@ -348,6 +348,31 @@ static void test_open_clip_in_a_shared_cluster(void **state) {
   image_close(&image);
 }
 
+/* What a vendor's entry behind a name owns has an owner, too (specification, 7.9). */
+static void test_shared_with_a_vendor(void **state) {
+  (void)state;
+  uint16_t sum = 0;
+  open_volume(4 * MIB, 10);
+  uint32_t first = small_allocate(image.ram.memory, 4, 1);
+  add("run", first, 4, true);
+  uint32_t at = small_add(image.ram.memory, "vendor", 0x20, 0, 0, 0, false);
+  uint8_t *set = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96)) + at;
+  set[1] = 3;
+  set[96] = 0xe1;
+  set[96 + 1] = 3; /* clusters, in one run */
+  spate_put32(set + 96 + 20, first + 2);
+  spate_put64(set + 96 + 24, 2048);
+  for (uint32_t i = 0; i < 128; i++)
+    if (i != 2 && i != 3) sum = (uint16_t)(((sum & 1u) << 15) + (sum >> 1) + set[i]);
+  spate_put16(set + 2, sum);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  delete_file("run");
+  assert_false(is_allocated(first) || is_allocated(first + 1));
+  assert_true(is_allocated(first + 2) && is_allocated(first + 3));
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
+  image_close(&image);
+}
+
 /* What an open clip has reserved, and has published a part of, is its own once. */
 static void test_open_clip_is_no_damage(void **state) {
   (void)state;
@@ -372,7 +397,8 @@ int main(void) {
       cmocka_unit_test(test_shared_on_a_full_volume),       cmocka_unit_test(test_looked_for_once),
       cmocka_unit_test(test_looked_for_by_areas),           cmocka_unit_test(test_damage_is_stepped_over),
       cmocka_unit_test(test_unreadable_directory),          cmocka_unit_test(test_walk_is_bounded),
-      cmocka_unit_test(test_open_clip_in_a_shared_cluster), cmocka_unit_test(test_open_clip_is_no_damage),
+      cmocka_unit_test(test_open_clip_in_a_shared_cluster), cmocka_unit_test(test_shared_with_a_vendor),
+      cmocka_unit_test(test_open_clip_is_no_damage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
