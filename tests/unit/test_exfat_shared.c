@@ -154,7 +154,7 @@ static void test_shared_clusters_stay(void **state) {
 static void test_shared_over_windows(void **state) {
   (void)state;
   for (unsigned first = 0; first < OVERLAPPING; first++) {
-    uint32_t before = first % 2 == 0 ? 32740 : 32700;
+    uint32_t before = first % 2 == 0 ? 32750 : 32700;
     open_volume(40 * MIB, 10);
     add("before", small_allocate(image.ram.memory, before, 1), before, true);
     image.config.bitmap_bytes = 4096;
@@ -239,15 +239,39 @@ static void test_looked_for_by_areas(void **state) {
   assert_int_equal(image_mount(&image), SPATE_OK);
   make_tree(60);
   put_file("near", "x", 1);
+  put_file("between", NULL, 10 * MIB);
+  put_file("in the same", "x", 1);
   put_file("over two", NULL, 20 * MIB);
   put_file("far", "x", 1);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_in_range(reads_of_deletion("near"), 60, 400);
+  assert_in_range(reads_of_deletion("in the same"), 0, 40);
   uint64_t one = reads_of_deletion("far");
   assert_in_range(one, 60, 400);
   assert_in_range(reads_of_deletion("directory 7/file"), 0, 40);
   assert_in_range(reads_of_deletion("over two"), 0, one * 3 / 2); /* the first part of it is known */
   assert_whole(false);
+  image_close(&image);
+}
+
+/* More windows than areas can be remembered: an area is then several windows. */
+static void test_more_windows_than_areas(void **state) {
+  (void)state;
+  open_volume(1200 * MIB, 9);
+  uint8_t *memory = image.ram.memory;
+  image.config.bitmap_bytes = 4096;
+  (void)small_allocate(memory, 6 * 32768, 1); /* nobody's, which does not matter here */
+  uint32_t early = small_allocate(memory, 1, 1);
+  (void)small_allocate(memory, 64 * 32768, 1);
+  uint32_t late = small_allocate(memory, 10, 1);
+  add("early", early, 1, true);
+  add("one", late, 10, true);
+  add("two", late + 5, 5, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  delete_file("early");
+  delete_file("one");
+  assert_false(is_allocated(early) || is_allocated(late + 4));
+  assert_true(is_allocated(late + 5) && is_allocated(late + 9));
   image_close(&image);
 }
 
@@ -393,12 +417,12 @@ static void test_open_clip_is_no_damage(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shared_clusters_stay),          cmocka_unit_test(test_shared_over_windows),
-      cmocka_unit_test(test_shared_on_a_full_volume),       cmocka_unit_test(test_looked_for_once),
-      cmocka_unit_test(test_looked_for_by_areas),           cmocka_unit_test(test_damage_is_stepped_over),
-      cmocka_unit_test(test_unreadable_directory),          cmocka_unit_test(test_walk_is_bounded),
-      cmocka_unit_test(test_open_clip_in_a_shared_cluster), cmocka_unit_test(test_shared_with_a_vendor),
-      cmocka_unit_test(test_open_clip_is_no_damage),
+      cmocka_unit_test(test_shared_clusters_stay),    cmocka_unit_test(test_shared_over_windows),
+      cmocka_unit_test(test_shared_on_a_full_volume), cmocka_unit_test(test_looked_for_once),
+      cmocka_unit_test(test_looked_for_by_areas),     cmocka_unit_test(test_more_windows_than_areas),
+      cmocka_unit_test(test_damage_is_stepped_over),  cmocka_unit_test(test_unreadable_directory),
+      cmocka_unit_test(test_walk_is_bounded),         cmocka_unit_test(test_open_clip_in_a_shared_cluster),
+      cmocka_unit_test(test_shared_with_a_vendor),    cmocka_unit_test(test_open_clip_is_no_damage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
