@@ -44,7 +44,6 @@ static enum spate_error free_run(struct exfat_owners *owners, uint32_t at, uint3
  * PC has given the deleted file's clusters to others. */
 static enum spate_error next_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
                                  uint32_t *at, uint32_t *clusters) {
-  bool corrupt = volume->corrupt;
   uint32_t first = EXFAT_FIRST_CLUSTER;
   enum spate_error error = SPATE_OK;
 
@@ -52,7 +51,6 @@ static enum spate_error next_run(struct spate_exfat *volume, struct spate_exfat_
   if (index < exfat_clusters(volume, chain->bytes)) error = exfat_chain_run(volume, chain, index, &first, clusters);
   *at = first - EXFAT_FIRST_CLUSTER;
   if (error != SPATE_E_CORRUPT) return error;
-  volume->corrupt = corrupt;
   *clusters = 0;
   return SPATE_OK;
 }
@@ -80,8 +78,6 @@ enum spate_error exfat_reclaim_chain(struct exfat_owners *owners, struct spate_e
     uint32_t at;
     enum spate_error error = next_run(volume, &chain, index, &at, &run);
     if (error != SPATE_OK) return error;
-    /* What is remembered of these clusters is about their owner of before. */
-    exfat_cache_forget(volume, exfat_cluster_lba(volume, at + EXFAT_FIRST_CLUSTER), exfat_cluster_blocks(volume, run));
     error = free_run(owners, at, run);
     if (error != SPATE_OK) return error;
   }
