@@ -235,10 +235,11 @@ its direction but where it meets the next one. The core answers in order, so wha
 at most all slots and at most the ring. While that window lies over a change, both directions can carry data. The bound
 takes this overlap as complete: a window of each kind goes over in the time of the busier direction. After writes it is
 shorter by the 90 µs from the data of a write to the data of a read that takes its place. So the bound of a row by turns is
-above the mean of its neighbours, by 0.4 % with 512 KiB under way, by 3 % with a ring of 4 MiB. A run that beats a bound is an
-error of `make bench-rtl`.
+above the mean of its neighbours: by 0.3 % with 512 KiB under way, 0.5 to 0.7 % with 1 MiB, 2.9 % with 4 MiB. A run that
+beats its bound is an error of `make bench-rtl`.
 
-In brackets beside the share of the bound: that of the plain payload limit, which counts data packets only. One way takes 250 ns, and the drive has at most 256 read requests under way.
+In brackets beside the share of the bound: that of the plain payload limit, which counts data packets only. One way takes
+250 ns, and the drive has at most 256 read requests under way.
 
 For orientation, of the plain payload limit on Gen3 x4: LiteNVMe about 58 % at 4 KiB and 72 % at 8 KiB; a recorder in
 pure logic 79 % of the raw rate at its best. Those are with real drives, ours is with an ideal one.
