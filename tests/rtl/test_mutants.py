@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import pathlib
+import shutil
 import sys
 
 import pytest
@@ -17,6 +18,12 @@ from mutants import rtl, rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: 
 FENCE = rtl_netlist.Module("spate_fence", (("CommandsMax", "32'h41"),))
 TABLE = '[[equivalent]]\nmodule = "spate_fence"\noriginal = "{}"\nmutated = "{}"\nreason = "why"\n'
 LEAVE = "free_q + (granted ? asked_q : '0) - CountWidth'(leave)"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def work():
+    yield
+    shutil.rmtree(rtl_netlist.WORK, ignore_errors=True)
 
 
 def fence_mutants(line: str) -> list[rtl_netlist.Mutant]:
