@@ -237,10 +237,10 @@ def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
     if alone := [name for name in modules if not tests_of(name)]:
         print(f"rtl  not judged, as only benches in C++ contain them: {', '.join(alone)}", flush=True)
     modules = [name for name in modules if name not in alone]
-    counts = rtl_sample.shares(modules, sample)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        pools = pool.map(lambda name: rtl_netlist.pool(home(name), seed), counts)
-        found = [mutant for own, count in zip(pools, counts.values()) for mutant in rtl_sample.chosen(own, count, seed)]
+        pools = dict(zip(modules, pool.map(lambda name: rtl_netlist.pool(home(name), seed), modules)))
+    counts = rtl_sample.shares({name: rtl_sample.size(own) for name, own in pools.items()}, sample)
+    found = [mutant for name, count in counts.items() for mutant in rtl_sample.chosen(pools[name], count, seed)]
     return [Judged(number, mutant, tests_of(mutant.module)) for number, mutant in enumerate(found, 1)]
 
 

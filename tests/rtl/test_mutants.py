@@ -83,11 +83,10 @@ def test_the_sample_depends_on_the_seed_and_not_on_line_numbers():
 
 
 def test_shares_are_by_size_and_none_goes_without():
-    names = rtl_sample.modules()
-    given = rtl_sample.shares(names, 200)
-    assert sum(given.values()) == 200 and min(given.values()) >= 1
-    assert max(given, key=given.get) == max(names, key=rtl_sample.size)
-    assert sum(rtl_sample.shares(names, 3).values()) == 3
+    sizes = {"large": 60, "middle": 30, "small": 1}
+    assert rtl_sample.shares(sizes, 91) == sizes
+    assert rtl_sample.shares(sizes, 10) == {"large": 6, "middle": 3, "small": 1}
+    assert rtl_sample.shares(sizes, 2) == {"large": 1, "middle": 1}
 
 
 @pytest.mark.parametrize("original,mutated,fits", [
