@@ -162,8 +162,8 @@ class Judge:
                 found.append((one, functools.partial(rtl_tests.prove, proof, command, one.number)))
         if not found:
             return []
-        baseline = self._baseline(proof, functools.partial(rtl_tests.prove, proof, "", 0))
-        return [(one, how, limit(baseline)) for one, how in found]
+        baseline_s = self._proof_baseline(proof)
+        return [(one, how, limit(baseline_s)) for one, how in found]
 
     def _prepare_bench(self, group: list) -> list:
         bench = group[0][1]
@@ -182,6 +182,15 @@ class Judge:
             self._notices(test, folder, sources)
         return [(one, how, limit(self.baselines[test])) for (one, how), test in
                 zip(found, (test for one, test in group if one.number in present))]
+
+    def _proof_baseline(self, proof: rtl_tests.Proof) -> float:
+        """Kept from run to run: it depends on the sources and the task only."""
+        def make(path: pathlib.Path) -> None:
+            path.write_text(str(self._baseline(proof, functools.partial(rtl_tests.prove, proof, "", 0))))
+
+        files = tuple(filelist.needed_by(proof.task.top, proof.task.extra))
+        name = f"{proof.task_name}-{rtl_netlist.digest(proof.task, *rtl_netlist.contents(files))}"
+        return float(rtl_netlist.made(rtl_netlist.FOLDER / "proofs" / name, make).read_text())
 
     def _baseline(self, test, how) -> float:
         """Processor time without a mutant. What fails then judges nothing."""
@@ -228,10 +237,10 @@ def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
     if alone := [name for name in modules if not tests_of(name)]:
         print(f"rtl  not judged, as only benches in C++ contain them: {', '.join(alone)}", flush=True)
     modules = [name for name in modules if name not in alone]
-    counts = rtl_sample.shares(modules, sample)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        pools = pool.map(lambda name: rtl_netlist.pool(home(name), seed), counts)
-        found = [mutant for own, count in zip(pools, counts.values()) for mutant in rtl_sample.chosen(own, count, seed)]
+        pools = dict(zip(modules, pool.map(lambda name: rtl_netlist.pool(home(name), seed), modules)))
+    counts = rtl_sample.shares({name: rtl_sample.size(own) for name, own in pools.items()}, sample)
+    found = [mutant for name, count in counts.items() for mutant in rtl_sample.chosen(pools[name], count, seed)]
     return [Judged(number, mutant, tests_of(mutant.module)) for number, mutant in enumerate(found, 1)]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which mutants of rtl/ are judged, and those of which a person has said why nobody can notice them.
 
-A module gets its share of the sample by its lines of code, and one at least. Within it the mutants are put in the order of
+A module gets its share of the sample by how many of its lines became logic, and one at least. Within it the mutants are put in the order of
 a hash of the seed and of what they are, and those on lines of their own come first. Line numbers are not in it: an edit in
 one file draws others there, and hardly any elsewhere."""
 
@@ -15,8 +15,6 @@ import filelist
 from mutants import rtl_netlist
 
 RECORDED = filelist.ROOT / "tests" / "mutants-rtl.toml"
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-FORMAL = re.compile(r"`ifdef FORMAL.*?`endif", re.S)
 TEXT = re.compile(r"bit (?P<bit>\d+) of (?:the result|(?:input|port) (?P<port>\w+)) of (?P<kind>\S+?)(?: \((?P<number>\d+)\))? "
                   r"(?P<meaning>inverted|always [01]|inverted while bit \d+ is [01])$")
 
@@ -38,25 +36,23 @@ def modules() -> list[str]:
             if not path.endswith("_pkg.sv") and "/generated/" not in path]
 
 
-def size(module: str) -> int:
-    """Lines of code without those of the proofs."""
-    path = next(path for path in filelist.sources() if path.endswith(f"/{module}.sv"))
-    text = COMMENT.sub("", FORMAL.sub("", (filelist.ROOT / path).read_text()))
-    return sum(1 for line in text.splitlines() if line.strip())
-
-
-def shares(names: list[str], count: int) -> dict[str, int]:
-    """How many each gets of `count`; with fewer than there are names the largest get one each."""
-    if count < len(names):
-        return dict.fromkeys(sorted(names, key=lambda name: (-size(name), name))[:count], 1)
-    total = sum(map(size, names))
-    wanted = {name: count * size(name) / total for name in names}
-    given = {name: max(1, int(wanted[name])) for name in names}
-    for name in sorted(names, key=lambda name: (given[name] - wanted[name], name)):
+def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
+    """How many each gets of `count`; with fewer than there are modules the largest get one each."""
+    if count < len(sizes):
+        return dict.fromkeys(sorted(sizes, key=lambda name: (-sizes[name], name))[:count], 1)
+    total = sum(sizes.values())
+    wanted = {name: count * size / total for name, size in sizes.items()}
+    given = {name: max(1, int(wanted[name])) for name in sizes}
+    for name in sorted(sizes, key=lambda name: (given[name] - wanted[name], name)):
         if sum(given.values()) >= count:
             break
         given[name] += 1
     return given
+
+
+def size(pool: list[rtl_netlist.Mutant]) -> int:
+    """Lines that became logic: of 1400 lines of microcode that is the one that reads it."""
+    return len({mutant.line for mutant in pool})
 
 
 def chosen(pool: list[rtl_netlist.Mutant], count: int, seed: int) -> list[rtl_netlist.Mutant]:

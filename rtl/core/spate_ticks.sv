@@ -44,4 +44,29 @@ module spate_ticks #(
     end
   end
 
+`ifdef FORMAL
+  // Beside the three counters one that counts all cycles: a pulse comes where it has a multiple of that time, and nowhere
+  // else.
+  localparam int unsigned Period = 4 * UsPerMs * Cycles;
+  logic past_reset_q = 1'b0, began_q;  // there was a cycle since the reset
+  logic [31:0] total_q;
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    assume (rst_ni == past_reset_q);
+    began_q <= rst_ni;
+    total_q <= !rst_ni || total_q == Period - 1 ? '0 : total_q + 32'd1;
+  end
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      assert (32'(cycles_q) < Cycles && 32'(us_q) < UsPerMs);
+      assert (total_q == (32'(ms_q) * UsPerMs + 32'(us_q)) * Cycles + 32'(cycles_q));
+      assert (us_tick_o == (began_q && cycles_q == '0));
+      assert (ms_tick_o == (us_tick_o && us_q == '0));
+      assert (retry_tick_o == (ms_tick_o && ms_q == '0));
+      cover (us_tick_o && total_q != '0);
+    end
+  end
+`endif
+
 endmodule

@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import pathlib
+import shutil
 import sys
 
 import pytest
@@ -17,6 +18,12 @@ from mutants import rtl, rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: 
 FENCE = rtl_netlist.Module("spate_fence", (("CommandsMax", "32'h41"),))
 TABLE = '[[equivalent]]\nmodule = "spate_fence"\noriginal = "{}"\nmutated = "{}"\nreason = "why"\n'
 LEAVE = "free_q + (granted ? asked_q : '0) - CountWidth'(leave)"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def work():
+    yield
+    shutil.rmtree(rtl_netlist.WORK, ignore_errors=True)
 
 
 def fence_mutants(line: str) -> list[rtl_netlist.Mutant]:
@@ -76,11 +83,10 @@ def test_the_sample_depends_on_the_seed_and_not_on_line_numbers():
 
 
 def test_shares_are_by_size_and_none_goes_without():
-    names = rtl_sample.modules()
-    given = rtl_sample.shares(names, 200)
-    assert sum(given.values()) == 200 and min(given.values()) >= 1
-    assert max(given, key=given.get) == max(names, key=rtl_sample.size)
-    assert sum(rtl_sample.shares(names, 3).values()) == 3
+    sizes = {"large": 60, "middle": 30, "small": 1}
+    assert rtl_sample.shares(sizes, 91) == sizes
+    assert rtl_sample.shares(sizes, 10) == {"large": 6, "middle": 3, "small": 1}
+    assert rtl_sample.shares(sizes, 2) == {"large": 1, "middle": 1}
 
 
 @pytest.mark.parametrize("original,mutated,fits", [
