@@ -144,9 +144,8 @@ plan: ## What a stream needs: ring, queue depth, how long DRIVE=980pro sustains 
 	@cmake --build --preset linux --target spate_command
 	@build/linux/bin/spate plan --profile $(call quoted,DRIVE) --rate $(call quoted,RATE) $(if $(RING),--ring $(call quoted,RING)) || [ $$? -eq 1 ]
 
-crash-soak: build-host-release ## Cut the power of every recording test in up to N=20000 states a volume, SEED=1
-	@for program in build/host-release/crash/crash_*; do echo "== $$program"; \
-	  SPATE_CUTS=$(N) SPATE_SEED=$(SEED) tools/run - $$program || exit 1; done
+crash-soak: build-host-release ## Cut the power of every recording test in up to N=20000 states a volume, SEED=1, on all cores
+	$(PYTHON) tools/crash_soak.py $(N) $(SEED)
 
 speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))

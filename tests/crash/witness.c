@@ -346,6 +346,18 @@ static void set_window(void) {
   witness.promises.window_ticks = witness.unbounded || witness.period_ticks == 0 ? UINT64_MAX : window;
 }
 
+static void write_images(void) {
+  const struct number_set *images = &witness.images.distinct;
+  const char *path = getenv("SPATE_IMAGES");
+  FILE *file = path != NULL ? fopen(path, "ab") : NULL;
+  if (path == NULL) return;
+  if (file == NULL) fail_msg("%s cannot be written", path);
+  for (size_t i = 0; i < images->capacity; i++)
+    if (images->slots[i] != 0 && fwrite(&images->slots[i], sizeof images->slots[i], 1, file) != 1)
+      fail_msg("%s cannot be written", path);
+  if (fclose(file) != 0) fail_msg("%s cannot be written", path);
+}
+
 static void say_counts(uint64_t volume_states) {
   const struct number_set *images = &witness.images.distinct;
   const uint64_t volume_recoveries = witness.judge.recoveries_cut;
@@ -393,6 +405,7 @@ static void end(void) {
   loss = witness.promises.loss;
   memcpy(broken, witness.promises.broken, sizeof broken);
   say_counts(cuts.states);
+  write_images();
   forget();
   witness = (struct witness){0};
   unsigned volume = volumes++;

@@ -44,6 +44,7 @@ COMMANDS = {
     "lab": ["bench/lab.py", "--quick"],
     "speedtest": ["bench/speedtest.py"],
     "fuzz": ["tools/fuzz.py", "600"],
+    "crash-soak": ["tools/crash_soak.py", "200000", "1"],
     "stubborn": ["-c", STUBBORN],
     "pool": ["-c", POOL],
 }
