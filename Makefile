@@ -112,8 +112,9 @@ test-fuzz: build-fuzz ## Each fuzz target for 20 s
 test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host, with GCC and with Clang (2 minutes)
 	@for preset in $(HOST) linux-asan; do ctest --preset $$preset -j2 --no-tests=error || exit 1; done
 
-test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
+test-power-cuts: build-host-release ## 100 000 power cuts (35 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
+	@$(PYTHON) tools/crash_counts.py
 
 test-system: build-host-gcc-asan build-host-release build-fuzz build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST))
