@@ -114,8 +114,9 @@ test-fuzz: build-fuzz ## Each fuzz target for 20 s
 test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host, with GCC and with Clang (2 minutes)
 	@for preset in $(HOST) linux-asan; do ctest --preset $$preset -j$(CORES) --no-tests=error || exit 1; done
 
-test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
+test-power-cuts: build-host-release ## 100 000 power cuts (35 s)
 	@ctest --preset host-release -L crash -j$(CORES) --no-tests=error
+	@$(PYTHON) tools/crash_counts.py
 
 test-system: build-host-gcc-asan build-host-release build-mutants build-fuzz build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile)
@@ -146,9 +147,8 @@ plan: ## What a stream needs: ring, queue depth, how long DRIVE=980pro sustains 
 	@cmake --build --preset linux --target spate_command
 	@build/linux/bin/spate plan --profile $(call quoted,DRIVE) --rate $(call quoted,RATE) $(if $(RING),--ring $(call quoted,RING)) || [ $$? -eq 1 ]
 
-crash-soak: build-host-release ## Cut the power of every recording test in up to N=20000 states a volume, SEED=1
-	@for program in build/host-release/crash/crash_*; do echo "== $$program"; \
-	  SPATE_CUTS=$(N) SPATE_SEED=$(SEED) tools/run - $$program || exit 1; done
+crash-soak: build-host-release ## Cut the power of every recording test in up to N=20000 states a volume, SEED=1, on all cores
+	$(PYTHON) tools/crash_soak.py $(N) $(SEED)
 
 speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))

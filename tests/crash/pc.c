@@ -94,7 +94,7 @@ static uint64_t find_slots(const struct pc *pc) {
 /* Its clusters: those that are free first, linked by the FAT. 0: there are not enough. */
 static uint32_t allocate(struct pc *pc) {
   const uint32_t count = (PC_FILE_BYTES + pc->oracle->cluster_bytes - 1) / pc->oracle->cluster_bytes;
-  uint32_t clusters[PC_FILE_BYTES / 512 + 1];
+  uint32_t clusters[PC_FILE_BYTES / 512 + 1] = {0};
   uint32_t found = 0;
   for (uint32_t cluster = 2; found < count && cluster < pc->oracle->cluster_count + 2; cluster++)
     if (is_free(pc, cluster)) clusters[found++] = cluster;

@@ -126,11 +126,9 @@ static void test_stale_entries(void **state) {
   end();
 }
 
-/* Umlauts and Greek, which have an upper case; letters and pictures beyond 16 bits, which are two units and have none.
- */
+/* Umlauts and Greek have an upper case. Letters and pictures beyond 16 bits are two units, and have none. */
 static void names(uint32_t block_bytes) {
-  static const char *const letters =
-      "\xf0\x90\x90\xa8"; /* U+10428: one that has an upper case, which exFAT does not know */
+  static const char letter[] = "\xf0\x90\x90\xa8"; /* U+10428 has an upper case, which exFAT does not know */
   struct spate_exfat_clip clip;
   struct spate_exfat_file file;
   char path[400];
@@ -144,12 +142,11 @@ static void names(uint32_t block_bytes) {
   record("\xce\xb1\xce\xb2\xce\xb3.mov", 2000, 121);                                         /* alpha, beta, gamma */
   rename_file("\xce\xb1\xce\xb2\xce\xb3.mov", "\xce\xb1 \xf0\x9f\x8e\xac.mov");              /* and a clapper board */
   record("\xf0\x9f\x8e\xac", 1000, 122);
-  record("\xf0\x9f\x8e\xad", 1000, 123); /* differs in the second unit alone */
-  record("\xf0\x9f\x8a\xac", 1000, 124); /* in the first one's last bits */
+  record("\xf0\x9f\x8e\xad", 1000, 123); /* differs in the second unit's last bit */
+  record("\xf0\x9f\x8a\xac", 1000, 124); /* and in one of its first */
   delete_file("\xf0\x9f\x8e\xac");
-  path[0] = '\0';
   for (unsigned i = 0; i < 80; i++)
-    strcat(path, letters);
+    memcpy(path + i * (sizeof letter - 1), letter, sizeof letter);
   record(path, 1500, 125); /* 160 units: twelve entries */
   rename_file(path, "\xc3\x84rger/short");
   rename_file("\xc3\x84rger", "\xce\xa9");

@@ -349,17 +349,30 @@ static void set_window(void) {
   witness.promises.window_ticks = witness.unbounded || witness.period_ticks == 0 ? UINT64_MAX : window;
 }
 
+static void write_images(void) {
+  const struct number_set *images = &witness.images.distinct;
+  const char *path = getenv("SPATE_IMAGES");
+  FILE *file = path != NULL ? fopen(path, "ab") : NULL;
+  if (path == NULL) return;
+  if (file == NULL) fail_msg("%s cannot be written", path);
+  for (size_t i = 0; i < images->capacity; i++)
+    if (images->slots[i] != 0 && fwrite(&images->slots[i], sizeof images->slots[i], 1, file) != 1)
+      fail_msg("%s cannot be written", path);
+  if (fclose(file) != 0) fail_msg("%s cannot be written", path);
+}
+
 static void say_counts(uint64_t volume_states) {
   const struct number_set *images = &witness.images.distinct;
   const uint64_t volume_recoveries = witness.judge.recoveries_cut;
+  const unsigned long long all_of_volume = volume_states + volume_recoveries;
+  const unsigned long long all_of_program = states + recoveries;
   if (witness.judge.pc)
     (void)printf("cuts: volume %u: %llu changed by a PC\n", volumes, (unsigned long long)witness.judge.changed_by_pc);
   for (size_t i = 0; i < images->capacity; i++)
     if (images->slots[i] != 0) (void)number_set_add(&distinct, images->slots[i]);
   (void)printf(
       "cuts: volume %u: %llu states, of them %llu in recoveries, %zu images (program: %llu states, %zu images)\n",
-      volumes, (unsigned long long)(volume_states + volume_recoveries), (unsigned long long)volume_recoveries,
-      images->count, (unsigned long long)(states + recoveries), distinct.count);
+      volumes, all_of_volume, (unsigned long long)volume_recoveries, images->count, all_of_program, distinct.count);
 }
 
 static void end(void) {
@@ -396,6 +409,7 @@ static void end(void) {
   loss = witness.promises.loss;
   memcpy(broken, witness.promises.broken, sizeof broken);
   say_counts(cuts.states);
+  write_images();
   forget();
   witness = (struct witness){0};
   unsigned volume = volumes++;

@@ -10,6 +10,7 @@
  *   SPATE_SEED=S    another share of the states, and other orders of completion in scenarios that ask witness_seed()
  *   SPATE_STATE=W:K only state K of the program's W-th volume, as a failure prints it
  *   SPATE_KEEP=FOLDER, SPATE_KEEP_EVERY=N  write one state in N as image files, before and after recovery: keep.h
+ *   SPATE_IMAGES=FILE  append the hash of each image that was judged, of 64 bits: for counts over several runs
  *   SPATE_ATOMIC_BYTES=512  on drives with larger blocks, pretend that they do not write a block at once
  *
  * Watched from a volume's first mount on; the files that it then has are promised as well.

@@ -45,6 +45,7 @@ COMMANDS = {
     "speedtest": ["bench/speedtest.py"],
     "fuzz": ["tools/fuzz.py", "600"],
     "mutants": ["bench/mutants.py", "--seed", str(os.getpid())],  # another sample each time: what is known of it starts no program
+    "crash-soak": ["tools/crash_soak.py", "200000", "1"],
     "stubborn": ["-c", STUBBORN],
     "pool": ["-c", POOL],
 }
