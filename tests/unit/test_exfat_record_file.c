@@ -117,7 +117,10 @@ static void a_record_that_cannot_be_made_refuses_the_change(void **state) {
                                                    .times = 1,
                                                    .error = SPATE_E_MEDIA});
     enum spate_error error = spate_exfat_arm(&image.volume, &clip, "clip", 4096);
-    if (error == SPATE_OK) break;
+    if (image.ram.faults[0].times > 0) { /* there are not so many */
+      assert_int_equal(error, SPATE_OK);
+      break;
+    }
     assert_int_equal(error, SPATE_E_MEDIA);
     image_close(&image);
     assert_true(skip < 20);
