@@ -120,7 +120,7 @@ static void a_label_that_cannot_be_read_is_an_error(void **state) {
   assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
   image.config.cache_bytes = 4 * 512;
-  small_add(image.ram.memory, "f", 0x20, small_allocate(image.ram.memory, 5, 128), 5 * 1024, 5 * 1024, false);
+  small_add(image.ram.memory, "f", 0x20, small_allocate(image.ram.memory, 5, 512), 5 * 1024, 5 * 1024, false);
   assert_int_equal(image_mount(&image), SPATE_OK);
   struct spate_exfat_file file;
   uint8_t byte;
@@ -140,7 +140,7 @@ static void a_table_that_cannot_be_read_is_an_error_where_it_is_needed(void **st
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   small_add(image.ram.memory, "f", 0x20, 0, 0, 0, false);
-  small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 5, 128), 5 * 1024, 5 * 1024, false);
+  small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 5, 512), 5 * 1024, 5 * 1024, false);
   image.config.cache_bytes = 4 * 512;
   assert_int_equal(image_mount(&image), SPATE_OK);
   struct spate_exfat_file file;

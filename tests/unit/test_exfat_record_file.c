@@ -110,7 +110,7 @@ static void fail_while_it_is_made(unsigned ops) {
     struct spate_exfat_clip clip;
     open_volume();
     image.config.cache_bytes = 5 * 512;
-    small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 9, 128), 9 * 1024, 9 * 1024, false);
+    small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 9, 256), 9 * 1024, 9 * 1024, false);
     assert_int_equal(image_mount(&image), SPATE_OK);
     struct spate_exfat_file file;
     uint8_t byte;
