@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-rtl formal test-rtl fuzz check-linux-boards check-calibrate clean
+  format-check generate lint lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
@@ -49,8 +49,8 @@ without-digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 
 check-number = $(if $(call without-digits,$($(1))),$(error $(1)=$($(1)) is not a number: digits only$(comma) as $(1)=$(2)))
 # Only where it matters: N and its like may be in somebody's environment.
 asked = $(filter $(1),$(MAKECMDGOALS))
-$(if $(call asked,crash-soak),$(call check-number,N,20000))
-$(if $(call asked,crash-soak rtl-soak),$(call check-number,SEED,1))
+$(if $(call asked,crash-soak mutants),$(call check-number,N,20000))
+$(if $(call asked,crash-soak rtl-soak mutants),$(call check-number,SEED,1))
 $(if $(call asked,rtl-soak),$(call check-number,RUNS,100))
 $(if $(call asked,fuzz),$(call check-number,SECONDS,600))
 $(if $(call asked,speedtest bench),$(call check-number,TOTAL_MIB,16))
@@ -70,6 +70,7 @@ help: ## This text
 	@echo 'Options: make demo BOARD=$(subst $(space),|,$(FIRMWARE)) INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
 	@echo '         make plan DRIVE=980pro RATE=2.0GB/s RING=1GiB, make lab QUICK=1, make crash-soak N=20000 SEED=1'
 	@echo '         make lint-rtl|formal ONLY=fifo, make bench-rtl-area ONLY=drive|KEEP=1, make test-rtl TEST=tests/rtl/test_fifo.py'
+	@echo '         make mutants ONLY=src/nvme|src/nvme/queue.c SEED=1 N=400'
 
 setup: ## Install what is missing (3-5 minutes the first time, then no time)
 	@setup/install
@@ -104,7 +105,7 @@ test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware a
 test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)
 	@tools/fresh
 
-builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## What the tests need, but for the gateware (2 minutes)
+builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size build-mutants $(STATIC:%=build-%) ## What the tests need, but for the gateware (2 minutes)
 
 test-fuzz: build-fuzz ## Each fuzz target for 20 s
 	@ctest --preset fuzz --no-tests=error
@@ -115,7 +116,7 @@ test-unit: $(HOST:%=build-%) build-linux-asan ## The library's tests on the host
 test-power-cuts: build-host-release ## 100 000 power cuts (20 s)
 	@ctest --preset host-release -L crash -j2 --no-tests=error
 
-test-system: build-host-gcc-asan build-host-release build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-mutants build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST))
 
 install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
@@ -245,6 +246,11 @@ fuzz: build-fuzz ## Fuzz each target for SECONDS=600
 	  mkdir -p build/fuzz/found/$$name; \
 	  tools/run - $$target -max_total_time=$(or $(SECONDS),600) -timeout=10 -artifact_prefix=build/fuzz/$$name- \
 	    build/fuzz/found/$$name tests/fuzz/corpus/$${name#fuzz_} || exit 1; done
+
+# Where N is not given, its default above is that of crash-soak.
+MUTANTS = $(if $(filter file,$(origin N)),400,$(N))
+mutants: $(if $(filter src%,$(ONLY)),,setup-gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Change the sources where no test may notice, and list those changes (1 hour; ONLY=src/nvme, SEED=1, N=400)
+	$(PYTHON) bench/mutants.py $(if $(ONLY),--only $(call quoted,ONLY)) --seed $(SEED) --sample $(MUTANTS)
 
 clean: ## Remove what was built; build/venv, build/venv-gateware and build/cache stay (make setup would make them again)
 	find build -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name cache -exec rm -rf {} +

@@ -122,6 +122,11 @@ if threading.current_thread() is threading.main_thread():
             signal.signal(_number, _told_to_end)
 
 
+def is_ending() -> bool:
+    """Was the command told to end? A program that ends then may have been ended."""
+    return _commands.signal != 0
+
+
 # ---- running ----
 
 

@@ -43,6 +43,7 @@ COMMANDS = {
     "demo-linux": ["tools/demo_linux.py"],
     "lab": ["bench/lab.py", "--quick"],
     "speedtest": ["bench/speedtest.py"],
+    "mutants": ["bench/mutants.py", "--seed", str(os.getpid())],  # another sample each time: what is known of it starts no program
     "stubborn": ["-c", STUBBORN],
     "pool": ["-c", POOL],
 }
@@ -101,7 +102,7 @@ def test_a_signal_ends_it_and_all_that_it_has_started(name, number, tmp_path):
         if name in ("demo", "demo-linux", "stubborn", "pool"):
             assert command.stdout.readline() != "", command.communicate()
         if name != "pool":  # which is told while it still makes threads
-            wait_for_children(mark, 2)
+            wait_for_children(mark, 4 if name == "mutants" else 2)  # it starts another script that starts them
         # A terminal sends SIGINT to the whole group; whoever ends a service sends SIGTERM to the one process.
         if number == signal.SIGINT:
             os.killpg(command.pid, number)

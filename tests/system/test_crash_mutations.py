@@ -191,7 +191,7 @@ def compile_mutated(folder, source, changes):
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_the_gate_sees(name, tmp_path):
     source, changes, binary, said = MUTATIONS[name]
-    parts = (BUILD / "crash/link" / binary).read_text().split(";")
+    parts = (BUILD / "made-of" / binary).read_text().split(";")
     mutated = compile_mutated(tmp_path, source, changes)
     libraries = ["-Wl,--start-group", *parts, "-Wl,--end-group"]
     program.run("gcc", mutated, *libraries, "-lm", "-o", tmp_path / "gate")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""make mutants: changes of the sources that no test notices. docs/MUTANTS.md says how. build/bench/mutants.json."""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import sys
+
+import program
+from figures import Bench, die
+
+BUILD, HALVES_FOLDER = program.BUILD, pathlib.Path(__file__).with_suffix("")
+NOTICED, NOT_NOTICED = ("killed", "timed out"), ("survived",)
+
+
+@dataclasses.dataclass(frozen=True)
+class Half:
+    """A script of bench/mutants: what it mutates, what runs it, what it writes, and how many of the mutants that can be
+    noticed should be, in percent."""
+
+    folder: str
+    script: str
+    venv: str
+    sample: int
+    aim: float
+
+    @property
+    def document(self) -> pathlib.Path:
+        return BUILD / "mutants" / f"{pathlib.Path(self.script).stem}.json"
+
+    def _written(self) -> int:
+        return self.document.stat().st_mtime_ns if self.document.exists() else 0
+
+    def run(self, only: str, seed: int, sample: int) -> list[dict]:
+        """All its mutants. It shows its progress itself."""
+        words = [BUILD / self.venv / "bin/python", HALVES_FOLDER / self.script, "--sample", sample, "--seed", seed]
+        words += ["--only", only] if only else []
+        before = self._written()
+        sys.stdout.flush()
+        with program.process(words) as started:
+            status = started.wait()
+        if self._written() == before:  # it ends with a status for survivors, too
+            die(f"mutants of {self.folder}", program.ending(status))
+        return json.loads(self.document.read_text())["mutants"]
+
+
+HALVES = [half for half in (Half("src", "c.py", "venv", 400, 98.0), Half("rtl", "rtl.py", "venv-gateware", 100, 95.0))
+          if (HALVES_FOLDER / half.script).exists()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="a file or folder of src/ or rtl/")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sample", type=int, default=400, help="how many mutants of src/; of rtl/ it is a quarter of that")
+    options = parser.parse_args()
+    wanted = [half for half in HALVES if options.only.split("/")[0] in ("", half.folder)]
+    if not wanted:
+        die("mutants", f"ONLY={options.only} begins with none of {', '.join(half.folder for half in HALVES)}")
+    bench = Bench("mutants", "make mutants")
+    for half in wanted:
+        sample = -(-options.sample * half.sample // HALVES[0].sample)
+        found = [mutant["status"] for mutant in half.run(options.only, options.seed, sample)]
+        noticed = sum(found.count(status) for status in NOTICED)
+        judged = noticed + sum(found.count(status) for status in NOT_NOTICED)
+        aim = {} if options.only else {"aim": half.aim, "aim_is": "min"}
+        bench.add(f"mutants of {half.folder} that a test notices", round(100.0 * noticed / max(1, judged), 1), "%", **aim)
+        bench.add(f"mutants of {half.folder} judged", judged, "mutants")
+    if not options.only:
+        bench.write()
+    bench.show()
+    if any(bench.missed(figure) for figure in bench.figures):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The half for src/: draw mutants of the library's C, run the tests that execute their lines, say which nobody noticed."""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve()
+sys.path[:1] = [str(HERE.parents[2] / folder) for folder in ("bench", "tools")]
+
+import program  # noqa: E402: found by the line above
+from mutants import coverage, draw, judge, kept, recorded, show, tree  # noqa: E402
+
+RECORDED = program.ROOT / "tests/mutants.toml"
+OUT = tree.BUILD / "c.json"
+COVERED, KILLED, TIMED_OUT, SURVIVED = "sampled", "killed", "timed out", "survived"
+QUICK_S = 3.0  # of processor time, all programs together
+INVALID, EQUIVALENT, RECORDED_AS = "invalid", "equivalent", "recorded"
+
+
+class Refused(Exception):
+    """The run cannot give an answer; str() says why and what to do."""
+
+
+@dataclasses.dataclass
+class Result:
+    mutant: draw.Mutant
+    status: str
+    killer: str = ""
+    seconds: float = 0.0
+    reason: str = ""  # of the killer's last line, or why it is equivalent
+    ran: tuple[str, ...] = ()
+
+    def as_json(self) -> dict:
+        return {"where": self.mutant.where, "original": self.mutant.original, "mutated": self.mutant.mutated,
+                "status": self.status, "killer": self.killer, "seconds": round(self.seconds, 2), "reason": self.reason}
+
+    def __str__(self) -> str:
+        ran = ", ".join(self.ran) or "no program: nothing executes this line"
+        return f"{self.mutant.where}: {self.mutant.original} -> {self.mutant.mutated} (ran: {ran})"
+
+
+class Bench:
+    """The library, the programs, and what is known of them."""
+
+    def __init__(self, jobs: int):
+        if not (tree.BUILD / "made-of").exists():
+            raise Refused(f"{tree.BUILD} has no tests: make build-mutants")
+        self.jobs = jobs
+        self.library = tree.Library()
+        self.programs = {test.name: test for test in tree.programs()}
+        self.codes = kept.Kept(tree.BUILD / "kept/codes.jsonl")
+        self.endings = kept.Kept(tree.BUILD / "kept/endings.jsonl")
+        self.coverage = coverage.Coverage(self.library)
+        self.seconds: dict[str, float] = {}
+
+    def each(self, work, items, what: str):
+        """work(item) of all, as they are done, in as many threads as there are jobs."""
+        items = list(items)
+        progress = show.Progress(what, len(items))
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            waiting = {pool.submit(work, item) for item in items}
+            try:
+                while waiting:
+                    done, waiting = concurrent.futures.wait(waiting, show.TERMINAL_S, concurrent.futures.FIRST_COMPLETED)
+                    for one in done:
+                        yield progress, one.result()
+                    progress.look()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # those that have begun end soon, or by a signal
+                raise
+        progress.end()
+
+    # ---- which mutants ----
+
+    def code(self, file: str, text: str) -> str:
+        """What a compiler makes of it; nothing if it does not compile."""
+        key = self.library.headers, repr(tree.STRICT), file, text
+        if (known := self.codes.get(*key)) is None:
+            with tree.scratch("code-") as folder:
+                try:
+                    known = self.library.code(file, text, pathlib.Path(folder))
+                except tree.Invalid:
+                    known = ""
+            self.codes.put(known, *key)
+        return known
+
+    def sample_of(self, files: list[str], count: int, seed: int) -> tuple[list[draw.Mutant], list[Result]]:
+        """`count` mutants of these files that compile to something new, and those that did not."""
+        candidates = sorted((m for file in files for m in draw.mutants_of(program.ROOT, file, seed)), key=lambda m: m.key)
+        seen = {self.code(file, draw.without_comments(self.library.original(file))) for file in files}
+        taken, dropped = [], []
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            while candidates and len(taken) < count:
+                batch, candidates = candidates[:count - len(taken)], candidates[count - len(taken):]
+                codes = pool.map(lambda m: self.code(m.file, draw.mutated_text(program.ROOT, m)), batch)
+                for mutant, code in zip(batch, codes):
+                    if code and code not in seen:
+                        seen.add(code)
+                        taken.append(mutant)
+                    else:
+                        why = "the same code as the original or as a mutant before it" if code else "does not compile"
+                        dropped.append(Result(mutant, EQUIVALENT if code else INVALID, reason=why))
+        return taken, dropped
+
+    def sample(self, wanted: list[str], count: int, seed: int) -> tuple[list[draw.Mutant], list[Result]]:
+        """The sample, or what of it lies in the files that are wanted."""
+        taken, dropped = [], []
+        modules = sorted({draw.module_of(file) for file in wanted})
+        shares = draw.shares(program.ROOT, self.library.files, count)
+        for module in modules:
+            files = [file for file in self.library.files if draw.module_of(file) == module]
+            of_module, not_of_it = self.sample_of(files, shares[module], seed)
+            taken += [mutant for mutant in of_module if mutant.file in wanted]
+            dropped += [result for result in not_of_it if result.mutant.file in wanted]
+        return taken, dropped
+
+    # ---- which programs ----
+
+    def original_objects(self) -> list[pathlib.Path]:
+        """The library as it is, compiled as the mutants are."""
+        folder = tree.BUILD / "originals"
+
+        def compile_one(file):
+            target = (folder / file).with_suffix(".o")
+            made_from = target.with_suffix(".made-from")
+            text = draw.without_comments(self.library.original(file))
+            if not made_from.exists() or made_from.read_text() != self.library.headers + text:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self.library.compile(file, text, target)
+                made_from.write_text(self.library.headers + text)
+            return target
+
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            return list(pool.map(compile_one, self.library.files))
+
+    def run(self, objects: list[pathlib.Path], test: tree.Program, baseline_s: float) -> judge.Ending:
+        with tree.scratch(f"{test.name}-") as name:
+            folder = pathlib.Path(name)
+            tree.link(objects, test, folder / "program")
+            return judge.run(folder / "program", test.words, test.environment(), folder, baseline_s)
+
+    def baseline(self) -> None:
+        """Every program passes with the library as it is, and takes so long."""
+        objects = self.original_objects()
+        everything = self.coverage.identity
+
+        def measure(test):
+            if (known := self.endings.get("baseline", everything, test.identity)) is None:
+                ending = self.run(objects, test, 60.0)
+                if not ending.passed:
+                    raise Refused(f"{test.name} fails without any mutation, so its failures would say nothing:\n{program.tail(ending.said)}")
+                known = ending.seconds
+                self.endings.put(known, "baseline", everything, test.identity)
+            self.seconds[test.name] = known
+
+        for progress, _ in self.each(measure, self.programs.values(), "the tests as they are"):
+            progress.step()
+
+    def cover(self) -> None:
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            list(pool.map(self.coverage.compile_one, self.library.files))
+        for progress, _ in self.each(lambda test: self.coverage.measure(test, self.seconds[test.name]),
+                                     self.programs.values(), "which lines they execute"):
+            progress.step()
+
+    def order(self, mutant: draw.Mutant) -> list[tree.Program]:
+        """The programs that execute its line: those first that are fast, and execute little else."""
+        names = self.coverage.covering(mutant.file, mutant.line, mutant.function_line)
+
+        def cost(name):
+            breadth = sum(len(lines) for lines in self.coverage.lines[name].values())
+            return max(self.seconds[name], 0.02) * math.sqrt(breadth)
+
+        return [self.programs[name] for name in sorted(names, key=cost)]
+
+    # ---- the judgement ----
+
+    def judge(self, mutant: draw.Mutant, most_s: float = math.inf) -> Result | draw.Mutant:
+        """Runs program after program, until one notices. The mutant itself if the rest would take the programs that have run
+        beyond `most_s` without a mutation."""
+        text = draw.mutated_text(program.ROOT, mutant)
+        tests = self.order(mutant)
+        seconds = 0.0
+        with tree.scratch("mutant-") as name:
+            mutated = pathlib.Path(name) / "mutant.o"
+            for test in tests:
+                most_s -= self.seconds[test.name]
+                if most_s < 0:
+                    return mutant
+                key = "mutant", self.coverage.identity, mutant.file, text, test.identity
+                if (known := self.endings.get(*key)) is None:
+                    if not mutated.exists():
+                        self.library.compile(mutant.file, text, mutated)
+                    known = dataclasses.asdict(self.run([mutated], test, self.seconds[test.name]))
+                    self.endings.put(known, *key)
+                ending = judge.Ending(**known)
+                seconds += ending.seconds
+                if not ending.passed:
+                    status = TIMED_OUT if ending.timed_out else KILLED
+                    return Result(mutant, status, test.name, seconds, _last_line(ending.said))
+        return Result(mutant, SURVIVED, seconds=seconds, ran=tuple(test.name for test in tests))
+
+    def judge_all(self, mutants: list[draw.Mutant], reasons: dict) -> list[Result]:
+        """The judgement of all; survivors are told as they appear. Most are noticed by quick programs, and the others wait
+        until all have met these."""
+        results, slow = [], []
+        for progress, result in self.each(lambda mutant: self.judge(mutant, QUICK_S), mutants, "mutants, quick tests"):
+            if isinstance(result, draw.Mutant):
+                slow.append(result)
+            else:
+                results.append(self._look_up(result, reasons, progress))
+            progress.step(f", {len(slow)} go on")
+        for progress, result in self.each(self.judge, slow, "mutants, all tests"):
+            results.append(self._look_up(result, reasons, progress))
+            progress.step(f", {sum(r.status == SURVIVED for r in results)} survive")
+        return results
+
+    @staticmethod
+    def _look_up(result: Result, reasons: dict, progress: show.Progress) -> Result:
+        """What the list of equivalent mutants says of it."""
+        reason = reasons.get(result.mutant.identity)
+        if reason is not None and result.status != SURVIVED:
+            raise recorded.Wrong(f"{RECORDED.name} calls a mutant equivalent that {result.killer} notices: delete the entry.\n{result}")
+        if reason is not None:
+            return dataclasses.replace(result, status=RECORDED_AS, reason=reason)
+        if result.status == SURVIVED:
+            progress.say(f"survived  {result}")
+        return result
+
+
+def _last_line(said: str) -> str:
+    """What the program said of the failure."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    telling = [line for line in lines if "ERROR" in line or "error:" in line or "runtime error" in line]
+    return (telling or lines or [""])[0][:200]
+
+
+def files_of(only: str, files: list[str]) -> list[str]:
+    """The library's files that ONLY names: a file, or a folder."""
+    if not only:
+        return files
+    name = only.rstrip("/")
+    found = [file for file in files if file == name or file.startswith(name + "/")]
+    if not found:
+        raise Refused(f"ONLY={only} is no C file of the library and no folder of it: as src/nvme/queue.c or src/exfat")
+    return found
+
+
+def counted(results: list[Result]) -> dict[str, dict[str, int]]:
+    """By module, as show.table wants it."""
+    counts: dict[str, dict[str, int]] = {}
+    for result in results:
+        count = counts.setdefault(draw.module_of(result.mutant.file), dict.fromkeys(show.COLUMNS, 0))
+        count[EQUIVALENT if result.status == RECORDED_AS else result.status] += 1
+        count[COVERED] += result.status in (KILLED, TIMED_OUT, SURVIVED, RECORDED_AS)
+    return counts
+
+
+def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
+    """All of it. What build/mutants/c.json has."""
+    reasons = recorded.read(RECORDED)
+    recorded.check(program.ROOT, reasons)
+    bench = Bench(jobs)
+    wanted = files_of(only, bench.library.files)
+    print(f"drawing the sample of {count} mutants (seed {seed})", flush=True)
+    mutants, dropped = bench.sample(wanted, count, seed)
+    if not mutants:
+        raise Refused(f"the sample has no mutant in {only}: a greater N has, as N={4 * count}")
+    bench.baseline()
+    bench.cover()
+    print(f"{len(mutants)} mutants, {len(bench.programs)} programs, {jobs} at a time", flush=True)
+    results = bench.judge_all(mutants, reasons)
+    everything = sorted(results + dropped, key=lambda result: (result.mutant.file, result.mutant.line))
+    document = [result.as_json() for result in everything]
+    OUT.write_text(json.dumps({"seed": seed, "count": count, "only": only, "mutants": document}, indent=1) + "\n")
+    print()
+    for result in everything:
+        if result.status == SURVIVED:
+            print(result)
+    print("\n" + "\n".join(show.table(counted(everything))))
+    took_s = sum(result.seconds for result in results)
+    print(f"{took_s / 60:.0f} minutes of processor time in tests; all of it: {OUT.relative_to(program.ROOT)}")
+    return document
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="a C file or a folder of src/")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sample", type=int, default=400, help="how many mutants of all src/")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    try:
+        found = run(options.only, options.seed, options.sample, options.jobs)
+    except (Refused, recorded.Wrong, program.Failed, program.NoSpace) as refused:
+        raise SystemExit(f"\n{refused}") from None
+    raise SystemExit(any(mutant["status"] == SURVIVED for mutant in found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which mutants there are, and the sample of them.
+
+Each mutant has a key: a hash of the seed, its file, its function, its line before and after, and which of the lines in that
+function that read so it is. The sample are those with the lowest keys. So an edit draws other mutants of the edited lines
+only."""
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import pathlib
+import re
+
+from universalmutator import mutator
+
+RULES = pathlib.Path(__file__).with_name("c.rules")
+# In this order, so that a comment in a string is none.
+STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*', re.DOTALL)
+FUNCTION = re.compile(r"^\w[^;=]*?\b(\w+)\(")
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    file: str  # from the root of the repository
+    line: int  # its number, from 1 on
+    function_line: int  # the function's first one, or 0
+    original: str  # without comments and without blanks at its ends
+    mutated: str
+    key: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        return self.file, self.original, self.mutated
+
+
+def without_comments(text: str) -> str:
+    """The same lines, with blanks in place of comments."""
+
+    def blank(match: re.Match) -> str:
+        found = match[0]
+        return found if found[0] == '"' else re.sub(r"[^\n]", " ", found)
+
+    return STRING_OR_COMMENT.sub(blank, text)
+
+
+def _functions(lines: list[str]) -> list[tuple[str, int]]:
+    """The function that each line is in, and its first line; nothing and 0 outside."""
+    found, now = [], ("", 0)
+    for number, line in enumerate(lines, 1):
+        if line[:1].isalpha() and not line.rstrip().endswith(";") and (name := FUNCTION.match(line)):
+            now = name[1], number
+        found.append(now)
+        if line.startswith("}") or (now[1] == number and line.rstrip().endswith("}")):
+            now = "", 0
+    return found
+
+
+def mutants_of(root: pathlib.Path, file: str, seed: int) -> list[Mutant]:
+    """All mutants of one file, those with the lowest keys first."""
+    source = without_comments((root / file).read_text())
+    lines = [line.rstrip() + "\n" for line in source.splitlines()]
+    functions = _functions(lines)
+    with contextlib.redirect_stdout(io.StringIO()):  # it says which rules it reads
+        made = mutator.mutants_regexp(lines, [str(RULES)], ignorePatterns=[], ignoreStringOnly=True)
+    seen: dict[tuple[str, str, str], int] = {}
+    found = []
+    for line, mutated, *_ in made:
+        function, function_line = functions[line - 1]
+        text = function, lines[line - 1].strip(), mutated.strip()
+        if _same_without_strings(text[1], text[2]):
+            continue
+        seen[text] = seen.get(text, 0) + 1
+        key = hashlib.sha256("\0".join([str(seed), file, *text, str(seen[text])]).encode()).hexdigest()
+        found.append(Mutant(file, line, function_line, text[1], text[2], key))
+    return sorted(found, key=lambda mutant: mutant.key)
+
+
+def _same_without_strings(one: str, other: str) -> bool:
+    return re.sub(r'"(?:\\.|[^"\\])*"', '""', one) == re.sub(r'"(?:\\.|[^"\\])*"', '""', other)
+
+
+def mutated_text(root: pathlib.Path, mutant: Mutant) -> str:
+    """The file with the mutant's line in it."""
+    lines = without_comments((root / mutant.file).read_text()).splitlines()
+    lines[mutant.line - 1] = mutant.mutated
+    return "\n".join(lines) + "\n"
+
+
+def module_of(file: str) -> str:
+    return "/".join(file.split("/")[:2])
+
+
+def shares(root: pathlib.Path, files: list[str], count: int) -> dict[str, int]:
+    """How many of `count` mutants each module gets: by its lines of code, and one at least."""
+    sizes: dict[str, int] = {}
+    for file in files:
+        code = sum(1 for line in without_comments((root / file).read_text()).splitlines() if line.strip())
+        sizes[module_of(file)] = sizes.get(module_of(file), 0) + code
+    total = sum(sizes.values())
+    return {module: max(1, -(-count * size // total)) for module, size in sizes.items()}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one test program within bounds, so that no mutant takes the machine's time, memory or disk."""
+
+import dataclasses
+import math
+import os
+import pathlib
+import signal
+import time
+
+import program
+
+# Limits of one program. Its processor time counts, not the clock: a busy machine must not kill a mutant.
+CPU_S_MIN, CPU_TIMES = 2, 4
+STALLED_S = 60  # without a moment of processor time: it waits for ever
+RESIDENT_BYTES = 2 << 30  # watched: tests reserve terabytes of address space for drives, and touch little of it
+FILE_BLOCKS = 8 << 20  # of 512 bytes: a file of 4 GiB; images of drives are sparse
+STARTS = 'ulimit -t "$1" && ulimit -f "$2" && ulimit -c 0 || exit 125; shift 2; exec "$@"'
+LOOK_S_MIN, LOOK_S_MAX = 0.002, 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Ending:
+    passed: bool
+    timed_out: bool
+    seconds: float  # of processor time
+    said: str  # the end of its output
+
+
+def cpu_limit_s(baseline_s: float) -> int:
+    return math.ceil(max(CPU_S_MIN, CPU_TIMES * baseline_s))
+
+
+def run(binary: pathlib.Path, words, environment: dict[str, str], folder: pathlib.Path, baseline_s: float) -> Ending:
+    """Runs it in `folder`, which is its TMPDIR, too. `baseline_s` is the processor time of the library as it is."""
+    cpu_s = cpu_limit_s(baseline_s)
+    output = folder / "output"
+    words = ["sh", "-c", STARTS, "sh", cpu_s, FILE_BLOCKS, binary, *words]
+    environment = environment | {"TMPDIR": str(folder)}
+    with open(output, "wb") as out, program.process(words, stdout=out, stderr=out, cwd=folder, env=environment) as started:
+        stalled = not _wait(started.pid)
+        os.killpg(started.pid, signal.SIGKILL)  # what it started and left behind, as a virtual machine
+        _, status, used = os.wait4(started.pid, 0)
+        started.returncode = os.waitstatus_to_exitcode(status)
+    if program.is_ending():
+        raise program.Stopped  # it did not end by itself
+    seconds = used.ru_utime + used.ru_stime
+    timed_out = stalled or started.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and seconds >= cpu_s - 1
+    return Ending(started.returncode == 0, timed_out, seconds, _end_of(output))
+
+
+def _wait(process: int) -> bool:
+    """Waits until it has ended or takes too much memory; False if it stands still."""
+    pause_s, used_ticks, moved = LOOK_S_MIN, -1, time.monotonic()
+    while os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        state, now_ticks, resident_bytes = _look_at(process)
+        if now_ticks != used_ticks or state == "R":  # one that is ready to run waits for the machine
+            used_ticks, moved = now_ticks, time.monotonic()
+        if time.monotonic() - moved > STALLED_S:
+            return False
+        if resident_bytes > RESIDENT_BYTES:
+            return True  # it is killed, and has failed
+        time.sleep(pause_s)
+        pause_s = min(LOOK_S_MAX, pause_s * 1.5)
+    return True
+
+
+def _look_at(process: int) -> tuple[str, int, int]:
+    """Its state, the processor time it has used, and the memory it has."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return fields[0], int(fields[11]) + int(fields[12]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _end_of(output: pathlib.Path) -> str:
+    with open(output, "rb") as file:
+        file.seek(max(0, output.stat().st_size - 4000))
+        return file.read().decode(errors="replace")

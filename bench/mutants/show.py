@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people see: progress by time, survivors, and a table of modules."""
+
+import sys
+import time
+
+PLAIN_S = 10.0  # between two lines where there is no terminal
+TERMINAL_S = 0.5
+WIDTH = 79
+
+
+def minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+class Progress:
+    """One line that is rewritten on a terminal; elsewhere a plain line each ten seconds."""
+
+    def __init__(self, what: str, total: int, out=None, terminal: bool | None = None, now=time.monotonic):
+        self.what, self.total, self.out, self.now = what, total, out or sys.stdout, now
+        self.terminal = self.out.isatty() if terminal is None else terminal
+        self.done, self.note, self.ended = 0, "", False
+        self.begun = self.shown = now()
+
+    def step(self, note: str = "") -> None:
+        """One more is done. The note says how it stands."""
+        self.done, self.note = self.done + 1, note
+        self.look()
+
+    def look(self) -> None:
+        """Shows how it stands, if that was long ago, or all is done."""
+        now, whole = self.now(), self.done == self.total
+        if now - self.shown < (TERMINAL_S if self.terminal else PLAIN_S) and (self.ended or not whole):
+            return
+        self.shown, self.ended, passed = now, whole, now - self.begun
+        left = f", about {minutes(passed / self.done * (self.total - self.done))} left" if self.done else ""
+        line = f"{self.what} {self.done}/{self.total}, {minutes(passed)}{left}{self.note}"
+        self.out.write(f"\r{line[:WIDTH]:<{WIDTH}}" if self.terminal else line + "\n")
+        self.out.flush()
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self.out.write(f"\r{'':<{WIDTH}}\r{line}\n" if self.terminal else line + "\n")
+        self.out.flush()
+
+    def end(self) -> None:
+        if self.terminal and self.done:
+            self.out.write("\n")
+            self.out.flush()
+
+
+COLUMNS = ("sampled", "invalid", "equivalent", "killed", "timed out", "survived")
+
+
+def table(counts: dict[str, dict[str, int]]) -> list[str]:
+    """By module: sampled are those that were judged; invalid and equivalent ones were replaced by others."""
+    rows = [("module", *COLUMNS, "noticed")]
+    total = {column: sum(count[column] for count in counts.values()) for column in COLUMNS}
+    for module, count in [*sorted(counts.items()), ("all", total)]:
+        rows.append((module, *(str(count[column]) for column in COLUMNS), f"{percent(count):.1f} %"))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]) for row in rows]
+
+
+def percent(count: dict[str, int]) -> float:
+    """Noticed, of those that can be noticed."""
+    noticed = count["killed"] + count["timed out"]
+    return 100.0 * noticed / max(1, noticed + count["survived"])

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests as CMake has built them (preset mutants), and the library with one source file replaced."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import tempfile
+
+import program
+
+ROOT = program.ROOT
+BUILD = program.BUILD / "mutants"
+UNWANTED = ("-Werror", "-g")
+# Without warnings, but for what is no C.
+STRICT = [f"-Werror={what}" for what in ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-pointer-types")]
+
+
+class Invalid(Exception):
+    """It does not compile."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A test: what it is linked of, and how it is started."""
+
+    name: str
+    parts: tuple[str, ...]
+    words: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]
+    identity: str  # a hash of all of that, without the library
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | dict(self.settings)
+
+
+def programs() -> list[Program]:
+    """All tests of ctest that run a program linked with the library."""
+    described = json.loads(program.run("ctest", "--test-dir", BUILD, "--show-only=json-v1").stdout)
+    found = []
+    for test in described["tests"]:
+        parts_file = BUILD / "made-of" / test["name"]
+        if not parts_file.exists():
+            continue
+        settings = next((p["value"] for p in test["properties"] if p["name"] == "ENVIRONMENT"), [])
+        parts = tuple(part for part in parts_file.read_text().split(";") if part)
+        words = tuple(test["command"][3:])  # behind tools/run, its dash and the program
+        pairs = tuple(tuple(setting.split("=", 1)) for setting in settings)
+        found.append(Program(test["name"], parts, words, pairs, _hash_of_parts(parts, words, pairs)))
+    return found
+
+
+def _hash_of_parts(parts, words, settings) -> str:
+    mixed = hashlib.sha256(repr((words, settings)).encode())
+    for part in parts:
+        path = pathlib.Path(part)
+        if part.endswith("/libspate.a"):
+            continue
+        mixed.update(_content(path) if path.is_absolute() else part.encode())
+    for word in words:  # a folder of inputs
+        if os.path.isdir(word):
+            for path in sorted(pathlib.Path(word).iterdir()):
+                mixed.update(path.read_bytes())
+    return mixed.hexdigest()
+
+
+_contents: dict[pathlib.Path, bytes] = {}
+
+
+def _content(path: pathlib.Path) -> bytes:
+    if path not in _contents:
+        _contents[path] = hashlib.sha256(path.read_bytes()).digest()
+    return _contents[path]
+
+
+class Library:
+    """The library's sources and how each is compiled."""
+
+    def __init__(self):
+        commands = json.loads((BUILD / "compile_commands.json").read_text())
+        self.commands = {}
+        for command in commands:
+            file = pathlib.Path(command["file"])
+            if file.is_relative_to(ROOT / "src"):
+                self.commands[str(file.relative_to(ROOT))] = self._words(shlex.split(command["command"]))
+        self.files = sorted(self.commands)
+        self.headers = self._hash_of_headers()
+
+    @staticmethod
+    def _words(words: list[str]) -> list[str]:
+        kept = [word for word in words[1:words.index("-o")] if word not in UNWANTED and not word.startswith("-W")]
+        return [words[0], *kept, *STRICT]
+
+    @staticmethod
+    def _hash_of_headers() -> str:
+        mixed = hashlib.sha256((BUILD / "compile_commands.json").read_bytes())
+        for folder in ("include", "src", "ports/host"):
+            for path in sorted((ROOT / folder).rglob("*.h")):
+                mixed.update(path.read_bytes())
+        return mixed.hexdigest()
+
+    def compile(self, file: str, text: str, object_file: pathlib.Path, *more: str) -> None:
+        """An object of a file of the library that reads as `text`. Invalid if it does not compile."""
+        words = [*self.commands[file], f"-I{(ROOT / file).parent}", *more]  # where its "internal.h" is
+        try:
+            program.run(*words, "-x", "c", "-c", "-", "-o", object_file, input=text, cwd=object_file.parent, timeout_s=300)
+        except program.Failed as failed:
+            raise Invalid(str(failed)) from failed
+
+    def code(self, file: str, text: str, folder: pathlib.Path) -> str:
+        """A hash of what an optimising compiler makes of it. Two texts with the same code cannot be told apart."""
+        object_file = folder / "code.o"
+        self.compile(file, text, object_file, "-O2", "-fno-sanitize=all")
+        return hashlib.sha256(object_file.read_bytes()).hexdigest()
+
+    def original(self, file: str) -> str:
+        return (ROOT / file).read_text()
+
+
+def link(objects: list[pathlib.Path], test: Program, to: pathlib.Path, *more: str) -> None:
+    """The test with these objects in place of the library's. Throughout gold: it takes a tenth of the others' time."""
+    words = ["gcc", "-fuse-ld=gold", "-fsanitize=undefined", *more, *objects]
+    program.run(*words, "-Wl,--start-group", *test.parts, "-Wl,--end-group", "-o", to, timeout_s=300)
+
+
+def scratch(prefix: str) -> tempfile.TemporaryDirectory:
+    """A folder for one mutant. Nothing of it stays."""
+    return tempfile.TemporaryDirectory(prefix=f"spate-{prefix}")
