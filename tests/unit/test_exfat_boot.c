@@ -12,11 +12,11 @@ static void break_blocks(unsigned ops, uint64_t first_lba, uint64_t last_lba) {
           .ops = ops, .first_lba = first_lba, .last_lba = last_lba, .times = RAM_ALWAYS, .error = SPATE_E_MEDIA});
 }
 
-/* With files over eight blocks of the FAT. */
+/* With a file whose chain is spread over the FAT: no block of it is next to another. */
 static void open_volume(void) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
-  small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 9, 128), 9 * 1024, 9 * 1024, false);
+  small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 9, 256), 9 * 1024, 9 * 1024, false);
 }
 
 /* What it held before is no longer in it. */

@@ -63,6 +63,22 @@ static void a_directory_has_its_limit(void **state) {
   }
 }
 
+/* Last here: it changes the volume. */
+static void a_reservation_is_of_as_many_clusters_as_its_bytes_need(void **state) {
+  (void)state;
+  static const uint64_t clusters[] = {1, 1, 1, 2, 100};
+  const uint64_t bytes[] = {1, 2, CLUSTER_BYTES, CLUSTER_BYTES + 1, 100 * CLUSTER_BYTES};
+  uint8_t *root = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
+  memset(root + 64, 0, 96);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+    struct spate_exfat_clip clip;
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", bytes[i]), SPATE_OK);
+    assert_int_equal(clip.reserved_bytes, clusters[i] * CLUSTER_BYTES);
+    assert_int_equal(spate_exfat_discard(&clip), SPATE_OK);
+  }
+}
+
 static int open_volume(void **state) {
   (void)state;
   image_open(&image, VOLUME_BYTES, 512, 0);
@@ -81,6 +97,7 @@ int main(void) {
       cmocka_unit_test(no_chain_is_longer_than_the_heap_has_clusters),
       cmocka_unit_test(no_more_is_valid_than_there_is),
       cmocka_unit_test(a_directory_has_its_limit),
+      cmocka_unit_test(a_reservation_is_of_as_many_clusters_as_its_bytes_need),
   };
   return cmocka_run_group_tests(tests, open_volume, close_volume);
 }

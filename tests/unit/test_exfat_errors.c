@@ -120,7 +120,7 @@ static void a_label_that_cannot_be_read_is_an_error(void **state) {
   assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
   image.config.cache_bytes = 4 * 512;
-  small_add(image.ram.memory, "f", 0x20, small_allocate(image.ram.memory, 5, 128), 5 * 1024, 5 * 1024, false);
+  small_add(image.ram.memory, "f", 0x20, small_allocate(image.ram.memory, 5, 512), 5 * 1024, 5 * 1024, false);
   assert_int_equal(image_mount(&image), SPATE_OK);
   struct spate_exfat_file file;
   uint8_t byte;
@@ -133,12 +133,35 @@ static void a_label_that_cannot_be_read_is_an_error(void **state) {
   image_close(&image);
 }
 
+/* Names of ASCII do without the table. */
+static void a_table_that_cannot_be_read_is_an_error_where_it_is_needed(void **state) {
+  (void)state;
+  struct spate_exfat_entry entry;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  small_add(image.ram.memory, "f", 0x20, 0, 0, 0, false);
+  small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 5, 512), 5 * 1024, 5 * 1024, false);
+  image.config.cache_bytes = 4 * 512;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  struct spate_exfat_file file;
+  uint8_t byte;
+  size_t got;
+  assert_int_equal(spate_exfat_open(&image.volume, "long", &file), SPATE_OK);
+  assert_int_equal(spate_exfat_read(&file, 4 * 1024, &byte, 1, &got), SPATE_OK); /* the table is not in the cache */
+  fail_after(RAM_OP(SPATE_READ), 0, image.volume.heap_lba + 2, image.volume.heap_lba + 2);
+  assert_int_equal(spate_exfat_stat(&image.volume, "F", &entry), SPATE_OK);
+  assert_int_equal(spate_exfat_stat(&image.volume, "\xc3\xa4", &entry), SPATE_E_MEDIA);
+  assert_int_equal(spate_exfat_stat(&image.volume, "\xc3\xa4", &entry), SPATE_E_NOT_FOUND);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(format_says_each_failure),
       cmocka_unit_test(a_deletion_that_cannot_mark_the_volume_clean_says_so),
       cmocka_unit_test(a_length_that_waited_is_published_without_being_asked_again),
       cmocka_unit_test(the_label_is_read_up_to_the_end_of_the_root_directory),
+      cmocka_unit_test(a_table_that_cannot_be_read_is_an_error_where_it_is_needed),
       cmocka_unit_test(a_label_that_cannot_be_read_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

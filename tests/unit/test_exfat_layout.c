@@ -107,6 +107,14 @@ static void both_boot_regions_are_whole(void **state) {
     image_format(&image);
     assert_memory_equal(image.ram.memory, image.ram.memory + (size_t)12 * block_bytes, (size_t)12 * block_bytes);
     assert_int_equal(spate_get16(image.ram.memory + 510), 0xaa55);
+    assert_memory_equal(image.ram.memory,
+                        "\xeb\x76\x90"
+                        "EXFAT   \0\0\0\0\0",
+                        16);
+    assert_int_equal(spate_get16(image.ram.memory + 104), 0x0100); /* the revision */
+    assert_memory_equal(image.ram.memory + 110, "\x01\x80", 2);    /* one FAT; the first fixed disk */
+    for (uint32_t at = 120; at < 510; at++)
+      assert_int_equal(image.ram.memory[at], 0xf4); /* halt */
     for (uint32_t i = 1; i < 11; i++) {
       const uint8_t *block = image.ram.memory + (size_t)i * block_bytes;
       for (uint32_t at = 0; at + 4 < block_bytes; at++)

@@ -68,6 +68,29 @@ static void a_read_gives_what_was_asked_for_and_no_byte_more(void **state) {
   }
 }
 
+/* What was read before it is there; nothing behind it is said to be. */
+static void a_block_that_cannot_be_read_ends_the_read(void **state) {
+  (void)state;
+  static uint8_t data[BYTES];
+  for (enum shape shape = RUN; shape < SHAPES; shape++)
+    for (uint32_t bad = 0; bad < 9; bad++) {
+      struct spate_exfat_file file;
+      uint64_t lba;
+      uint64_t blocks;
+      size_t got = 0;
+      open_shape(shape, &file);
+      assert_int_equal(spate_exfat_extent(&file, bad * 512u, &lba, &blocks), SPATE_OK);
+      ram_block_fault(
+          &image.ram,
+          (struct ram_fault){
+              .ops = RAM_OP(SPATE_READ), .first_lba = lba, .last_lba = lba, .times = 1, .error = SPATE_E_MEDIA});
+      assert_int_equal(spate_exfat_read(&file, 100, data, sizeof data, &got), SPATE_E_MEDIA);
+      assert_int_equal(got, bad > 0 ? bad * 512 - 100 : 0);
+      if (got > 0) assert_memory_equal(data, content + 100, got);
+      image_close(&image);
+    }
+}
+
 /* As long as the run of clusters goes, up to the last valid byte. */
 static void an_extent_goes_to_the_end_of_its_run(void **state) {
   (void)state;
@@ -122,6 +145,7 @@ static void a_fat_that_cannot_be_read_is_an_error_where_it_is_needed(void **stat
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_read_gives_what_was_asked_for_and_no_byte_more),
+      cmocka_unit_test(a_block_that_cannot_be_read_ends_the_read),
       cmocka_unit_test(an_extent_goes_to_the_end_of_its_run),
       cmocka_unit_test(a_fat_that_cannot_be_read_is_an_error_where_it_is_needed),
   };

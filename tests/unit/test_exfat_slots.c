@@ -73,6 +73,26 @@ static void a_gap_is_filled_by_the_set_alone(void **state) {
   image_close(&image);
 }
 
+/* A full directory: its last gap ends where it ends. */
+static void the_last_gap_of_a_full_directory_is_filled_by_the_set_alone(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  for (uint32_t i = 2; i <= 16; i++) /* so that sets of three fill both blocks */
+    root_entry(i)[0] = i < 4 || i == 16 ? 0xa5 : 5;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  for (char name[] = "a"; name[0] < 'i'; name[0]++) /* and the record's file */
+    put_file(name, NULL, 0);
+  assert_int_equal(image.volume.root.bytes, 1024);
+  assert_int_equal(spate_exfat_delete(&image.volume, "a"), SPATE_OK);
+  uint64_t writes = writes_of_a_new_file("a");
+  assert_int_equal(spate_exfat_delete(&image.volume, "h"), SPATE_OK);
+  assert_int_equal(writes_of_a_new_file("h"), writes);
+  assert_int_equal(image.volume.root.bytes, 1024);
+  assert_whole(false);
+  image_close(&image);
+}
+
 static void the_root_directory_is_no_file(void **state) {
   (void)state;
   struct spate_exfat_file file;
@@ -90,6 +110,7 @@ int main(void) {
       cmocka_unit_test(a_clips_set_lies_in_one_block),
       cmocka_unit_test(the_first_two_entries_of_a_set_lie_in_one_block),
       cmocka_unit_test(a_gap_is_filled_by_the_set_alone),
+      cmocka_unit_test(the_last_gap_of_a_full_directory_is_filled_by_the_set_alone),
       cmocka_unit_test(the_root_directory_is_no_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

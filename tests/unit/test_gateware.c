@@ -174,7 +174,9 @@ static void flags_and_operations_arrive(void **state) {
   OK(spate_block_write(&gateware.block, 100, 16, buffer, SPATE_IO_FUA));
   assert_int_equal(fake.fua_writes, 2); /* 4 KiB each */
   assert_memory_equal(fake.durable + 100 * 512, buffer, sizeof buffer);
+  fake.mailbox[512 / 4] = UINT32_C(0x0b5e55ed);
   OK(spate_block_write(&gateware.block, 200, 1, buffer, 0));
+  assert_int_equal(fake.mailbox[512 / 4], UINT32_C(0x0b5e55ed)); /* no word beyond the block is read or written */
   assert_int_equal(fake.durable[200 * 512], 0);
   OK(spate_block_flush(&gateware.block));
   assert_int_equal(fake.durable[200 * 512], 0x5a);
@@ -323,13 +325,19 @@ static void memory_mode_moves_what_is_in_memory(void **state) {
   OK(spate_block_submit(&gateware.block, &io));
   wait_for(1);
   assert_memory_equal(fake.medium + 77 * 512, memory + 0x3404, 20 * 512);
+  assert_memory_not_equal(fake.durable + 77 * 512, memory + 0x3404, 20 * 512);
+  io.flags = SPATE_IO_FUA;
+  OK(spate_block_submit(&gateware.block, &io));
+  wait_for(2);
+  assert_memory_equal(fake.durable + 77 * 512, memory + 0x3404, 20 * 512);
+  io.flags = 0;
   io.blocks = 24; /* would go on in a page elsewhere */
   GIVES(SPATE_E_INVALID, spate_block_submit(&gateware.block, &io));
   io.blocks = 20;
   io.op = SPATE_READ;
   memset(memory, 0, sizeof memory);
   OK(spate_block_submit(&gateware.block, &io));
-  wait_for(2);
+  wait_for(3);
   assert_memory_equal(fake.medium + 77 * 512, memory + 0x3404, 20 * 512);
   fake_gateware_close(&fake);
 }
@@ -439,8 +447,10 @@ static void every_request_ends_when_the_core_does(void **state) {
     }
     assert_int_equal(done_count, 4);
     assert_int_equal(stream.error, errors[end]);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
       assert_int_equal(io[i].error, errors[end]);
+      if (end != GONE) assert_int_equal(io[i].detail, 0); /* nothing gave a status */
+    }
     GIVES(errors[end], spate_block_submit(&gateware.block, &io[0]));
     fake_gateware_close(&fake);
   }

@@ -76,6 +76,25 @@ static void the_next_file_has_the_first_free_name(void **state) {
   }
 }
 
+/* A stream that had longer names before. */
+static void a_name_holds_nothing_of_the_one_before(void **state) {
+  (void)state;
+  static const char *const paths[] = {"a longer name.RAW", "B.RAW", "C"};
+  struct world *world = open_world(512, VOLUME_MIB);
+  struct source *source = &world->sources[0];
+
+  open_source(world, source, 3, false, MIB);
+  for (unsigned i = 0; i < 3; i++) {
+    OK(spate_stream_arm(&source->stream, paths[i], MIB));
+    stream_pieces(world, source, 24);
+    OK(spate_recorder_finish(&world->recorder));
+  }
+  assert_int_equal(file_bytes(world, "a longer name_0002.RAW"), 8 * PIECE);
+  assert_int_equal(file_bytes(world, "B_0002.RAW"), 8 * PIECE);
+  assert_int_equal(file_bytes(world, "C_0002"), 8 * PIECE);
+  close_world(world);
+}
+
 /* A file that is closed lets go of the ring at once, without a checkpoint, when it was ended by a roll-over, too. */
 static void a_file_that_is_full_lets_go_of_the_ring(void **state) {
   (void)state;
@@ -134,6 +153,7 @@ int main(void) {
       cmocka_unit_test(the_next_file_is_made_at_half_of_the_reservation),
       cmocka_unit_test(the_volumes_end_is_announced_at_half_of_the_last_reservation),
       cmocka_unit_test(the_next_file_has_the_first_free_name),
+      cmocka_unit_test(a_name_holds_nothing_of_the_one_before),
       cmocka_unit_test(a_file_that_is_full_lets_go_of_the_ring),
       cmocka_unit_test(an_error_stays_until_the_stream_begins_anew),
   };

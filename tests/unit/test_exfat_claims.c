@@ -99,10 +99,11 @@ static void put_second_owner(void) {
   small_add(image.ram.memory, "f", 0x20, clip.first_cluster + 10, 3000, 3000, true);
   small_add(image.ram.memory, "g", 0x20, clip.first_cluster + 12, 3000, 3000, true);
 }
-/* More is owned than the volume has: something has two owners, and which one is right nobody can tell. */
+/* More is owned than can be: no such tree is believed. */
 static void put_owners_of_all(void) {
   uint64_t bytes = (uint64_t)image.volume.cluster_count << 10;
-  small_add(image.ram.memory, "f", 0x20, 2, bytes, bytes, true);
+  for (char name[] = "f"; name[0] < 'k'; name[0]++)
+    small_add(image.ram.memory, name, 0x20, 2, bytes, bytes, true);
 }
 
 #define UNREADABLE UINT32_MAX /* nothing is given back, and the record stays */
@@ -132,7 +133,7 @@ static const struct {
     {"a file of which one byte is valid", put_file_partly_valid, 1},
     {"a directory, and the file in it", put_directory, 6},
     {"two files over the same clusters", put_second_owner, 5},
-    {"a file over the whole volume", put_owners_of_all, UNREADABLE},
+    {"five files, each over the whole volume", put_owners_of_all, UNREADABLE},
 };
 
 static void recovery_spares_what_has_an_owner(void **state) {
