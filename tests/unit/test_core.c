@@ -2,6 +2,7 @@
 #include "ram_block.h"
 
 #include <spate/bytes.h>
+#include <spate/chunk.h>
 #include <spate/dma.h>
 
 #include <setjmp.h>
@@ -26,6 +27,30 @@ static void an_arena_gives_aligned_zeroed_memory_until_it_is_empty(void **state)
   assert_ptr_equal(spate_arena_take(&arena, 4096, 4096), memory + 4096);
   assert_null(spate_arena_take(&arena, 1, 1));
   assert_non_null(spate_arena_take(&arena, 0, 1));
+}
+
+/* A piece's header says what it was sealed with, and no byte of it can be changed unseen. */
+static void a_chunk_header_is_read_as_it_was_sealed(void **state) {
+  static const uint8_t stream[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  struct spate_chunk_header header;
+  (void)state;
+
+  spate_chunk_seal_counted(memory, stream, UINT64_C(0x1122334455667788), 1000, UINT64_C(0x99aabbccddeeff00));
+  spate_chunk_stamp(memory, UINT64_C(0x0123456789abcdef));
+  assert_true(spate_chunk_header_get(memory, &header));
+  assert_memory_equal(header.stream, stream, 16);
+  assert_true(header.number == UINT64_C(0x1122334455667788));
+  assert_int_equal(header.bytes, 1000);
+  assert_true(header.lost_pieces == UINT64_C(0x99aabbccddeeff00));
+  assert_true(header.time_ns == UINT64_C(0x0123456789abcdef));
+  for (unsigned i = 0; i < SPATE_CHUNK_HEADER_BYTES; i++) {
+    memory[i] ^= 0x10;
+    assert_false(spate_chunk_header_get(memory, &header));
+    memory[i] ^= 0x10;
+  }
+  spate_chunk_seal(memory, stream, 1, 1000);
+  assert_true(spate_chunk_header_get(memory, &header));
+  assert_int_equal(header.lost_pieces, 0);
 }
 
 static void an_arena_survives_absurd_sizes(void **state) {
@@ -173,6 +198,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_arena_gives_aligned_zeroed_memory_until_it_is_empty),
       cmocka_unit_test(an_arena_survives_absurd_sizes),
+      cmocka_unit_test(a_chunk_header_is_read_as_it_was_sealed),
       cmocka_unit_test(a_regions_table_is_the_list_of_its_pages),
       cmocka_unit_test(bad_regions_are_refused),
       cmocka_unit_test(waiting_requests_return_what_they_came_to),

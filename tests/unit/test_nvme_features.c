@@ -125,6 +125,24 @@ static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
   (void)state;
 }
 
+/* The Sanitize Status log, field by field. */
+static void test_sanitize_status_is_decoded(void **state) {
+  for (uint32_t bit = 0; bit < 32; bit++) {
+    uint32_t log[128] = {UINT32_C(1) << bit, UINT32_C(1) << bit, 11, 22, UINT32_MAX};
+    struct spate_nvme_sanitize_status status;
+    spate_nvme_sanitize_decode(&status, log);
+    assert_int_equal(status.progress, bit < 16 ? 1u << bit : 0);
+    assert_int_equal(status.state, bit >= 16 && bit < 19 ? 1u << (bit - 16) : 0);
+    assert_int_equal(status.passes, bit >= 19 && bit < 24 ? 1u << (bit - 19) : 0);
+    assert_int_equal(status.nothing_written, bit == 24);
+    assert_int_equal(status.action, bit < 3 ? 1u << bit : 0);
+    assert_int_equal(status.overwrite_s, 11);
+    assert_int_equal(status.block_s, 22);
+    assert_int_equal(status.crypto_s, UINT32_MAX);
+  }
+  (void)state;
+}
+
 static void test_power_state(void **state) {
   struct fixture *f = fixture_make(9);
   uint8_t power;
@@ -223,6 +241,7 @@ int main(void) {
       cmocka_unit_test(test_host_buffer_below_the_minimum_is_not_lent),
       cmocka_unit_test(test_write_cache_is_known_and_set),
       cmocka_unit_test(test_write_cache_is_flushed_when_it_is_turned_off),
+      cmocka_unit_test(test_sanitize_status_is_decoded),
       cmocka_unit_test(test_power_state),
       cmocka_unit_test(test_health_arrives_while_polling),
       cmocka_unit_test(test_health_is_decoded),

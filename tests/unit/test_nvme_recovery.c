@@ -68,11 +68,17 @@ static void test_retries_end(void **state) {
 }
 
 static void test_malformed_is_final_without_dnr(void **state) {
-  struct fixture *f = opened(4);
-  io_fault(f, FAKE_STATUS, 0, 100, 0x080);
-  assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_E_COMMAND);
-  assert_int_equal(f->drive.journal_count, 1);
-  fixture_free(f);
+  static const uint16_t final[] = {0x001, 0x002, 0x00b, 0x013, 0x020, 0x080, 0x081};
+  for (uint16_t status = 1; status < 0x300; status++) {
+    bool is_final = false;
+    for (unsigned i = 0; i < sizeof final / sizeof final[0]; i++)
+      is_final |= status == final[i];
+    struct fixture *f = opened(4);
+    io_fault(f, FAKE_STATUS, 0, 100, status);
+    assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), status >> 8 == 2 ? SPATE_E_MEDIA : SPATE_E_COMMAND);
+    assert_int_equal(f->drive.journal_count, is_final ? 1 : SPATE_NVME_ATTEMPTS_MAX);
+    fixture_free(f);
+  }
   (void)state;
 }
 
@@ -692,7 +698,9 @@ static void test_pause_of_drives_that_need_it(void **state) {
   static const struct {
     uint16_t vendor_id, device_id;
     uint64_t pause_ms;
-  } drives[] = {{0x144d, 0xa821, 2300}, {0x1c5f, 0x0540, 2300}, {0x144d, 0xa808, 0}, {0, 0, 0}};
+  } drives[] = {{0x144d, 0xa821, 2300}, {0x144d, 0xa822, 2300}, {0x1bb1, 0x0100, 2300},
+                {0x1c58, 0x0003, 2300}, {0x1c58, 0x0023, 2300}, {0x1c5f, 0x0540, 2300},
+                {0x144d, 0xa808, 0},    {0x1c5f, 0x0003, 0},    {0, 0, 0}};
   for (unsigned i = 0; i < sizeof drives / sizeof drives[0]; i++) {
     struct fixture *f = fixture_make(9);
     struct outcome outcome;

@@ -189,6 +189,60 @@ static void test_flush_fua_zero_trim(void **state) {
   (void)state;
 }
 
+/* Several at once: each has its own range. */
+static void test_trims_beside_each_other(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcomes[8];
+  fixture_open(f, 8);
+  for (unsigned i = 0; i < 8; i++)
+    assert_int_equal(
+        fixture_submit(f, &outcomes[i], (struct spate_io){.op = SPATE_TRIM, .lba = 100u * i, .blocks = i + 1}),
+        SPATE_OK);
+  fixture_poll_ms(f, 1);
+  for (unsigned i = 0; i < 800; i++)
+    assert_int_equal(f->drive.media[i * 512u], i % 100 <= i / 100 ? 0xdd : 0);
+  fixture_free(f);
+  (void)state;
+}
+
+/* What an earlier use left in a request does not matter, whichever way it takes. */
+static void test_requests_are_used_again(void **state) {
+  static const uint8_t flags[] = {0, SPATE_IO_FUA};
+  for (unsigned i = 0; i < sizeof flags; i++) {
+    struct fixture *f = fixture_make(9);
+    struct spate_io io = {.op = SPATE_WRITE, .flags = flags[i], .blocks = 8, .region = &f->ring};
+    fixture_open(f, 4);
+    io.error = SPATE_E_MEDIA;
+    io.detail = 0x4281;
+    io.parts_left = 7;
+    uint16_t detail = 1;
+    assert_int_equal(fixture_do(f, io, &detail), SPATE_OK);
+    assert_int_equal(detail, 0);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* A request may be all of its region, and the cache is left alone where the CPU does not look at the data. */
+static void test_requests_as_long_as_their_region(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct spate_region small;
+  fixture_open(f, 4);
+  assert_int_equal(spate_region_init(&small, f->ring_memory, 8192, &f->arena), SPATE_OK);
+  const uint64_t cleans = fake_port_cache.cleans, invalidates = fake_port_cache.invalidates;
+  for (uint32_t offset = 0; offset <= 512; offset += 4) {
+    const struct spate_io write = {
+        .op = SPATE_WRITE, .flags = SPATE_IO_FUA, .blocks = 16, .region = &small, .offset_bytes = offset};
+    assert_int_equal(fixture_do(f, write, NULL), offset == 0 ? SPATE_OK : SPATE_E_INVALID);
+    const struct spate_io read = {.op = SPATE_READ, .blocks = 15, .region = &small, .offset_bytes = offset};
+    assert_int_equal(fixture_do(f, read, NULL), SPATE_OK);
+  }
+  assert_int_equal(fake_port_cache.cleans, cleans);
+  assert_int_equal(fake_port_cache.invalidates, invalidates);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_long_zero_is_split_and_long_trim_is_not(void **state) {
   struct fixture *f = fixture_make(9);
   fake_nvme_geometry(&f->drive, UINT64_C(1) << 33, 9);
@@ -296,6 +350,9 @@ int main(void) {
       cmocka_unit_test(test_largest_request_fits_an_idle_queue_at_any_offset),
       cmocka_unit_test(test_invalid_requests),
       cmocka_unit_test(test_flush_fua_zero_trim),
+      cmocka_unit_test(test_trims_beside_each_other),
+      cmocka_unit_test(test_requests_are_used_again),
+      cmocka_unit_test(test_requests_as_long_as_their_region),
       cmocka_unit_test(test_long_zero_is_split_and_long_trim_is_not),
       cmocka_unit_test(test_missing_operations_are_unsupported),
       cmocka_unit_test(test_cpu_requests_maintain_the_cache),

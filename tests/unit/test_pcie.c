@@ -153,7 +153,9 @@ static void ecam_refuses_what_cannot_be(void **state) {
   (void)state;
   fake_reset();
   struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+  fake.accesses = 0;
   assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_E_NO_BRIDGE);
+  assert_int_equal(fake.accesses, 32); /* the devices of the first bus, and no more */
   fake.background = 0;
   assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_E_NO_BRIDGE);
   fake.background = UINT32_MAX;

@@ -56,6 +56,43 @@ static void a_xilinx_bridge_brings_up_its_drive(void **state) {
   assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_LINK_DOWN);
 }
 
+/* Rate and width as both guides have them. */
+static void a_xilinx_bridge_tells_its_links_speed_and_width(void **state) {
+  static const struct {
+    uint32_t phy;
+    uint8_t speed, width;
+  } cases[] = {{0x0800, 1, 1}, {0x0801, 2, 1},  {0x0802, 1, 2}, {0x0805, 2, 4},  {0x0806, 1, 8},
+               {0x1800, 3, 1}, {0x1801, 3, 1},  {0x1806, 3, 8}, {0x3800, 3, 16}, {0x2800, 1, 16},
+               {0x27fe, 0, 0}, {0xffff, 3, 16}, {0x0000, 0, 0}};
+  (void)state;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fake_function *port = xilinx_port(0x0800);
+    assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+    port->config[0x144 / 4] = cases[i].phy;
+    struct spate_pcie_link link;
+    assert_int_equal(host.ops->link(&host, &link), SPATE_OK);
+    assert_int_equal(link.up, cases[i].speed != 0);
+    assert_int_equal(link.speed, cases[i].speed);
+    assert_int_equal(link.width, cases[i].width);
+  }
+}
+
+/* Who is there instead of the drive gets no requests: the bridge is not told to pass them on. */
+static void a_xilinx_bridge_stays_closed_to_another_device(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800 | 2 << 1);
+  struct fake_function *drive = drive_below(port);
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  drive->config[0] ^= 0x10000;
+  port->config[0x148 / 4] = 0;
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_E_NO_DEVICE);
+  assert_int_equal(port->config[0x148 / 4], 0);
+  drive->config[0] ^= 0x10000;
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_int_equal(port->config[0x148 / 4], 1);
+}
+
 static void a_xilinx_bridge_without_a_drive_has_none(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x800);
@@ -272,6 +309,8 @@ static void a_xilinx_link_has_its_100_ms_after_each_reset(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_xilinx_bridge_brings_up_its_drive),
+      cmocka_unit_test(a_xilinx_bridge_tells_its_links_speed_and_width),
+      cmocka_unit_test(a_xilinx_bridge_stays_closed_to_another_device),
       cmocka_unit_test(a_xilinx_bridge_without_a_drive_has_none),
       cmocka_unit_test(a_xilinx_bridge_shows_who_it_is_first),
       cmocka_unit_test(a_xilinx_link_that_came_up_unseen_has_its_100_ms),

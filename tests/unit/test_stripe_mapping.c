@@ -2,6 +2,8 @@
 /* Striping: where blocks lie, held against the definition in its slowest form. */
 #include "stripe_fixture.h"
 
+#include "stripe/internal.h"
+
 /* ---- drives of any size, which hold nothing but a superblock and note what they are asked to do ---- */
 
 #define NOTES_MAX 512u
@@ -264,6 +266,18 @@ static void test_absurd_sizes(void **state) {
   close_sinks(sinks);
 }
 
+/* One chunk less than there can be, and as many, with the smallest chunks and larger ones. */
+static void test_the_number_of_chunks_is_bounded(void **state) {
+  (void)state;
+  for (uint32_t members = 2; members <= SPATE_STRIPE_MEMBERS_MAX; members++) {
+    for (uint32_t chunk_bytes = SPATE_STRIPE_CHUNK_BYTES_MIN; chunk_bytes <= 1u << 24; chunk_bytes *= 2) {
+      const uint64_t most_rows = (SPATE_STRIPE_CHUNKS_MAX - 1u) / members; /* so that all chunks are fewer */
+      assert_true(stripe_size_is_possible(members, chunk_bytes, most_rows * chunk_bytes));
+      assert_false(stripe_size_is_possible(members, chunk_bytes, (most_rows + 1) * chunk_bytes));
+    }
+  }
+}
+
 static void test_geometry(void **state) {
   struct array *array = open_array(4, 64 * MIB, 0, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -342,8 +356,11 @@ static void test_invalid(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mapping),      cmocka_unit_test(test_mapping_of_single_blocks),
-      cmocka_unit_test(test_absurd_sizes), cmocka_unit_test(test_geometry),
+      cmocka_unit_test(test_mapping),
+      cmocka_unit_test(test_mapping_of_single_blocks),
+      cmocka_unit_test(test_absurd_sizes),
+      cmocka_unit_test(test_geometry),
+      cmocka_unit_test(test_the_number_of_chunks_is_bounded),
       cmocka_unit_test(test_invalid),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,7 @@ static void test_fields(void **state) {
       assert_int_equal(spate_get32(at + 160), i);
       for (unsigned j = 0; j < i; j++)
         assert_memory_not_equal(at + 168, superblock_of(array, j) + 168, 16);
+      assert_int_equal(spate_get64(at + 192), 1700000000); /* last updated */
       assert_int_equal(spate_get64(at + 208), UINT64_MAX); /* nothing to resync */
       assert_int_equal(spate_get32(at + 216), checksum(at));
       assert_int_equal(spate_get32(at + 220), 128);
@@ -167,9 +168,11 @@ static void test_blank(void **state) {
   struct array *array = open_drives(2, MEMBER + MIB, 512);
 
   (void)state;
-  memset(array->drives[0].memory, 0xff, array->drives[0].bytes);
+  for (unsigned i = 0; i < 2; i++)
+    memset(array->drives[i].memory, 0xff, array->drives[i].bytes);
   array->drives[1].memory[2 * MIB] = 1;
   OK(spate_stripe_create(&array->config, &array->create));
+  assert_true(is_blank(superblock_of(array, 0) + 512, 4096 - 512)); /* no ones are left behind the roles */
   OK(open_again(array));
   GIVES(SPATE_E_FOREIGN, spate_stripe_create(&array->config, &array->create));
   close_drives(array);
@@ -234,7 +237,27 @@ static void test_members_that_do_not_match(void **state) {
   GIVES(SPATE_E_INVALID, open_again(array));
   array->config.part_count = SPATE_STRIPE_PARTS_MAX + 1;
   GIVES(SPATE_E_INVALID, open_again(array));
+  struct spate_stripe_part *parts = calloc(SPATE_STRIPE_PARTS_MAX, sizeof *parts);
+  array->config.parts = parts;
+  array->config.part_count = SPATE_STRIPE_PARTS_MAX;
+  OK(open_again(array));
+  array->config.parts = array->parts;
   array->config.part_count = PARTS_MAX;
+  free(parts);
+  for (unsigned i = 0; i < 3; i++) { /* one twice, at whichever places */
+    struct spate_block *const kept = array->blocks[i];
+    array->blocks[i] = array->blocks[(i + 1) % 3];
+    GIVES(SPATE_E_INVALID, open_again(array));
+    array->blocks[i] = kept;
+  }
+  array->config.scratch = NULL;
+  GIVES(SPATE_E_INVALID, open_again(array));
+  array->config.scratch = array->scratch + SPATE_DMA_ALIGN / 2;
+  GIVES(SPATE_E_INVALID, open_again(array));
+  array->config.scratch = array->scratch;
+  array->drives[1].block.block_shift++;
+  GIVES(SPATE_E_BLOCK_SIZE, open_again(array));
+  array->drives[1].block.block_shift--;
   memcpy(superblock_of(array, 2), superblock_of(array, 1), 4096); /* one twice */
   GIVES(SPATE_E_STRIPE, open_again(array));
   other->create.erase_foreign = true;
@@ -275,6 +298,7 @@ static void test_other_arrays(void **state) {
       {92, 4, 2, SPATE_E_STRIPE, true},
       {128, 8, 2047, SPATE_E_STRIPE, true}, /* half a block of 4096 bytes */
       {128, 8, 8, SPATE_E_STRIPE, true},    /* data over the superblock */
+      {128, 8, 16, SPATE_OK, true},         /* just behind it */
       {128, 8, 4096, SPATE_E_STRIPE, true}, /* data beyond the drive's end */
       {128, 8, UINT64_MAX, SPATE_E_STRIPE, true},
       {128, 8, UINT64_MAX / 512, SPATE_E_STRIPE, true},
@@ -289,8 +313,10 @@ static void test_other_arrays(void **state) {
       {136, 8, MEMBER / 512 + 4, SPATE_OK, false}, /* no chunk more */
       {144, 8, 0, SPATE_E_CORRUPT, true},          /* a superblock of version 1.1 */
       {160, 4, 128, SPATE_E_STRIPE, false},
+      {258, 2, 3, SPATE_E_STRIPE, false},          /* one place more than there are */
       {160, 4, UINT32_MAX, SPATE_E_STRIPE, false}, /* a place that has no role */
       {160, 4, 5, SPATE_E_STRIPE, false},          /* a spare */
+      {220, 4, 1920, SPATE_OK, false},             /* roles to the superblock's end */
       {220, 4, 1921, SPATE_E_CORRUPT, false},      /* roles beyond the superblock's end */
       {220, 4, UINT32_MAX, SPATE_E_CORRUPT, false},
       {220, 4, 127, SPATE_OK, false}, /* an odd half word at the end */
@@ -304,8 +330,8 @@ static void test_other_arrays(void **state) {
       uint8_t *at = superblock_of(array, drive);
       for (unsigned byte = 0; byte < changes[i].bytes; byte++)
         at[changes[i].at + byte] = (uint8_t)(changes[i].value >> 8 * byte);
-      if (spate_get32(at + 220) <= 1920) seal(at);
       at[USED_BYTES] = (uint8_t)drive; /* where the next role would be, after the last that there is */
+      if (spate_get32(at + 220) <= 1920) seal(at);
     }
     const enum spate_error error = open_again(array);
     if (error != changes[i].error) fail_msg("change %u: %s", i, spate_error_name(error));

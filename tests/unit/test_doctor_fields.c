@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the doctor reads of a function, field by field; and that a fault is told once, with the numbers that are its. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <spate/doctor.h>
+
+#define EXPRESS 0x70u
+
+static uint32_t config[1024];
+
+static uint32_t read_config(const void *context, unsigned offset) { return ((const uint32_t *)context)[offset / 4u]; }
+
+static struct spate_doctor_function read_function(void) {
+  const struct spate_doctor_space space = {.read = read_config, .context = config, .bytes = sizeof config};
+  struct spate_doctor_function function;
+
+  spate_doctor_function_read(&function, (struct spate_pcie_address){.bus = 1}, &space);
+  return function;
+}
+
+static void fill(uint32_t header_type) {
+  memset(config, 0, sizeof config);
+  config[0x00 / 4] = 0x00101b36;
+  config[0x04 / 4] = 0x00100406;
+  config[0x0c / 4] = header_type;
+  config[0x34 / 4] = EXPRESS;
+  config[EXPRESS / 4] = 0x00020010;
+}
+
+/* Payloads of 128 to 4096 bytes; two codes are reserved. What is beside the fields does not matter. */
+static void payloads_are_whole_fields(void **state) {
+  static const uint16_t bytes[] = {128, 256, 512, 1024, 2048, 4096, 4096, 4096};
+  (void)state;
+  for (uint32_t beside = 0; beside < 2; beside++) {
+    for (uint32_t code = 0; code < 8; code++) {
+      fill(0);
+      config[(EXPRESS + 4) / 4] = code | (beside ? 0xfffffff8u : 0);
+      config[(EXPRESS + 8) / 4] = (7 - code) << 5 | code << 12 | (beside ? 0xffff8f1fu : 0);
+      const struct spate_doctor_function function = read_function();
+      assert_int_equal(function.payload_bytes_max, bytes[code]);
+      assert_int_equal(function.payload_bytes, bytes[7 - code]);
+      assert_int_equal(function.read_request_code, code);
+      assert_int_equal(function.errors.device_status, beside ? 0xf : 0);
+    }
+  }
+}
+
+static void bar_0_is_an_address_in_memory(void **state) {
+  static const struct {
+    uint32_t low, high;
+    uint64_t address;
+  } cases[] = {{0xe0000004, 0x12, UINT64_C(0x12e0000000)},
+               {0xe000000c, 0x12, UINT64_C(0x12e0000000)},
+               {0xe0000000, 0x12, 0xe0000000}, /* 32 bits: the next register is another BAR */
+               {0xe0000008, 0x12, 0xe0000000},
+               {0x0000e001, 0x12, 0}, /* I/O space */
+               {0x0000e005, 0x12, 0},
+               {0x00000004, 0, 0}};
+  (void)state;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    fill(0);
+    config[0x10 / 4] = cases[i].low;
+    config[0x14 / 4] = cases[i].high;
+    assert_true(read_function().bar0 == cases[i].address);
+  }
+}
+
+static void windows_reach_from_base_to_limit(void **state) {
+  static const struct {
+    uint32_t memory, prefetch, base_upper, limit_upper;
+    uint64_t memory_base, memory_bytes, prefetch_base, prefetch_bytes;
+  } cases[] = {
+      {0xe010e000, 0xf010f001, 0x20, 0x20, 0xe0000000, 0x200000, UINT64_C(0x20f0000000), 0x200000},
+      {0xe000e000, 0xf000f001, 0x20, 0x21, 0xe0000000, 0x100000, UINT64_C(0x20f0000000), UINT64_C(0x100100000)},
+      {0xe000e010, 0xf010f000, 0x20, 0x20, 0, 0, 0xf0000000, 0x200000}, /* closed; 32 bits */
+      {0x0000fff0, 0x00000000, 0x20, 0x20, 0, 0, 0, 0},                 /* closed; none */
+      {0xfff00000, 0xfff1fff1, 1, 0, 0, UINT64_C(0x100000000), 0, 0},   /* all; closed by its upper half */
+  };
+  (void)state;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    fill(0x00010000);
+    config[0x20 / 4] = cases[i].memory;
+    config[0x24 / 4] = cases[i].prefetch;
+    config[0x28 / 4] = cases[i].base_upper;
+    config[0x2c / 4] = cases[i].limit_upper;
+    const struct spate_doctor_function bridge = read_function();
+    assert_true(bridge.memory.bytes == cases[i].memory_bytes);
+    assert_true(bridge.prefetchable.bytes == cases[i].prefetch_bytes);
+    if (bridge.memory.bytes != 0) assert_true(bridge.memory.bus_address == cases[i].memory_base);
+    if (bridge.prefetchable.bytes != 0) assert_true(bridge.prefetchable.bus_address == cases[i].prefetch_base);
+  }
+}
+
+/* ---- findings ---- */
+
+static struct spate_doctor_finding heard[8];
+static unsigned heard_count;
+
+static void hear(void *context, const struct spate_doctor_finding *finding) {
+  (void)context;
+  assert_true(heard_count < sizeof heard / sizeof heard[0]);
+  heard[heard_count++] = *finding;
+}
+
+/* Two bridges above the drive, and neither passes on what is meant for it: one fault, of the bridge next to the drive.
+ */
+static void a_bar_outside_the_windows_is_told_once(void **state) {
+  static const struct spate_pcie_window elsewhere = {.bus_address = 0xe0000000, .bytes = 0x100000};
+  const struct spate_doctor_function bridge = {
+      .header_known = true, .bridge = true, .command = 6, .subordinate_bus = 9, .memory = elsewhere};
+  struct spate_doctor_function path[3] = {bridge, bridge, {.header_known = true, .command = 6, .class_code = 0x010802}};
+  struct spate_doctor doctor = {.found = hear};
+  (void)state;
+  for (unsigned i = 0; i < 3; i++) {
+    path[i].address.bus = (uint8_t)i;
+    path[i].secondary_bus = (uint8_t)(i + 1);
+  }
+  path[2].bar0_bytes = 0x4000;
+  path[2].bar0 = 0xf0000000;
+  heard_count = 0;
+  spate_doctor_judge_path(&doctor, path, 3, true);
+  assert_int_equal(heard_count, 1);
+  assert_int_equal(heard[0].code, SPATE_DOCTOR_BAR_OUTSIDE_WINDOW);
+  assert_ptr_equal(heard[0].function, &path[1]);
+  assert_int_equal(heard[0].numbers[0], 0xf0000000);
+
+  path[2].bar0_bytes = 0x200000; /* neither has the room */
+  heard_count = 0;
+  spate_doctor_judge_path(&doctor, path, 3, true);
+  assert_int_equal(heard_count, 1);
+  assert_int_equal(heard[0].code, SPATE_DOCTOR_APERTURE_SMALL);
+  assert_ptr_equal(heard[0].function, &path[1]);
+}
+
+/* A warning without a limit in it has the temperature alone. */
+static void a_temperature_warning_has_one_number(void **state) {
+  static const struct spate_nvme_identity identity = {.serial = "1"};
+  static const struct spate_nvme_health health = {
+      .temperature_c = 50, .critical_warning = 2, .spare_percent = 100, .spare_threshold_percent = 10};
+  struct spate_doctor doctor = {.found = hear};
+  (void)state;
+  heard_count = 0;
+  spate_doctor_judge_drive(&doctor, &(struct spate_doctor_drive){.identity = &identity, .health = &health});
+  assert_int_equal(heard_count, 1);
+  assert_int_equal(heard[0].code, SPATE_DOCTOR_TEMPERATURE_WARNING);
+  assert_int_equal(heard[0].numbers[0], 50);
+  for (unsigned i = 1; i < SPATE_DOCTOR_NUMBERS; i++)
+    assert_int_equal(heard[0].numbers[i], 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(payloads_are_whole_fields),
+      cmocka_unit_test(bar_0_is_an_address_in_memory),
+      cmocka_unit_test(windows_reach_from_base_to_limit),
+      cmocka_unit_test(a_bar_outside_the_windows_is_told_once),
+      cmocka_unit_test(a_temperature_warning_has_one_number),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shutdown in whatever state it finds the controller, and what requests and calls get from then on. */
+#include "nvme_fixture.h"
+
+#define GET_FEATURES 0x0a
+
+static struct fixture *opened(void) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  return f;
+}
+
+static void expect_closed(struct fixture *f) {
+  struct outcome outcome;
+  const struct spate_io plain = {.op = SPATE_WRITE, .blocks = 8, .region = &f->ring};
+  const unsigned commands = f->drive.journal_count;
+  assert_int_equal(f->drive.shutdowns, 1);
+  assert_int_equal(f->drive.csts & 0xc, 8);
+  assert_false(f->drive.hot_shutdown);
+  assert_int_equal(fixture_submit(f, &outcome, plain), SPATE_E_INVALID);
+  assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_E_INVALID);
+  assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_E_INVALID);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_E_INVALID);
+  fixture_poll_ms(f, 200);
+  assert_int_equal(f->drive.journal_count, commands);
+  assert_int_equal(f->drive.shutdowns, 1);
+}
+
+static void test_nothing_is_taken_after_it(void **state) {
+  struct fixture *f = opened();
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(f->drive.admin_dwords[0x00][10], 1); /* Delete I/O Submission Queue 1, ... */
+  assert_int_equal(f->drive.admin_dwords[0x00][11], 0);
+  assert_int_equal(f->drive.admin_dwords[0x04][10], 1); /* ... and its completion queue */
+  assert_int_equal(f->drive.admin_dwords[0x04][11], 0);
+  expect_closed(f);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Nothing is in flight, and the controller is just being reset: it is brought up first, and shut down in order. */
+static void test_it_waits_for_a_recovery(void **state) {
+  struct fixture *f = opened();
+  f->drive.csts |= 2;
+  while (f->nvme.state == SPATE_NVME_RUNNING)
+    fixture_poll(f);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(f->drive.enables, 2);
+  expect_closed(f);
+  fixture_free(f);
+  (void)state;
+}
+
+static void ended(struct spate_nvme_admin_request *request) { ++*(unsigned *)request->context; }
+
+/* Without a queue there is nothing to poll but the controller. */
+static void test_it_waits_for_an_admin_request_without_queues(void **state) {
+  struct fixture *f = fixture_make(9);
+  unsigned calls = 0;
+  struct spate_nvme_admin_request request = {
+      .opcode = GET_FEATURES, .dwords_10_15 = {2}, .timeout_ms = 5000, .done = ended, .context = &calls};
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  f->drive.latency_ticks = 300000;
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+  const uint64_t start = f->drive.ticks;
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_in_range((f->drive.ticks - start) / 1000, 300, 1000);
+  assert_int_equal(calls, 1);
+  assert_int_equal(request.error, SPATE_OK);
+  fixture_free(f);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nothing_is_taken_after_it),
+      cmocka_unit_test(test_it_waits_for_a_recovery),
+      cmocka_unit_test(test_it_waits_for_an_admin_request_without_queues),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
