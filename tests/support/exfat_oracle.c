@@ -187,7 +187,8 @@ static void read_file(struct oracle *oracle, const struct directory *directory, 
                                .first_cluster = get(set + 32 + 20, 4),
                                .set_offset = set_offset,
                                .entries = (uint8_t)entries};
-  (void)snprintf(file->path, sizeof file->path, "%.250s%s%s", directory->path, directory->path[0] ? "/" : "", name);
+  const int room = (int)(sizeof file->path - sizeof "/" - strlen(name)); /* for the directory */
+  (void)snprintf(file->path, sizeof file->path, "%.*s%s%s", room, directory->path, directory->path[0] ? "/" : "", name);
   if (name_hash(set) != get(set + 32 + 4, 2)) fault(oracle, "%s: name hash", file->path);
   if (file->valid_bytes > file->bytes) fault(oracle, "%s: valid length above length", file->path);
   if (file->bytes == 0 && (file->first_cluster != 0 || file->contiguous))
@@ -217,7 +218,7 @@ static void read_system(struct oracle *oracle, const uint8_t *entry) {
   if (own(oracle, "system", first, bytes, false, true) != count_of(oracle, bytes)) fault(oracle, "system chain");
   if (entry[0] != 0x82 || oracle->fault[0] != '\0') return;
   struct directory table = {"", first, false, bytes};
-  uint8_t words[2 * UPCASE_UNITS];
+  static uint8_t words[2 * UPCASE_UNITS]; /* too long for the stack, on which directories lie in directories */
   uint32_t sum = 0;
   if (bytes > sizeof words) {
     fault(oracle, "up-case table of %llu bytes", (unsigned long long)bytes);
