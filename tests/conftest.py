@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import signal
 
 import program
 import pytest
@@ -11,6 +12,10 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 IMAGES_BYTES = 1_000_000_000  # of a test; they are sparse, and few tests fill theirs
 HOST_BUILD = ROOT / "build" / os.environ.get("SPATE_HOST_BUILD", "host-gcc-asan")
+
+# A shell without job control starts what it puts in the background with Ctrl-C ignored, and so would be every program
+# that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(*words, statuses=(0,), **options):

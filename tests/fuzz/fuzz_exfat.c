@@ -163,10 +163,8 @@ static void walk(const char *path, int depth) {
   while (more && calls++ < CALLS_MAX) {
     char below[2 * SPATE_EXFAT_NAME_BYTES_MAX + 8];
     if (spate_exfat_list_next(&directory, &entry, &more) != SPATE_OK || !more) continue;
-    if (strlen(path) + strlen(entry.name) + 2 > sizeof below) continue;
-    strcpy(below, path);
-    strcat(below, "/");
-    strcat(below, entry.name);
+    const int length = snprintf(below, sizeof below, "%s/%s", path, entry.name);
+    if (length < 0 || (size_t)length >= sizeof below) continue;
     if (entry.directory && depth > 0) walk(below, depth - 1);
     if (!entry.directory) read_file(below);
   }

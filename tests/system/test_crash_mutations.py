@@ -171,11 +171,11 @@ MUTATIONS = {
         "exfat/volume.c",
         [("    if ((raw[1] & BITMAP_SECOND) != volume->active_fat) return SPATE_OK;",
           "    if ((raw[1] & BITMAP_SECOND) != 0) return SPATE_OK;")],
-        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked",
+        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked|entry behind the end",
     ),
     "a deleted chain freed as if its clusters lay together": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = each_run(volume, *chain, free_run);",
+        [("  if (error == SPATE_OK) error = shared ? exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
           "  if (error == SPATE_OK)\n"
           "    error = free_run(volume, chain->first_cluster, (uint32_t)exfat_clusters(volume, chain->bytes));")],
         "crash_others", "free in the bitmap",
@@ -210,16 +210,15 @@ MUTATIONS = {
         "crash_others", "name hash",
     ),
     "recovery that stops at a chain which a PC has changed": (
-        "exfat/recover.c",
-        [("  if (error != SPATE_E_CORRUPT) return error;\n  volume->corrupt = false;\n  *clusters = 0;\n  return SPATE_OK;\n",
-          "  return error;\n")],
+        "exfat/reclaim.c",
+        [("  if (error != SPATE_E_CORRUPT) return error;\n  *clusters = 0;\n  return SPATE_OK;\n", "  return error;\n")],
         "crash_others", "marked dirty|leaked",
     ),
     "recovery that frees what a PC has linked to a file": (
-        "exfat/recover.c",
-        [("  if (error == SPATE_OK) error = mark_chain(owners, &chain);\n  /* Vendor",
+        "exfat/owners.c",
+        [("  if (error == SPATE_OK) error = mark_chain(owners, &chain);\n  if (error == SPATE_OK) error = mark_vendors",
           "  if (error == SPATE_OK && (chain.contiguous || (set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0))\n"
-          "    error = mark_chain(owners, &chain);\n  /* Vendor")],
+          "    error = mark_chain(owners, &chain);\n  if (error == SPATE_OK) error = mark_vendors")],
         "crash_others", "free in the bitmap",
     ),
     "a record of eight reservations": (
