@@ -45,7 +45,7 @@ class Half:
         return json.loads(self.document.read_text())["mutants"]
 
 
-HALVES = [half for half in (Half("src", "c.py", "venv", 400, 98.0), Half("rtl", "rtl.py", "venv-gateware", 100, 95.0))
+HALVES = [half for half in (Half("src", "library.py", "venv", 400, 98.0), Half("rtl", "gateware.py", "venv-gateware", 100, 95.0))
           if (HALVES_FOLDER / half.script).exists()]
 
 

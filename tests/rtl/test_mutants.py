@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/mutants/rtl.py: mutants of a small module die by its bench, and what is no mistake is told apart."""
+"""bench/mutants/gateware.py: mutants of a small module die by its bench, and what is no mistake is told apart."""
 
 import dataclasses
 import json
@@ -13,7 +13,7 @@ import filelist
 import program
 
 sys.path.append(str(filelist.ROOT / "bench"))
-from mutants import rtl, rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402: found by the line above
+from mutants import gateware, rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402: found by the line above
 
 FENCE = rtl_netlist.Module("spate_fence", (("CommandsMax", "32'h41"),))
 TABLE = '[[equivalent]]\nmodule = "spate_fence"\noriginal = "{}"\nmutated = "{}"\nreason = "why"\n'
@@ -41,17 +41,32 @@ def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
 def test_a_bench_kills_what_it_can_notice(tmp_path):
     """Both are in one build; no event comes 2^31 times."""
     bench = next(bench for bench in rtl_tests.benches() if bench.module == "bench_event_counters")
-    judged = [rtl.Judged(1, counter_mutant("inv", 3), [bench]), rtl.Judged(2, counter_mutant("const0", 31), [bench])]
-    rtl.Judge(judged, 2, rtl.Progress(2), tmp_path / "rtl.json").run()
+    judged = [gateware.Judged(1, counter_mutant("inv", 3), [bench]), gateware.Judged(2, counter_mutant("const0", 31), [bench])]
+    gateware.Judge(judged, 2, gateware.Progress(2), tmp_path / "gateware.json").run()
     assert [(one.status, one.met) for one in judged] == [("killed", 1), ("", 1)]
-    entry, = json.loads((tmp_path / "rtl.json").read_text())["mutants"]
+    entry, = json.loads((tmp_path / "gateware.json").read_text())["mutants"]
     assert entry["status"] == "killed" and entry["where"].startswith("rtl/regs/spate_event_counters.sv:")
     assert entry["killer"].startswith("tests/rtl/test_registers.py::test_event_counters")
 
 
+@pytest.mark.parametrize("only", ["rtl/pattern/spate_pattern_rate.sv", "spate_pattern_rate", "pattern_rate"])
+def test_only_is_a_module_by_its_file_or_its_name(only):
+    assert gateware.modules_of(only) == ["spate_pattern_rate"]
+
+
+def test_only_is_a_folder():
+    assert gateware.modules_of("rtl") == gateware.modules_of("rtl/") == gateware.modules_of("")
+    assert "spate_fence" not in gateware.modules_of("rtl/pattern/")
+
+
+def test_only_is_something_else():
+    with pytest.raises(SystemExit, match="is called 'rtl/nowhere'"):
+        gateware.modules_of("rtl/nowhere")
+
+
 def test_the_command_judges_a_small_sample(tmp_path):
-    output = tmp_path / "rtl.json"
-    program.run(sys.executable, "bench/mutants/rtl.py", "--sample", "3", "--only", "pattern_rate", "--output", output,
+    output = tmp_path / "gateware.json"
+    program.run(sys.executable, "bench/mutants/gateware.py", "--sample", "3", "--only", "pattern_rate", "--output", output,
                 cwd=filelist.ROOT)
     assert [entry["status"] for entry in json.loads(output.read_text())["mutants"]] == ["killed"] * 3
 

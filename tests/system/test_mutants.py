@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(program.ROOT / "bench"))
 
-from mutants import c, draw, judge, recorded, show  # noqa: E402
+from mutants import draw, judge, library, recorded, show  # noqa: E402
 
 # (file, line, mutated line, the program that must notice). A line that is gone is passed over, as long as most are there.
 NOTICED = [
@@ -32,7 +32,7 @@ NOTICED = [
 
 @pytest.fixture(scope="module")
 def bench():
-    return c.Bench(2)
+    return library.Bench(2)
 
 
 # ---- which mutants ----
@@ -143,12 +143,12 @@ def test_it_is_noticed(bench, monkeypatch, file, original, mutated, name):
         pytest.skip("the line has changed")
     only_by(bench, name, monkeypatch)
     result = bench.judge(mutant)
-    assert (result.status, result.killer) == (c.KILLED, name), f"{result}: no test notices this any more"
+    assert (result.status, result.killer) == (library.KILLED, name), f"{result}: no test notices this any more"
 
 
 def test_most_of_them_are_still_there(bench):
     there = [entry for entry in NOTICED if found(bench, *entry[:3]) is not None]
-    assert 2 * len(there) > len(NOTICED), "most lines of NOTICED have changed: choose others, from build/mutants/c.json"
+    assert 2 * len(there) > len(NOTICED), "most lines of NOTICED have changed: choose others, from build/mutants/library.json"
 
 
 def ending_of(script, tmp_path, **limits):
@@ -229,13 +229,13 @@ def test_an_entry_needs_a_reason(tmp_path):
 def test_an_entry_that_is_noticed_is_an_error(bench, monkeypatch):
     file, original, mutated, name = NOTICED[0]
     mutant = found(bench, file, original, mutated)
-    monkeypatch.setattr(bench, "judge", lambda mutant, most_s: c.Result(mutant, c.KILLED, killer=name))
+    monkeypatch.setattr(bench, "judge", lambda mutant, most_s: library.Result(mutant, library.KILLED, killer=name))
     with pytest.raises(recorded.Wrong, match=f"{name} notices"):
         bench.judge_all([mutant], {mutant.identity: "It was thought so."})
 
 
 def test_the_kept_list_fits_the_sources():
-    recorded.check(program.ROOT, recorded.read(c.RECORDED))
+    recorded.check(program.ROOT, recorded.read(library.RECORDED))
 
 
 # ---- what people see ----
@@ -258,18 +258,18 @@ def test_a_terminal_s_line_fits():
 
 def test_equivalent_ones_do_not_count():
     mutant = draw.Mutant("src/part/one.c", 5, 4, "a", "b", "0")
-    results = [c.Result(mutant, status) for status in [c.KILLED] * 3 + [c.SURVIVED, c.RECORDED_AS, c.EQUIVALENT, c.INVALID]]
-    counts = c.counted(results)
+    results = [library.Result(mutant, status) for status in [library.KILLED] * 3 + [library.SURVIVED, library.RECORDED_AS, library.EQUIVALENT, library.INVALID]]
+    counts = library.counted(results)
     assert counts["src/part"] == {"sampled": 5, "invalid": 1, "equivalent": 2, "killed": 3, "timed out": 0, "survived": 1}
     assert show.percent(counts["src/part"]) == 75.0
 
 
 @pytest.mark.parametrize("only", ["src/nothing", "src/nvme/queue", "rtl"])
 def test_only_must_name_something(bench, only):
-    with pytest.raises(c.Refused, match="as src/nvme/queue.c"):
-        c.files_of(only, bench.library.files)
+    with pytest.raises(library.Refused, match="as src/nvme/queue.c"):
+        library.files_of(only, bench.library.files)
 
 
 def test_only_names_a_file_or_a_folder(bench):
-    assert c.files_of("src/nvme/queue.c", bench.library.files) == ["src/nvme/queue.c"]
-    assert len(c.files_of("src/nvme/", bench.library.files)) > 10
+    assert library.files_of("src/nvme/queue.c", bench.library.files) == ["src/nvme/queue.c"]
+    assert len(library.files_of("src/nvme/", bench.library.files)) > 10

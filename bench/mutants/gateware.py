@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutants of the gateware, judged by the tests that cover them.
 
-    rtl.py --sample 100 --seed 1          a sample of all of rtl/
-    rtl.py --sample 5 --only fence        of one module
+    gateware.py --sample 100 --seed 1          a sample of all of rtl/
+    gateware.py --sample 5 --only fence        of one module
 
-docs/MUTANTS-RTL.md says how. Writes build/mutants/rtl.json; the status is not 0 when a mutant survived.
+docs/MUTANTS-RTL.md says how. Writes build/mutants/gateware.json; the status is not 0 when a mutant survived.
 
 It goes in rounds. In each, every mutant that is alive meets its next test; what belongs to the same design is built once
 with all mutants in it. A mutant's tests are in the order of how many modules they contain, proofs first."""
@@ -15,6 +15,7 @@ import concurrent.futures
 import dataclasses
 import functools
 import json
+import os
 import pathlib
 import shutil
 import sys
@@ -28,7 +29,7 @@ import filelist  # noqa: E402: found by the line above
 import only as names  # noqa: E402
 from mutants import rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402
 
-OUTPUT = ROOT / "build" / "mutants" / "rtl.json"
+OUTPUT = ROOT / "build" / "mutants" / "gateware.json"
 BENCHES_MAX = 3  # of a mutant: those nearest to its module
 SLACK_S = 5  # of processor time, besides the factor
 FACTOR = 2.0  # a mutant may take so many times as long as no mutant
@@ -232,8 +233,16 @@ def limit(baseline_s: float) -> int:
 # ---- the command ----
 
 
+def modules_of(only: str) -> list[str]:
+    """What ONLY names: a file or a folder of rtl/, or modules as in all commands of the gateware."""
+    modules, path = rtl_sample.modules(), only.rstrip("/")
+    files = {name: source for source in filelist.sources() for name in [pathlib.PurePath(source).stem]}
+    found = [name for name in modules if path and f"{files[name]}/".startswith(f"{path}/")]
+    return found or names.choose("module of rtl/", modules, lambda name: (name,), only)
+
+
 def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
-    modules = names.choose("module of rtl/", rtl_sample.modules(), lambda name: (name,), only)
+    modules = modules_of(only)
     if alone := [name for name in modules if not tests_of(name)]:
         print(f"rtl  not judged, as only benches in C++ contain them: {', '.join(alone)}", flush=True)
     modules = [name for name in modules if name not in alone]
@@ -245,7 +254,7 @@ def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
 
 
 def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output: pathlib.Path = OUTPUT) -> list[dict]:
-    """The mutants of the sample as build/mutants/rtl.json has them."""
+    """The mutants of the sample as build/mutants/gateware.json has them."""
     rtl_netlist.FOLDER.mkdir(parents=True, exist_ok=True)
     recorded = rtl_sample.recorded()
     rtl_sample.check_recorded(recorded, home)
@@ -289,9 +298,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Mutants of the gateware, judged by the tests that cover them.")
     parser.add_argument("--sample", type=int, default=100, help="how many (100)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="a module, or how modules' names begin")
-    parser.add_argument("-j", "--jobs", type=int, default=2, help="at a time (2)")
-    parser.add_argument("--output", type=pathlib.Path, default=OUTPUT, help="build/mutants/rtl.json")
+    parser.add_argument("--only", default="", help="a file or a folder of rtl/, a module, or how modules' names begin")
+    parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)), help="at a time")
+    parser.add_argument("--output", type=pathlib.Path, default=OUTPUT, help="build/mutants/gateware.json")
     arguments = parser.parse_args()
     entries = run(arguments.sample, arguments.seed, arguments.only, arguments.jobs, arguments.output)
     for entry in entries:

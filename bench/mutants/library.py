@@ -17,7 +17,7 @@ import program  # noqa: E402: found by the line above
 from mutants import coverage, draw, judge, kept, recorded, show, tree  # noqa: E402
 
 RECORDED = program.ROOT / "tests/mutants.toml"
-OUT = tree.BUILD / "c.json"
+OUT = tree.BUILD / "library.json"
 COVERED, KILLED, TIMED_OUT, SURVIVED = "sampled", "killed", "timed out", "survived"
 QUICK_S = 3.0  # of processor time, all programs together
 INVALID, EQUIVALENT, RECORDED_AS = "invalid", "equivalent", "recorded"
@@ -263,7 +263,7 @@ def counted(results: list[Result]) -> dict[str, dict[str, int]]:
 
 
 def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
-    """All of it. What build/mutants/c.json has."""
+    """All of it. What build/mutants/library.json has."""
     reasons = recorded.read(RECORDED)
     recorded.check(program.ROOT, reasons)
     bench = Bench(jobs)
