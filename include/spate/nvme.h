@@ -349,7 +349,8 @@ struct spate_nvme {
  * away one that is not. Without that hook, or where it fails, a drive whose registers alone are silent (its memory
  * decoding was turned off) may still write to the same memory as after NOT_STOPPED.
  *
- * A request whose completion had arrived in memory by then ends as the drive said, not with these errors.
+ * A request whose completion had arrived in memory by then ends as the drive said, not with these errors. If that
+ * status is one that asks for a retry, there is nobody left to retry, and the request ends with one of these errors.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
                                                   const struct spate_nvme_config *config);

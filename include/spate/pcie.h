@@ -53,6 +53,7 @@ struct spate_pcie_saved {
   bool tells_changes; /* a port that remembers when its link changed (Slot Status) */
   uint32_t id;        /* 0: nothing was saved */
   uint32_t changes;   /* of a bridge or the link below it that one device's restoring saw: news for the others there */
+  uint64_t changed_ticks; /* when it was last seen that the link below it had changed; 0: never */
   uint32_t registers[SPATE_PCIE_SAVED_REGISTERS];
 };
 

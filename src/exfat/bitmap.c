@@ -2,7 +2,7 @@
 /*
  * The allocation bitmap (specification, 7.1.5) through a window of the caller's size: bit i of byte j is cluster
  * 2 + 8 j + i. Where the whole bitmap fits, it is read once. Writes go through the window, without FUA: the caller
- * puts one barrier behind all of them.
+ * puts one barrier behind all of them. What the cache holds of the bitmap is older then, and is forgotten.
  */
 #include "internal.h"
 
@@ -23,6 +23,7 @@ static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, u
     uint32_t now_blocks = now_bytes >> device->block_shift;
     error = op == SPATE_READ ? spate_block_read(device, lba, now_blocks, at)
                              : spate_block_write(device, lba, now_blocks, at, 0);
+    if (op == SPATE_WRITE) exfat_cache_forget(volume, lba, now_blocks);
     if (error != SPATE_OK) return error;
     first_byte += now_bytes;
     at += now_bytes;

@@ -60,14 +60,17 @@ static enum spate_error put_length(struct spate_exfat *volume, struct exfat_path
                                 : exfat_entries_write(volume, &set.place, set.raw);
 }
 
-/* Where the chain goes on behind the directory's last cluster: mostly nowhere. What others have linked there stays
- * linked, behind the new cluster, so that it is freed with the directory. */
+/* Where the chain goes on behind the directory's last cluster: mostly nowhere. What others have allocated and linked
+ * there stays linked, behind the new cluster, so that it is freed with the directory. */
 static enum spate_error next_of(struct spate_exfat *volume, const struct spate_exfat_chain *directory, uint32_t last,
                                 uint32_t added, uint32_t *next) {
   *next = EXFAT_CLUSTER_END;
   if (directory->contiguous || last == 0) return SPATE_OK;
+  bool allocated = false;
   enum spate_error error = exfat_fat_get(volume, last, next);
-  if (!exfat_cluster_valid(volume, *next) || *next == added) *next = EXFAT_CLUSTER_END;
+  if (error == SPATE_OK && exfat_cluster_valid(volume, *next) && *next != added)
+    error = exfat_bitmap_allocated(volume, *next, 1, &allocated);
+  if (!allocated) *next = EXFAT_CLUSTER_END;
   return error;
 }
 

@@ -396,6 +396,8 @@ static inline bool exfat_ownerless(const struct exfat_owners *owners, uint32_t a
 }
 /* Walk the tree, and mark who owns what in the window from cluster `at` on, which is in it. */
 enum spate_error exfat_owners_mark(struct exfat_owners *owners, uint32_t at);
+/* Of what is marked, note as shared what the bitmap calls free. */
+enum spate_error exfat_owners_note_free(struct exfat_owners *owners);
 
 /* The chain's first cluster from `at` on, if it is below *next: into *next. */
 enum spate_error exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,

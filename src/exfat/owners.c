@@ -138,6 +138,23 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
   }
 }
 
+enum spate_error exfat_owners_note_free(struct exfat_owners *owners) {
+  struct spate_exfat *volume = owners->volume;
+  uint32_t end = owners->first + owners->clusters;
+
+  for (uint32_t at = owners->first; at < end;) {
+    struct spate_exfat_block *block;
+    uint8_t *bits;
+    exfat_give_turn(volume, at, &owners->since_ticks);
+    enum spate_error error = exfat_chain_get(volume, &volume->bitmap, at / 8u, false, &block, &bits);
+    if (error != SPATE_OK) return error;
+    const uint8_t *block_end = block->data + exfat_block_bytes(volume);
+    for (; bits < block_end && at < end; bits += EXFAT_WORD_BITS / 8u, at += EXFAT_WORD_BITS)
+      if ((spate_field_get64(exfat_owner_byte(owners, at)) & ~spate_field_get64(bits)) != 0) note_shared(owners, at);
+  }
+  return SPATE_OK;
+}
+
 static void open_window(struct exfat_owners *owners, uint32_t at) {
   struct spate_exfat *volume = owners->volume;
   uint64_t room = (uint64_t)volume->config.bitmap_bytes * 8u;

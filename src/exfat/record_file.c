@@ -83,9 +83,11 @@ static enum spate_error consider(struct spate_exfat *volume, const struct exfat_
   return SPATE_OK;
 }
 
-/* Look through the root directory for the record, and for which of its names are taken. */
+/* Look through the root directory for the record, and for which of its names are taken. A file that may be the record
+ * and cannot be read is an error only where no other is the record. */
 static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   struct spate_exfat_chain root = volume->root;
+  enum spate_error unread = SPATE_OK;
   uint32_t offset_bytes = 0;
   bool more = true;
 
@@ -96,10 +98,14 @@ static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
     if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set is nobody's */
     uint32_t number = error == SPATE_OK && more ? name_number(set.raw) : 0;
     if (number > 0) error = consider(volume, &set);
+    if (number > 0 && error == SPATE_E_MEDIA) {
+      unread = error;
+      error = SPATE_OK;
+    }
     if (error != SPATE_OK) return error;
     *taken |= UINT32_C(1) << number;
   }
-  return SPATE_OK;
+  return volume->record_lba == 0 ? unread : SPATE_OK;
 }
 
 enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found) {

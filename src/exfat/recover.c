@@ -26,13 +26,37 @@ static enum spate_error take_back_link(struct exfat_owners *owners, const struct
   return error == SPATE_OK ? exfat_fat_set(volume, record->previous_cluster, next) : error;
 }
 
+static enum spate_error read_moved(struct spate_exfat *volume, const struct exfat_place *place, uint16_t checksum,
+                                   struct exfat_set *set, bool *there) {
+  *there = false;
+  if (place->entries == 0) return SPATE_OK;
+  enum spate_error error = exfat_set_read(volume, &place->directory, place->offset_bytes, set);
+  if (error == SPATE_E_CORRUPT) return SPATE_OK;
+  *there = error == SPATE_OK && spate_field_get16(set->raw + FILE_CHECKSUM) == checksum;
+  return error;
+}
+
+/* A slot that names clusters to be freed. The journal of a deletion does not while the entry set is still there: the
+ * file was not deleted, and keeps all that its chain leads to. */
+static enum spate_error read_recorded(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
+                                      bool *valid) {
+  struct exfat_set set;
+  bool there;
+  enum spate_error error = exfat_record_read(volume, slot, record, valid);
+
+  if (error != SPATE_OK || !*valid || record->from.entries == 0 || record->to.entries > 0) return error;
+  error = read_moved(volume, &record->from, record->from_checksum, &set, &there);
+  *valid = !there;
+  return error;
+}
+
 /* The first recorded cluster from `at` on, counted from the heap's start; UINT32_MAX: none. */
 static enum spate_error next_recorded(struct spate_exfat *volume, uint32_t at, uint32_t *next) {
   *next = UINT32_MAX;
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     struct exfat_record record;
     bool valid;
-    enum spate_error error = exfat_record_read(volume, slot, &record, &valid);
+    enum spate_error error = read_recorded(volume, slot, &record, &valid);
     if (error == SPATE_OK && valid) error = exfat_reclaim_next(volume, record.clusters, at, next);
     if (error != SPATE_OK) return error;
   }
@@ -45,7 +69,7 @@ static enum spate_error free_recorded(struct exfat_owners *owners) {
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     struct exfat_record record;
     bool valid;
-    enum spate_error error = exfat_record_read(volume, slot, &record, &valid);
+    enum spate_error error = read_recorded(volume, slot, &record, &valid);
     if (error == SPATE_OK && valid) error = take_back_link(owners, &record);
     if (error == SPATE_OK && valid) error = exfat_reclaim_chain(owners, record.clusters);
     if (error != SPATE_OK) return error;
@@ -54,16 +78,6 @@ static enum spate_error free_recorded(struct exfat_owners *owners) {
 }
 
 /* ---- entry sets that were being moved ---- */
-
-static enum spate_error read_moved(struct spate_exfat *volume, const struct exfat_place *place, uint16_t checksum,
-                                   struct exfat_set *set, bool *there) {
-  *there = false;
-  if (place->entries == 0) return SPATE_OK;
-  enum spate_error error = exfat_set_read(volume, &place->directory, place->offset_bytes, set);
-  if (error == SPATE_E_CORRUPT) return SPATE_OK;
-  *there = error == SPATE_OK && spate_field_get16(set->raw + FILE_CHECKSUM) == checksum;
-  return error;
-}
 
 /* Entries of a set over several blocks, of which the file entry's block was not written, or was erased first. */
 static enum spate_error sweep(struct spate_exfat *volume, const struct exfat_place *place) {

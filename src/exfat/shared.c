@@ -7,8 +7,11 @@
  * between two clusters that are remembered. A deletion outside of these costs nothing more. One inside first erases its
  * entry set, and then frees, by another walk, what has no owner any more: just what recovery does after a cut in it.
  *
- * Nothing has to be looked for again: what is recorded after the walk lies where no file was, and clusters with two
- * owners are never free.
+ * A file may also own clusters that the bitmap calls free. The next clip may get them, and then they have two owners:
+ * the walk notes them as such.
+ *
+ * Nothing has to be looked for again: all else that is recorded after the walk lies where no file was, and clusters
+ * with two owners are never free.
  *
  * Where the window is smaller than the bitmap a walk sees a part of the volume, so it is looked at by areas: those in
  * which something is deleted, each once.
@@ -17,12 +20,12 @@
 
 #define AREAS_MAX 64u /* as many as volume->areas_known has bits */
 
-/* log2 of the clusters of an area: those of a window at least. */
+/* log2 of the clusters of an area: those of a window at least, so that a window of the bitmap's size sees all. */
 static uint32_t area_shift(const struct spate_exfat *volume) {
   uint64_t window_clusters = (uint64_t)volume->config.bitmap_bytes * 8u;
   uint32_t shift = 0;
 
-  while (window_clusters >> shift > 1u)
+  while (shift < 31u && (UINT64_C(1) << shift) < window_clusters)
     shift++;
   while ((volume->cluster_count - 1u) >> shift >= AREAS_MAX)
     shift++;
@@ -44,6 +47,7 @@ static enum spate_error look(struct spate_exfat *volume, uint32_t area, uint32_t
   if (end > volume->cluster_count) end = volume->cluster_count;
   for (uint64_t at = (uint64_t)area << shift; at < end; at = (uint64_t)owners.first + owners.clusters) {
     enum spate_error error = exfat_owners_mark(&owners, (uint32_t)at);
+    if (error == SPATE_OK) error = exfat_owners_note_free(&owners);
     if (error != SPATE_OK) return error;
   }
   note_shared(volume, &owners);

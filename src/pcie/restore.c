@@ -88,12 +88,17 @@ static enum spate_error link_is_down(struct spate_pcie_device *device, uint8_t l
   return SPATE_E_BUSY;
 }
 
-/* The links before this one have settled. Has it, too? */
-static bool is_settled(struct spate_pcie_device *device, uint8_t link) {
-  if (link < device->links_settled) return true;
+/* The links before this one have settled. Has it, too? One that went down and up again settles anew, whoever saw it. */
+static bool is_settled(struct spate_pcie_device *device, uint8_t link, const struct spate_pcie_saved *bridge) {
   const uint64_t now = spate_port_ticks();
+  const uint64_t settle_ticks = pcie_ticks_of_ms(PCIE_SETTLE_MS);
+  if (bridge->changed_ticks != 0 && now - bridge->changed_ticks < settle_ticks) {
+    device->links_settled = link;
+    device->link_up_ticks = bridge->changed_ticks;
+  }
+  if (link < device->links_settled) return true;
   if (device->link_up_ticks == 0) device->link_up_ticks = now;
-  if (now - device->link_up_ticks < pcie_ticks_of_ms(PCIE_SETTLE_MS)) return false;
+  if (now - device->link_up_ticks < settle_ticks) return false;
   device->links_settled++;
   device->link_up_ticks = 0;
   return true;
@@ -115,7 +120,7 @@ static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_
       bridge->changes++;
       return link_is_down(device, links);
     }
-    if (!is_settled(device, links++)) return SPATE_E_BUSY;
+    if (!is_settled(device, links++, bridge)) return SPATE_E_BUSY;
   }
   const struct pcie_function function = {.host = host, .at = device->saved.at};
   const enum spate_error error = restore(&function, &device->saved);

@@ -25,6 +25,7 @@ static uint32_t slot(const struct pcie_function *function, const struct spate_pc
 void pcie_forget_change(const struct pcie_function *function, struct spate_pcie_saved *bridge) {
   if (!bridge->tells_changes || !(slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED)) return;
   bridge->changes++;
+  bridge->changed_ticks = spate_port_ticks();
   pcie_change(function, CAPABILITIES_OF(bridge) + EXPRESS_SLOT_CONTROL, 0, EXPRESS_SLOT_LINK_CHANGED);
 }
 

@@ -71,6 +71,34 @@ static void what_cannot_be_the_record_is_not_taken_for_it(void **state) {
   }
 }
 
+/* A second file of the record's name that cannot be read keeps nobody from the volume, and from the first. */
+static void a_candidate_that_is_damaged_is_left_out(void **state) {
+  (void)state;
+  for (unsigned damage = 0; damage < 4; damage++) {
+    open_volume();
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    put_file("f", "x", 1);
+    uint64_t lba = image.volume.record_lba;
+    uint32_t first = small_allocate(image.ram.memory, 9, 1);
+    small_add(image.ram.memory, ".spate_2", 0x06, first, RECORD_BYTES, RECORD_BYTES, false);
+    uint8_t *fat = image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9);
+    if (damage < 2) spate_put32(fat + 4 * (size_t)(first + damage), damage); /* its chain breaks */
+    if (damage == 2) {
+      uint64_t other_lba = (uint64_t)(small_cluster(image.ram.memory, first) - image.ram.memory) >> 9;
+      ram_block_fault(&image.ram, (struct ram_fault){RAM_OP(SPATE_READ), other_lba, other_lba + 17, 0, RAM_ALWAYS,
+                                                     SPATE_E_MEDIA, 0x281});
+    }
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.volume.record_lba, lba);
+    put_file("g", "x", 1);
+    assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+    ram_block_fault(&image.ram,
+                    (struct ram_fault){RAM_OP(SPATE_READ), lba, lba + 17, 0, RAM_ALWAYS, SPATE_E_MEDIA, 0x281});
+    assert_int_equal(image_mount(&image), damage < 3 ? SPATE_E_MEDIA : SPATE_OK); /* now the other is needed */
+    image_close(&image);
+  }
+}
+
 /* Clusters that were a record before, of this very volume: its slots are empty all the same. */
 static void a_new_record_remembers_nothing(void **state) {
   (void)state;
@@ -177,6 +205,7 @@ int main(void) {
       cmocka_unit_test(a_file_of_another_name_is_never_written),
       cmocka_unit_test(the_record_is_found_by_each_of_its_names),
       cmocka_unit_test(what_cannot_be_the_record_is_not_taken_for_it),
+      cmocka_unit_test(a_candidate_that_is_damaged_is_left_out),
       cmocka_unit_test(a_new_record_remembers_nothing),
       cmocka_unit_test(a_record_that_cannot_be_made_refuses_the_change),
       cmocka_unit_test(clips_that_are_open_together_have_slots_of_their_own),

@@ -415,14 +415,100 @@ static void test_open_clip_is_no_damage(void **state) {
   image_close(&image);
 }
 
+/* Whole blocks of the bitmap: more than the cache reads ahead while clusters are given back, and then goes stale. */
+static void test_bitmap_after_a_walk(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_volume(256 * MIB, 12);
+  uint8_t *memory = image.ram.memory;
+  uint32_t one = small_allocate(memory, 5000, 1); /* more than a block's bits */
+  uint32_t between = small_allocate(memory, 12400 - (one + 5000), 1);
+  uint32_t other = small_allocate(memory, 10, 1);
+  add("one", one, 5000, true);
+  add("one, too", one, 1, true);
+  add("between", between, 12400 - (one + 5000), true);
+  add("other", other, 10, true);
+  add("other, too", other, 1, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  delete_file("one");
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 6000 * 4096), SPATE_OK);
+  uint32_t first = clip.first_cluster;
+  assert_int_equal(spate_exfat_close(&clip, 6000 * 4096), SPATE_OK);
+  delete_file("other");
+  for (uint32_t i = 0; i < 6000; i++)
+    if (!is_allocated(first + i)) fail_msg("cluster %u of the clip is free", i);
+  read_volume();
+  assert_int_equal(oracle.leaked, 0);
+  image_close(&image);
+}
+
+/* A file over clusters that the bitmap calls free, as after a PC's crash: they go to the next clip, and stay with it
+ * when that file is deleted. */
+static void test_a_file_over_free_clusters(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_volume(4 * MIB, 10);
+  add("good", small_allocate(image.ram.memory, 1, 1), 1, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 10 * 1024), SPATE_OK); /* the record's file is made */
+  uint32_t first = clip.first_cluster;
+  assert_int_equal(spate_exfat_discard(&clip), SPATE_OK);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  add("over free", first, 5, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  delete_file("good");
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 10 * 1024), SPATE_OK);
+  assert_int_equal(clip.first_cluster, first);
+  assert_int_equal(spate_exfat_close(&clip, 10 * 1024), SPATE_OK);
+  uint64_t trims = image.ram.count[SPATE_TRIM];
+  delete_file("over free");
+  assert_int_equal(image.ram.count[SPATE_TRIM], trims);
+  read_volume();
+  assert_int_equal(oracle_find(&oracle, "clip")->bytes, 10 * 1024);
+  assert_int_equal(oracle.leaked, 0);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT); /* a checker's business */
+  image_close(&image);
+}
+
+/* A window of the bitmap's size, which is no power of two, sees all at once. */
+static void test_a_window_of_the_bitmaps_size(void **state) {
+  (void)state;
+  open_volume(48 * MIB, 9);
+  uint32_t bitmap_bytes = (spate_get32(image.ram.memory + 92) + 7) / 8;
+  size_t window_bytes = (bitmap_bytes + 511u) & ~511u;
+  image.config.bitmap = aligned_alloc(4096, 16384);
+  image.config.bitmap_bytes = window_bytes;
+  image.config.cache_bytes = 6 * 512;
+  assert_in_range(bitmap_bytes, 8193, 16383 - 512);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  make_tree(60);
+  put_file("near", "x", 1);
+  put_file("between", NULL, 36 * MIB);
+  put_file("far", "x", 1);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_in_range(reads_of_deletion("near"), 60, 400);
+  assert_in_range(reads_of_deletion("far"), 0, 40);
+  free(image.config.bitmap);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shared_clusters_stay),    cmocka_unit_test(test_shared_over_windows),
-      cmocka_unit_test(test_shared_on_a_full_volume), cmocka_unit_test(test_looked_for_once),
-      cmocka_unit_test(test_looked_for_by_areas),     cmocka_unit_test(test_more_windows_than_areas),
-      cmocka_unit_test(test_damage_is_stepped_over),  cmocka_unit_test(test_unreadable_directory),
-      cmocka_unit_test(test_walk_is_bounded),         cmocka_unit_test(test_open_clip_in_a_shared_cluster),
-      cmocka_unit_test(test_shared_with_a_vendor),    cmocka_unit_test(test_open_clip_is_no_damage),
+      cmocka_unit_test(test_shared_clusters_stay),
+      cmocka_unit_test(test_shared_over_windows),
+      cmocka_unit_test(test_shared_on_a_full_volume),
+      cmocka_unit_test(test_looked_for_once),
+      cmocka_unit_test(test_looked_for_by_areas),
+      cmocka_unit_test(test_more_windows_than_areas),
+      cmocka_unit_test(test_damage_is_stepped_over),
+      cmocka_unit_test(test_unreadable_directory),
+      cmocka_unit_test(test_walk_is_bounded),
+      cmocka_unit_test(test_open_clip_in_a_shared_cluster),
+      cmocka_unit_test(test_shared_with_a_vendor),
+      cmocka_unit_test(test_open_clip_is_no_damage),
+      cmocka_unit_test(test_bitmap_after_a_walk),
+      cmocka_unit_test(test_a_file_over_free_clusters),
+      cmocka_unit_test(test_a_window_of_the_bitmaps_size),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,6 +142,32 @@ static void test_recovery(void **state) {
   image_close(&image);
 }
 
+/* One that was cut before: the file is there, and so is all that its chain leads to. A PC that deletes it frees that.
+ */
+static void test_recovery_of_what_is_still_there(void **state) {
+  (void)state;
+  open_small();
+  uint32_t first = add_long("long", 2);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+  uint64_t root_lba = image.volume.heap_lba + (uint64_t)(spate_get32(image.ram.memory + 96) - 2) * 2;
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                 .first_lba = root_lba,
+                                                 .last_lba = root_lba + 1,
+                                                 .times = 1,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_delete(&image.volume, "long"), SPATE_E_MEDIA);
+  ram_block_clear_faults(&image.ram);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_true(image.found.dirty);
+  assert_int_equal(image.found.reclaimed_bytes, 0);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_true(is_allocated(first + 2 * i));
+  delete_file("long");
+  assert_whole(false);
+  image_close(&image);
+}
+
 /* A directory of one of the four clusters of its chain. */
 static uint32_t add_directory(void) {
   uint32_t first = small_allocate(image.ram.memory, 4, 2);
@@ -194,6 +220,26 @@ static void test_directory_grows_into_its_tail(void **state) {
   image_close(&image);
 }
 
+/* What its chain leads to is free, and another cluster is the first free one: the chain ends at the new cluster. */
+static void test_directory_grows_past_a_free_tail(void **state) {
+  char path[32];
+  (void)state;
+  open_small();
+  uint32_t first = small_allocate(image.ram.memory, 1, 1);
+  small_add(image.ram.memory, "d", 0x10, first, 1024, 1024, false);
+  spate_put32(fat_entry(first), first + 30);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  for (unsigned i = 0; i < 11; i++) {
+    (void)snprintf(path, sizeof path, "d/e%u", i);
+    put_file(path, NULL, 0);
+  }
+  assert_false(is_allocated(first + 30));
+  assert_true(is_allocated(first + 10));
+  assert_int_equal(spate_get32(fat_entry(first)), first + 10);
+  assert_int_equal(spate_get32(fat_entry(first + 10)), 0xffffffffu);
+  image_close(&image);
+}
+
 /* The device fails at every write of a growth: the next mount leaves the chain as it was, or grown. */
 static void test_growth_that_is_cut(void **state) {
   char path[32];
@@ -237,8 +283,10 @@ int main(void) {
       cmocka_unit_test(test_long_empty),
       cmocka_unit_test(test_tails_that_lead_elsewhere),
       cmocka_unit_test(test_recovery),
+      cmocka_unit_test(test_recovery_of_what_is_still_there),
       cmocka_unit_test(test_directory_grows),
       cmocka_unit_test(test_directory_grows_into_its_tail),
+      cmocka_unit_test(test_directory_grows_past_a_free_tail),
       cmocka_unit_test(test_growth_that_is_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,24 @@ static void a_link_that_goes_down_again_is_waited_for_again(void **state) {
   assert_as_enumerated();
 }
 
+/* Down and up again between two looks: the port's slot tells of it, to whoever looks first. */
+static void a_link_that_bounces_is_waited_for_again(void **state) {
+  for (unsigned neighbour = 0; neighbour < 2; neighbour++) {
+    a_switch_gets_nested_bus_numbers_and_windows(state);
+    struct fake_function *port = &fake.functions[0];
+    fake_slot(port);
+    assert_int_equal(enumerate(), SPATE_OK);
+    fake_link_drop(port, fake.now_ticks);
+    assert_int_equal(restore(&host.devices[0], 60), SPATE_E_BUSY);
+    *fake_express_register(port, 0x18) |= FAKE_LINK_CHANGED;
+    const uint64_t up = fake.now_ticks;
+    if (neighbour) assert_int_equal(spate_pcie_restore(&host, &host.devices[1]), SPATE_E_BUSY);
+    fake.first_below_ticks = 0;
+    assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+    assert_in_range(fake.first_below_ticks - up, 100 * FAKE_MS, 103 * FAKE_MS);
+  }
+}
+
 static void who_comes_back_is_asked(void **state) {
   (void)state;
   fake_reset();
@@ -184,6 +202,7 @@ int main(void) {
       cmocka_unit_test(a_switch_is_restored_with_its_drives),
       cmocka_unit_test(a_change_is_news_to_each_drive_below_a_switch),
       cmocka_unit_test(a_link_that_goes_down_again_is_waited_for_again),
+      cmocka_unit_test(a_link_that_bounces_is_waited_for_again),
       cmocka_unit_test(who_comes_back_is_asked),
       cmocka_unit_test(arbitrary_data_is_nobody),
       cmocka_unit_test(what_was_never_enumerated_is_not_restored),
