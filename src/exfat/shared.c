@@ -96,6 +96,7 @@ enum spate_error exfat_shared_free(struct spate_exfat *volume, const struct spat
     if (error == SPATE_OK) error = exfat_reclaim_chain(&owners, *chain);
     at = owners.first + owners.clusters;
   }
+  exfat_cache_forget(volume, 0, UINT64_MAX); /* what is free now may be TRIMmed, or a clip's */
   if (owners.kept > 0) (void)exfat_corrupt(volume);
   return error;
 }
