@@ -121,6 +121,9 @@ static inline unsigned spate_block_poll(struct spate_block *block, unsigned max)
  */
 SPATE_MUST_CHECK enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io);
 
+/* A turn of a loop that waits for the device, or is long, after it has polled: while_waiting is called. */
+void spate_block_yield(struct spate_block *block);
+
 /* The common requests on CPU memory (aligned to SPATE_DMA_ALIGN), waiting. `blocks` may exceed request_blocks_max. */
 SPATE_MUST_CHECK enum spate_error spate_block_read(struct spate_block *block, uint64_t lba, uint32_t blocks,
                                                    void *buffer);

@@ -111,6 +111,7 @@ struct spate_exfat_block {
   bool claimed;  /* a metadata operation waits for it: publishing stays behind */
   struct spate_io io;
   struct spate_exfat *volume;
+  void (*written)(struct spate_exfat_block *block); /* called after a write of the cache's; NULL: nobody waits for it */
 };
 
 /* Free clusters, and the longest run of them. */

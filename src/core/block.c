@@ -7,6 +7,11 @@
 /* A waiting request's context is itself until it is done. */
 static void mark_done(struct spate_io *io) { io->context = NULL; }
 
+void spate_block_yield(struct spate_block *block) {
+  if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
+  spate_port_relax();
+}
+
 enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) {
   bool accepted = false;
 
@@ -23,8 +28,7 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
         return error;
       spate_block_kick(block);
     }
-    if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
-    spate_port_relax();
+    spate_block_yield(block);
   }
   return io->error;
 }

@@ -59,7 +59,7 @@ void exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ti
   if ((at / EXFAT_WORD_BITS & LOOK_MASK) != 0 || device->while_waiting == NULL) return;
   if (spate_port_ticks() - *since_ticks < volume->turn_ticks) return;
   spate_block_poll(device, EXFAT_POLL_BATCH);
-  device->while_waiting(device->while_waiting_context);
+  spate_block_yield(device);
   *since_ticks = spate_port_ticks();
 }
 
@@ -157,17 +157,6 @@ enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters
   *first = found.run_first;
   if (found.run_clusters >= clusters) return SPATE_OK;
   return found.clusters >= clusters ? SPATE_E_FRAGMENTED : SPATE_E_NO_SPACE;
-}
-
-enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares, uint64_t *bytes) {
-  struct spate_exfat_free found;
-  enum spate_error error = exfat_begin(volume);
-
-  if (error != SPATE_OK) return error;
-  error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
-  exfat_end(volume);
-  *bytes = (uint64_t)(found.run_clusters / shares) << volume->cluster_shift;
-  return error;
 }
 
 /* Change the bits from *at on up to `end`, or to the window's; returns how many were different. */

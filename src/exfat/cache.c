@@ -3,7 +3,7 @@
  * Metadata blocks in memory, written through. Each block has one image and at most one write in flight, because NVMe
  * does not order two writes to one block; while it is being written nobody touches the image. Every write has FUA, so
  * that what an operation wrote earlier is durable before what it writes next, without draining the drive's cache of
- * streaming data.
+ * streaming data. What is written elsewhere without FUA becomes durable by the barrier.
  */
 #include "internal.h"
 
@@ -116,8 +116,7 @@ void exfat_block_settle(struct spate_exfat_block *block) {
   block->claimed = true; /* or lengths published meanwhile could keep the block away from us for ever */
   while (block->writing) {
     spate_block_poll(device, EXFAT_POLL_BATCH);
-    if (device->while_waiting != NULL) device->while_waiting(device->while_waiting_context);
-    spate_port_relax();
+    spate_block_yield(device);
   }
   block->claimed = false;
 }
@@ -137,9 +136,19 @@ enum spate_error exfat_block_commit(struct spate_exfat_block *block) {
   block->writing = false;
   /* What the drive holds after a failed write is unknown; what a clip needs of a pinned block is in its image. */
   if (error != SPATE_OK && block->pins == 0) block->lba = NO_LBA;
-  /* A refusal is in the clip's own state, and is the business of whoever publishes. */
-  if (block->pins > 0) (void)exfat_clip_publish_waiting(block);
+  if (block->written != NULL) block->written(block);
   return error;
+}
+
+enum spate_error exfat_barrier(struct spate_exfat *volume) {
+  struct spate_block *device = volume->config.block;
+
+  if (!volume->unflushed) return SPATE_OK;
+  enum spate_error error = spate_block_flush(device);
+  if (error != SPATE_OK) return error;
+  volume->unflushed = false;
+  /* The flush may have succeeded because there was nothing left to flush. */
+  return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
 }
 
 void exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {

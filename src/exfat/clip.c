@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clip's life: arm, publish, close.
+ * A clip's life: arm, close, discard. In between its lengths are published: publish.c.
  *
  * Arm, against a cut: the record, then VolumeDirty, then the bitmap (each reaches the medium before the next is
  * written; the bitmap by a barrier), then the entry set of an empty file with no cluster. Cut before the entry, the
  * record gives the run back at the next mount; cut after it, the empty file stays and the run is given back. The other
  * order, entry before bitmap, would leave a file whose clusters a PC believes to be free.
- *
- * Publish: one FUA write of the one block that holds the whole set. The image carries only lengths that were handed
- * over for publishing, so the write for one clip cannot promise another clip's bytes early.
  *
  * Close: the data by FLUSH, then the final entry, then the tail's bits, barrier, VolumeDirty off, and only then the
  * record; otherwise a cut could leave the tail allocated, or the volume dirty, with nobody to remember why. TRIM comes
@@ -21,83 +18,10 @@
 
 #define CLIP_ATTRIBUTES ((uint16_t)EXFAT_ARCHIVE)
 
-static uint8_t *set_of(const struct spate_exfat_clip *clip) { return clip->block->data + clip->entry_offset; }
-
-static void put_length(const struct spate_exfat_clip *clip, uint64_t bytes) {
-  uint8_t *set = set_of(clip);
-
-  /* fsck.exfat calls an empty file with a first cluster or NoFatChain corrupted. */
-  exfat_set_lengths(set, bytes > 0 ? clip->first_cluster : 0, bytes, bytes > 0);
-  exfat_time_stamp(&clip->volume->config, set, false);
-  exfat_set_seal(set, clip->entries);
-}
-
 bool exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block) {
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     if (clip->block->lba == lba && clip->entry_offset == offset_in_block) return true;
   return false;
-}
-
-/* ---- publish ---- */
-
-static void published(struct spate_io *io) {
-  struct spate_exfat_block *block = io->context;
-
-  block->writing = false;
-  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
-    if (clip->block != block || clip->writing_bytes == 0) continue;
-    if (io->error == SPATE_OK) clip->published_bytes = clip->writing_bytes;
-    clip->error = io->error;
-    clip->writing_bytes = 0;
-    clip->publishing = clip->wanted;
-  }
-  /* A refusal leaves `publishing` false, which is what tells the clip's owner. */
-  if (!block->claimed) (void)exfat_clip_publish_waiting(block);
-}
-
-/* The block's clips that wait: put their lengths into the image. */
-static bool take_wanted(struct spate_exfat_block *block) {
-  bool any = false;
-
-  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
-    if (clip->block != block || !clip->wanted) continue;
-    put_length(clip, clip->wanted_bytes);
-    any = true;
-  }
-  return any;
-}
-
-enum spate_error exfat_clip_publish_waiting(struct spate_exfat_block *block) {
-  if (!take_wanted(block)) return SPATE_OK;
-  block->io = (struct spate_io){.op = SPATE_WRITE,
-                                .flags = SPATE_IO_FUA | SPATE_IO_CPU,
-                                .lba = block->lba,
-                                .blocks = 1,
-                                .buffer = block->data,
-                                .done = published,
-                                .context = block};
-  enum spate_error error = spate_block_submit(block->volume->config.block, &block->io);
-  block->writing = error == SPATE_OK;
-  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
-    if (clip->block != block || !clip->wanted) continue;
-    clip->publishing = error == SPATE_OK;
-    clip->wanted = error == SPATE_E_FULL;
-    if (error == SPATE_OK) clip->writing_bytes = clip->wanted_bytes;
-    if (error != SPATE_OK && error != SPATE_E_FULL) clip->error = error;
-  }
-  if (error == SPATE_OK) spate_block_kick(block->volume->config.block);
-  return error;
-}
-
-enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes) {
-  struct spate_exfat_block *block = clip->block;
-
-  if (bytes > clip->reserved_bytes || bytes < clip->wanted_bytes) return SPATE_E_INVALID;
-  clip->wanted_bytes = bytes;
-  if (bytes == clip->published_bytes || bytes == clip->writing_bytes) return SPATE_OK;
-  clip->wanted = true;
-  clip->publishing = block->writing || block->claimed;
-  return clip->publishing ? SPATE_OK : exfat_clip_publish_waiting(block);
 }
 
 /* ---- arm ---- */
@@ -157,11 +81,11 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
 
   if (error != SPATE_OK) return error;
   clip->entry_offset = (uint16_t)(set - clip->block->data);
-  clip->entries = exfat_set_build(set_of(clip), name->units, name->count, name->hash, CLIP_ATTRIBUTES);
-  exfat_time_stamp(&volume->config, set_of(clip), true);
-  exfat_set_seal(set_of(clip), clip->entries);
+  clip->entries = exfat_set_build(exfat_clip_set(clip), name->units, name->count, name->hash, CLIP_ATTRIBUTES);
+  exfat_time_stamp(&volume->config, exfat_clip_set(clip), true);
+  exfat_set_seal(exfat_clip_set(clip), clip->entries);
   error = exfat_block_commit(clip->block);
-  if (error == SPATE_OK) clip->block->pins++;
+  if (error == SPATE_OK) exfat_clip_pin(clip);
   return error;
 }
 
@@ -225,7 +149,7 @@ static void forget(struct spate_exfat *volume, struct spate_exfat_clip *clip) {
   while (*link != clip)
     link = &(*link)->next;
   *link = clip->next;
-  clip->block->pins--;
+  exfat_clip_unpin(clip);
   clip->volume = NULL;
 }
 
@@ -238,7 +162,7 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
   exfat_block_settle(clip->block);
   clip->wanted = false;
   clip->wanted_bytes = bytes;
-  put_length(clip, bytes);
+  exfat_clip_put_length(clip, bytes);
   error = exfat_block_commit(clip->block);
   clip->error = error;
   clip->publishing = false;
@@ -251,7 +175,7 @@ static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
   exfat_block_settle(clip->block);
   clip->wanted = false;
   for (; clip->entries > 0; clip->entries--)
-    set_of(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
+    exfat_clip_set(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
   return exfat_block_commit(clip->block);
 }
 

@@ -2,8 +2,6 @@
 /* Directories: walking the sets, finding a name, room for a new set, growth (specification, 6.2 and 7.4). */
 #include "internal.h"
 
-#define GROW_TRIES 3u /* a set of 19 entries takes two clusters of 512 bytes */
-
 enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                       uint32_t *offset_bytes, struct exfat_set *set, bool *more) {
   *more = false;
@@ -157,16 +155,4 @@ enum spate_error exfat_slots_find(struct spate_exfat *volume, struct spate_exfat
   *place = (struct exfat_place){.directory = *directory, .offset_bytes = room.start, .entries = entries};
   /* Each write of move_end leaves the same entries in use: the volume need not be marked dirty for it. */
   return room.start + entries * EXFAT_ENTRY_BYTES <= room.end ? SPATE_OK : move_end(volume, directory, &room, entries);
-}
-
-enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
-                                  struct exfat_place *place) {
-  enum spate_error error = exfat_slots_find(volume, &path->directory, entries, place);
-
-  for (uint32_t tries = 0; error == SPATE_E_NO_SPACE && tries < GROW_TRIES; tries++) {
-    error = exfat_directory_grow(volume, path);
-    if (error != SPATE_OK) return error;
-    error = exfat_slots_find(volume, &path->directory, entries, place);
-  }
-  return error;
 }

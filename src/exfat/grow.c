@@ -10,6 +10,8 @@
  */
 #include "internal.h"
 
+#define GROW_TRIES 3u /* a set of 19 entries takes two clusters of 512 bytes */
+
 /* Link cluster `added` behind the last one. */
 static enum spate_error link_cluster(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
                                      uint32_t last, uint32_t added) {
@@ -111,4 +113,16 @@ enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_p
   if (error == SPATE_OK) error = exfat_journal_begin(volume, &record);
   if (error != SPATE_OK) return error;
   return exfat_journal_end(volume, add_cluster(volume, path, &record));
+}
+
+enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
+                                  struct exfat_place *place) {
+  enum spate_error error = exfat_slots_find(volume, &path->directory, entries, place);
+
+  for (uint32_t tries = 0; error == SPATE_E_NO_SPACE && tries < GROW_TRIES; tries++) {
+    error = exfat_directory_grow(volume, path);
+    if (error != SPATE_OK) return error;
+    error = exfat_slots_find(volume, &path->directory, entries, place);
+  }
+  return error;
 }

@@ -94,9 +94,11 @@ struct exfat_table {
 /* Write the recommended up-case table from `lba` on, through the first block of the configured cache. */
 enum spate_error exfat_upcase_write(const struct spate_exfat_config *config, uint64_t lba, struct exfat_table *table);
 
-/* ---- volume.c: operations one at a time ---- */
+/* ---- volume.c ---- */
 
 enum spate_error exfat_config_check(const struct spate_exfat_config *config);
+
+/* ---- operation.c: one operation at a time ---- */
 
 enum spate_error exfat_begin(struct spate_exfat *volume);
 void exfat_end(struct spate_exfat *volume);
@@ -105,13 +107,8 @@ enum spate_error exfat_begin_change(struct spate_exfat *volume);
 /* The same for what makes room on a full volume of others, where there is none for the record's file: OK with the
  * reason in *no_record. What is done then gets no record, so a cut may leave clusters allocated that nobody owns. */
 enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record);
-/* VolumeDirty off, if none of these slots of the record is in use, so that no clip is open and nothing is left to be
- * recovered, and if no contradiction was found. */
-enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots);
 /* After a change that came to `error`: clean and end. */
 enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error);
-/* FLUSH what was written without FUA. */
-enum spate_error exfat_barrier(struct spate_exfat *volume);
 /* Remember that the volume contradicts itself, and say so. */
 static inline enum spate_error exfat_corrupt(struct spate_exfat *volume) {
   volume->corrupt = true;
@@ -141,6 +138,8 @@ struct spate_exfat_block *exfat_block_scratch(struct spate_exfat *volume);
 void exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
 /* How many blocks more may be pinned. */
 uint32_t exfat_cache_room(const struct spate_exfat *volume);
+/* FLUSH what was written without FUA. */
+enum spate_error exfat_barrier(struct spate_exfat *volume);
 
 /* ---- chain.c: clusters and the FAT ---- */
 
@@ -345,6 +344,9 @@ _Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
 /* The entry set of the record's file of name `number`, whose clusters begin at `first_cluster`. */
 void exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
                         const struct spate_exfat_config *config);
+/* VolumeDirty off, if none of these slots of the record is in use, so that no clip is open and nothing is left to be
+ * recovered, and if no contradiction was found. */
+enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots);
 /* Find the file, which slots are in use, and whether the volume was dirty when they were written. */
 enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 /* Have the file, for the first change of a foreign volume. */
@@ -415,10 +417,16 @@ enum spate_error exfat_shared_free(struct spate_exfat *volume, const struct spat
 /* Open handles to the owner of these clusters are stale. */
 void exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 
-/* ---- clip.c ---- */
+/* ---- publish.c, clip.c ---- */
 
-/* Start the write of lengths that wait for this block. */
-enum spate_error exfat_clip_publish_waiting(struct spate_exfat_block *block);
+static inline uint8_t *exfat_clip_set(const struct spate_exfat_clip *clip) {
+  return clip->block->data + clip->entry_offset;
+}
+/* Into the image of the clip's block, sealed. */
+void exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes);
+/* The block stays in memory, and lengths that wait for it are written, from when the clip has its entry set in it. */
+void exfat_clip_pin(struct spate_exfat_clip *clip);
+void exfat_clip_unpin(struct spate_exfat_clip *clip);
 bool exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block);
 
 #endif

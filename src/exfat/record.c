@@ -91,6 +91,14 @@ enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, s
   return error == SPATE_OK ? exfat_boot_dirty(volume, true) : error;
 }
 
+enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots) {
+  /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
+  if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
+    return SPATE_OK;
+  enum spate_error error = exfat_barrier(volume);
+  return error == SPATE_OK ? exfat_boot_dirty(volume, false) : error;
+}
+
 enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot) {
   struct exfat_record cleared = {.cleared = true};
   enum spate_error error = exfat_clean(volume, ~(UINT32_C(1) << slot));

@@ -1,68 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mount, unmount, and one operation at a time. */
+/* Mount and unmount. */
 #include "internal.h"
 
 #define BITMAP_SECOND    1u /* flag of a bitmap entry: it belongs to the second FAT */
 #define BITMAP_BYTES_MIN 4096u
-
-enum spate_error exfat_begin(struct spate_exfat *volume) {
-  if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
-  if (volume->busy) return SPATE_E_BUSY;
-  volume->busy = true;
-  volume->power_losses = volume->config.block->power_losses;
-  return SPATE_OK;
-}
-
-void exfat_end(struct spate_exfat *volume) { volume->busy = false; }
-
-enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record) {
-  *no_record = SPATE_OK;
-  if (volume->config.read_only) return SPATE_E_READ_ONLY;
-  enum spate_error error = exfat_begin(volume);
-
-  if (error != SPATE_OK) return error;
-  error = volume->untrusted ? SPATE_E_CORRUPT : volume->failed;
-  if (error == SPATE_OK) error = exfat_boot_mend(volume);
-  if (error == SPATE_OK) error = exfat_record_need(volume);
-  if (error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS) {
-    *no_record = error;
-    return SPATE_OK;
-  }
-  return error == SPATE_OK ? SPATE_OK : exfat_end_change(volume, error);
-}
-
-enum spate_error exfat_begin_change(struct spate_exfat *volume) {
-  enum spate_error no_record;
-  enum spate_error error = exfat_begin_removal(volume, &no_record);
-
-  return error == SPATE_OK && no_record != SPATE_OK ? exfat_end_change(volume, no_record) : error;
-}
-
-enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots) {
-  /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
-  if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
-    return SPATE_OK;
-  enum spate_error error = exfat_barrier(volume);
-  return error == SPATE_OK ? exfat_boot_dirty(volume, false) : error;
-}
-
-enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error) {
-  enum spate_error clean_error = exfat_clean(volume, UINT32_MAX);
-
-  exfat_end(volume);
-  return error == SPATE_OK ? clean_error : error;
-}
-
-enum spate_error exfat_barrier(struct spate_exfat *volume) {
-  struct spate_block *device = volume->config.block;
-
-  if (!volume->unflushed) return SPATE_OK;
-  enum spate_error error = spate_block_flush(device);
-  if (error != SPATE_OK) return error;
-  volume->unflushed = false;
-  /* The flush may have succeeded because there was nothing left to flush. */
-  return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
-}
 
 static bool memory_fits(const struct spate_block *device, const void *start, size_t bytes, uint32_t bytes_min) {
   return bytes >= bytes_min && (bytes & (spate_block_bytes(device) - 1u)) == 0 &&
@@ -187,39 +128,4 @@ enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
   spate_exfat_abandon(volume);
   if (error == SPATE_OK) error = volume->failed;
   return error == SPATE_OK && volume->dirty ? SPATE_E_CORRUPT : error;
-}
-
-static enum spate_error read_label(struct spate_exfat *volume, char *label) {
-  struct spate_exfat_chain root = volume->root;
-
-  label[0] = '\0';
-  for (uint32_t at = 0; at < root.bytes; at += EXFAT_ENTRY_BYTES) {
-    _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
-    uint16_t units[SPATE_EXFAT_LABEL_UNITS_MAX];
-    enum spate_error error = exfat_entry_read(volume, &root, at, raw);
-    if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
-    if (raw[0] != EXFAT_TYPE_LABEL || raw[1] > SPATE_EXFAT_LABEL_UNITS_MAX) continue;
-    for (uint32_t i = 0; i < raw[1]; i++)
-      units[i] = spate_field_get16(raw + 2u + 2u * i);
-    exfat_utf8(units, raw[1], label);
-    return SPATE_OK;
-  }
-  return SPATE_OK;
-}
-
-enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info) {
-  struct spate_exfat_free found;
-  enum spate_error error = exfat_begin(volume);
-
-  if (error != SPATE_OK) return error;
-  error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
-  if (error == SPATE_OK) error = read_label(volume, info->label);
-  exfat_end(volume);
-  if (error != SPATE_OK) return error;
-  info->bytes = (uint64_t)volume->cluster_count << volume->cluster_shift;
-  info->free_bytes = found.clusters << volume->cluster_shift;
-  info->longest_free_bytes = (uint64_t)found.run_clusters << volume->cluster_shift;
-  info->cluster_bytes = exfat_cluster_bytes(volume);
-  info->serial = volume->serial;
-  return SPATE_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the core's bring-up error means in the library's words. The names are those of rtl/core/spate_microcode_pkg.sv.
+/* Why the core did not bring its drive up, and what that means in the library's words. The names are those of
+ * rtl/core/spate_microcode_pkg.sv.
  */
 #include "internal.h"
 
@@ -37,6 +38,16 @@ static const uint8_t meanings[] = {
     [30] = SPATE_E_TIMEOUT,      /* ErrShutdownDeadline */
     [31] = SPATE_E_GONE,         /* ErrOtherDrive */
 };
+
+void spate_gateware_failure(const struct spate_gateware *gateware, struct spate_gateware_failure *failure) {
+  const uint32_t bring_up = gateware_read(gateware, SPATE_REGS_BRING_UP);
+
+  *failure = (struct spate_gateware_failure){0};
+  failure->error = (uint8_t)((bring_up & SPATE_REGS_BRING_UP_ERROR) >> SPATE_REGS_BRING_UP_ERROR_SHIFT);
+  if (failure->error == 0) return;
+  failure->step = (uint8_t)(bring_up & SPATE_REGS_BRING_UP_STEP);
+  failure->detail = gateware_read(gateware, SPATE_REGS_ERROR_DETAIL);
+}
 
 enum spate_error gateware_failure_error(const struct spate_gateware *gateware) {
   struct spate_gateware_failure failure;

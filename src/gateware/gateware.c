@@ -8,20 +8,6 @@
 #define KELVIN             273
 #define CYCLES             10u /* the counter of the core's clock */
 
-uint64_t gateware_ticks_of_ms(uint32_t ms) { return spate_port_ticks_per_second() / 1000u * ms; }
-
-void spate_gateware_failure(const struct spate_gateware *gateware, struct spate_gateware_failure *failure) {
-  const uint32_t bring_up = gateware_read(gateware, SPATE_REGS_BRING_UP);
-
-  *failure = (struct spate_gateware_failure){0};
-  failure->error = (uint8_t)((bring_up & SPATE_REGS_BRING_UP_ERROR) >> SPATE_REGS_BRING_UP_ERROR_SHIFT);
-  if (failure->error == 0) return;
-  failure->step = (uint8_t)(bring_up & SPATE_REGS_BRING_UP_STEP);
-  failure->detail = gateware_read(gateware, SPATE_REGS_ERROR_DETAIL);
-}
-
-/* ---- open ---- */
-
 static uint64_t read_pair(const struct spate_gateware *gateware, uint32_t low, uint32_t high) {
   uint32_t before = gateware_read(gateware, high);
 
@@ -50,7 +36,7 @@ static enum spate_error wait_for_drive(const struct spate_gateware *gateware, ui
     const uint32_t status = gateware_read(gateware, SPATE_REGS_STATUS);
     if ((status & SPATE_REGS_STATUS_GONE) != 0) return gateware_failure_error(gateware);
     if ((status & SPATE_REGS_STATUS_READY) != 0) return SPATE_OK;
-    if (spate_port_ticks() - began_ticks > gateware_ticks_of_ms(ms)) return SPATE_E_TIMEOUT;
+    if (spate_port_ticks() - began_ticks > spate_ticks_of_ms(ms)) return SPATE_E_TIMEOUT;
     spate_port_relax();
   }
 }
@@ -91,7 +77,7 @@ enum spate_error spate_gateware_open(struct spate_gateware *gateware, const stru
   const uint32_t ready_ms = config->ready_timeout_ms == 0 ? READY_MS_DEFAULT : config->ready_timeout_ms;
   const uint32_t command_ms = config->command_timeout_ms == 0 ? COMMAND_MS_DEFAULT : config->command_timeout_ms;
 
-  *gateware = (struct spate_gateware){.config = *config, .command_timeout_ticks = gateware_ticks_of_ms(command_ms)};
+  *gateware = (struct spate_gateware){.config = *config, .command_timeout_ticks = spate_ticks_of_ms(command_ms)};
   gateware->last_link = &gateware->first;
   enum spate_error error = identify(gateware);
   if (error == SPATE_OK) error = wait_for_drive(gateware, ready_ms);

@@ -3,6 +3,7 @@
 #ifndef SPATE_GATEWARE_INTERNAL_H
 #define SPATE_GATEWARE_INTERNAL_H
 
+#include "../core/ticks.h"
 #include <spate/gateware.h>
 #include <spate/gateware_registers.h>
 #include <spate/port.h>
@@ -55,9 +56,6 @@ static inline void gateware_write(const struct spate_gateware *gateware, uint32_
 static inline bool gateware_in_memory_mode(const struct spate_gateware *gateware) {
   return gateware->region.bytes == 0;
 }
-
-/* gateware.c */
-uint64_t gateware_ticks_of_ms(uint32_t ms);
 
 /* failure.c: what the core's error code means. */
 enum spate_error gateware_failure_error(const struct spate_gateware *gateware);

@@ -173,7 +173,7 @@ static bool settled(struct spate_gateware *gateware) {
     const uint32_t count = gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
     if (count != gateware->unsafe_shutdowns) gateware->block.power_losses++;
     gateware->unsafe_shutdowns = count;
-  } else if (spate_port_ticks() - gateware->settling_ticks > gateware_ticks_of_ms(SETTLE_MS_MAX)) {
+  } else if (spate_port_ticks() - gateware->settling_ticks > spate_ticks_of_ms(SETTLE_MS_MAX)) {
     gateware->block.power_losses++;
   } else {
     return false;

@@ -3,6 +3,7 @@
 #ifndef SPATE_PCIE_INTERNAL_H
 #define SPATE_PCIE_INTERNAL_H
 
+#include "../core/ticks.h"
 #include "registers.h"
 
 #include <spate/pcie.h>
@@ -58,16 +59,15 @@ struct pcie_tree {
   struct spate_pcie_address down_at; /* ... this one */
 };
 
-/* pcie.c: configuration space, out of line and by pointer, as there are many calls of it. */
+/* config.c: configuration space, out of line and by pointer, as there are many calls of it. */
 uint32_t pcie_read(const struct pcie_function *function, unsigned offset);
 void pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value);
 /* Change bits of a register whose upper half is status: those bits clear when written 1, so they are written 0. */
 void pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set);
-uint64_t pcie_ticks_of_ms(uint32_t ms);
 #define PCIE_SETTLE_MS 100u /* no request within this time of a reset, or of a link that came up (6.6.1) */
-/* Wait until 100 ms after `since_ticks`, a reset or a link that came up. */
+/* scan.c: wait until 100 ms after `since_ticks`, a reset or a link that came up. */
 void pcie_settle(uint64_t since_ticks);
-/* Enumeration does without this function, and goes on. */
+/* scan.c: enumeration does without this function, and goes on. */
 void pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error);
 /* ecam.c: the operations of every bridge whose configuration space is mapped as ECAM. */
 uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);

@@ -4,25 +4,6 @@
 
 #define READY_MS 1000u /* base specification 6.6.1: how long a device may answer "retry" */
 
-uint32_t pcie_read(const struct pcie_function *function, unsigned offset) {
-  return function->host->ops->config_read(function->host, function->at, (uint16_t)offset);
-}
-
-void pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value) {
-  function->host->ops->config_write(function->host, function->at, (uint16_t)offset, value);
-}
-
-void pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set) {
-  pcie_write(function, offset, (pcie_read(function, offset) & 0xffff & ~clear) | set);
-}
-
-void pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error) {
-  if (tree->host->left_out < UINT8_MAX) tree->host->left_out++;
-  if (tree->first_error) return;
-  tree->first_error = error;
-  tree->host->failed_at = function->at;
-}
-
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
   /* So large that sums of what is placed in a window cannot overflow, and larger than any real one. */
   const uint64_t bytes_max = UINT64_C(1) << 48;
@@ -34,13 +15,6 @@ bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spa
     if (window->cpu_address > UINTPTR_MAX || window->bytes - 1 > UINTPTR_MAX - window->cpu_address) return false;
   }
   return memory->bytes != 0 && memory->bus_address + memory->bytes <= UINT64_C(1) << 32;
-}
-
-uint64_t pcie_ticks_of_ms(uint32_t ms) { return spate_port_ticks_per_second() / 1000 * ms; }
-
-void pcie_settle(uint64_t since_ticks) {
-  while (spate_port_ticks() < since_ticks + pcie_ticks_of_ms(PCIE_SETTLE_MS))
-    spate_port_relax();
 }
 
 static void list_endpoint(const struct pcie_tree *tree, const struct pcie_function *function) {
@@ -125,7 +99,7 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
 
   struct pcie_tree tree;
   tree.host = host;
-  tree.deadline_ticks = spate_port_ticks() + pcie_ticks_of_ms(READY_MS);
+  tree.deadline_ticks = spate_port_ticks() + spate_ticks_of_ms(READY_MS);
   tree.function_count = tree.resource_count = tree.endpoint_count = tree.bridge_count = 0;
   tree.last_bus = host->first_bus;
   if (!error) settle_link(host, perst_released_ticks);

@@ -41,7 +41,7 @@ static enum spate_error begun(struct spate_pcie_device *device, enum spate_pcie_
 }
 
 static bool has_passed(const struct spate_pcie_device *device, uint32_t ms) {
-  return spate_port_ticks() - device->reset_ticks >= pcie_ticks_of_ms(ms);
+  return spate_port_ticks() - device->reset_ticks >= spate_ticks_of_ms(ms);
 }
 
 static enum spate_error reset_function(struct spate_pcie_host *host, struct spate_pcie_device *device) {

@@ -91,7 +91,7 @@ static enum spate_error link_is_down(struct spate_pcie_device *device, uint8_t l
 /* The links before this one have settled. Has it, too? One that went down and up again settles anew, whoever saw it. */
 static bool is_settled(struct spate_pcie_device *device, uint8_t link, const struct spate_pcie_saved *bridge) {
   const uint64_t now = spate_port_ticks();
-  const uint64_t settle_ticks = pcie_ticks_of_ms(PCIE_SETTLE_MS);
+  const uint64_t settle_ticks = spate_ticks_of_ms(PCIE_SETTLE_MS);
   if (bridge->changed_ticks != 0 && now - bridge->changed_ticks < settle_ticks) {
     device->links_settled = link;
     device->link_up_ticks = bridge->changed_ticks;

@@ -9,6 +9,18 @@
 
 static uint32_t read_register(const void *function, unsigned offset) { return pcie_read(function, offset); }
 
+void pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error) {
+  if (tree->host->left_out < UINT8_MAX) tree->host->left_out++;
+  if (tree->first_error) return;
+  tree->first_error = error;
+  tree->host->failed_at = function->at;
+}
+
+void pcie_settle(uint64_t since_ticks) {
+  while (spate_port_ticks() < since_ticks + spate_ticks_of_ms(PCIE_SETTLE_MS))
+    spate_port_relax();
+}
+
 uint16_t pcie_find_express(const struct pcie_function *function) {
   return pcie_find_capability(read_register, function, CAPABILITY_EXPRESS);
 }

@@ -81,7 +81,7 @@ static enum spate_error check_identity(struct spate_pcie_host *host) {
 
 /* A link that comes up under our eyes counts as one above 5 GT/s: 100 ms once cost less than asking what it can do. */
 static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t timeout_ms) {
-  uint64_t deadline = spate_port_ticks() + spate_port_ticks_per_second() / 1000 * timeout_ms;
+  uint64_t deadline = spate_port_ticks() + spate_ticks_of_ms(timeout_ms);
   for (bool was_down = false;; was_down = true) {
     struct spate_pcie_link now;
     enum spate_error error = read_link(host, &now);

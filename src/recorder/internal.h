@@ -51,7 +51,10 @@ void spate_watch_turn(struct spate_recorder *recorder);
 uint32_t spate_watch_ms(const struct spate_recorder *recorder, uint64_t ticks);
 uint32_t spate_watch_quotient(uint64_t dividend, uint32_t divisor); /* the dividend is taken as at most 2^32 - 1 */
 
-/* recorder.c */
+/* event.c */
 void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value);
+/* What has changed since the last time: bytes that were lost, and levels. */
+void spate_recorder_report(struct spate_stream *stream);
+void spate_recorder_report_heat(struct spate_recorder *recorder);
 
 #endif

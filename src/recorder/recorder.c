@@ -8,12 +8,6 @@
 #define SLOW_MS_DEFAULT       250u
 #define METADATA_DEPTH        4u /* left for checkpoints and metadata when the caller names no depth */
 
-void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value) {
-  const struct spate_recorder_config *config = &stream->recorder->config;
-
-  if (config->event != NULL) config->event(config->context, stream, event, value);
-}
-
 /* Everything that never waits. */
 static void pump(struct spate_recorder *recorder) {
   /* A length counted before a power loss is dealt with must not be published. */
@@ -127,33 +121,6 @@ enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate
   return SPATE_OK;
 }
 
-static void report(struct spate_stream *stream) {
-  uint64_t lost_bytes = stream->counters.lost_bytes;
-  uint64_t overrun_bytes = stream->counters.overrun_bytes;
-
-  if (lost_bytes > stream->event_lost_bytes) {
-    spate_recorder_event(stream, SPATE_EVENT_LOST, lost_bytes - stream->event_lost_bytes);
-    stream->event_lost_bytes = lost_bytes;
-  }
-  if (overrun_bytes > stream->event_overrun_bytes) {
-    spate_recorder_event(stream, SPATE_EVENT_OVERRUN, overrun_bytes - stream->event_overrun_bytes);
-    stream->event_overrun_bytes = overrun_bytes;
-  }
-  if (stream->pressure.level != stream->watch.told) {
-    stream->watch.told = (uint8_t)stream->pressure.level;
-    spate_recorder_event(stream, SPATE_EVENT_PRESSURE, stream->pressure.level);
-  }
-}
-
-static void report_heat(struct spate_recorder *recorder) {
-  const enum spate_level level = recorder->heat.level;
-
-  if (level == recorder->heat_watch.told) return;
-  recorder->heat_watch.told = (uint8_t)level;
-  for (uint32_t i = 0; i < recorder->stream_count; i++)
-    spate_recorder_event(recorder->streams[i], SPATE_EVENT_HEAT, level);
-}
-
 enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
   look_at_clock(recorder);
   spate_block_poll(recorder->block, POLL_BATCH);
@@ -163,9 +130,9 @@ enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
     spate_take_close_ended(recorder, &stream->takes[0]);
     spate_take_close_ended(recorder, &stream->takes[1]);
     spate_take_arm_next(stream);
-    report(stream);
+    spate_recorder_report(stream);
   }
-  report_heat(recorder);
+  spate_recorder_report_heat(recorder);
   enum spate_error error = recorder->error;
   recorder->error = SPATE_OK;
   return error;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the caller is told of. */
+#include "internal.h"
+
+void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value) {
+  const struct spate_recorder_config *config = &stream->recorder->config;
+
+  if (config->event != NULL) config->event(config->context, stream, event, value);
+}
+
+void spate_recorder_report(struct spate_stream *stream) {
+  uint64_t lost_bytes = stream->counters.lost_bytes;
+  uint64_t overrun_bytes = stream->counters.overrun_bytes;
+
+  if (lost_bytes > stream->event_lost_bytes) {
+    spate_recorder_event(stream, SPATE_EVENT_LOST, lost_bytes - stream->event_lost_bytes);
+    stream->event_lost_bytes = lost_bytes;
+  }
+  if (overrun_bytes > stream->event_overrun_bytes) {
+    spate_recorder_event(stream, SPATE_EVENT_OVERRUN, overrun_bytes - stream->event_overrun_bytes);
+    stream->event_overrun_bytes = overrun_bytes;
+  }
+  if (stream->pressure.level != stream->watch.told) {
+    stream->watch.told = (uint8_t)stream->pressure.level;
+    spate_recorder_event(stream, SPATE_EVENT_PRESSURE, stream->pressure.level);
+  }
+}
+
+void spate_recorder_report_heat(struct spate_recorder *recorder) {
+  const enum spate_level level = recorder->heat.level;
+
+  if (level == recorder->heat_watch.told) return;
+  recorder->heat_watch.told = (uint8_t)level;
+  for (uint32_t i = 0; i < recorder->stream_count; i++)
+    spate_recorder_event(recorder->streams[i], SPATE_EVENT_HEAT, level);
+}
