@@ -75,7 +75,6 @@ static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, stru
   record->serial = volume->serial;
   record->number = ++volume->record_number;
   record->crc = crc_of(record);
-  memset(block->data, 0, exfat_block_bytes(volume));
   memcpy(block->data, record, sizeof *record);
   volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
   volume->record_unresolved &= ~(UINT32_C(1) << slot);

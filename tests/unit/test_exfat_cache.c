@@ -75,11 +75,33 @@ static void what_is_used_again_stays(void **state) {
   image_close(&image);
 }
 
+/* More memory than blocks can be remembered is not used, and not looked at. */
+static void the_largest_cache(void **state) {
+  (void)state;
+  static _Alignas(64) uint8_t cache[(SPATE_EXFAT_CACHE_BLOCKS_MAX + 4) * 512];
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 9);
+  image.config.cache = cache;
+  image.config.cache_bytes = sizeof cache;
+  memset(cache, 0x5a, sizeof cache);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  for (unsigned i = 0; i < 3 * SPATE_EXFAT_CACHE_BLOCKS_MAX; i++) {
+    char path[32];
+    (void)snprintf(path, sizeof path, "%u", i);
+    assert_int_equal(spate_exfat_mkdir(&image.volume, path), SPATE_OK);
+  }
+  for (size_t at = (size_t)SPATE_EXFAT_CACHE_BLOCKS_MAX * 512; at < sizeof cache; at++)
+    assert_int_equal(cache[at], 0x5a);
+  assert_whole(false);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_read_goes_beyond_its_cluster),
       cmocka_unit_test(a_directory_takes_a_read_for_many_blocks),
       cmocka_unit_test(what_is_used_again_stays),
+      cmocka_unit_test(the_largest_cache),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

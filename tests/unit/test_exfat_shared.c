@@ -275,7 +275,49 @@ static void test_more_windows_than_areas(void **state) {
   image_close(&image);
 }
 
+/* Before the range in which clusters have two owners there is no walk but the first. */
+static void test_before_the_range(void **state) {
+  (void)state;
+  open_volume(4 * MIB, 10);
+  uint8_t *memory = image.ram.memory;
+  image.config.cache_bytes = 6 * 512;
+  add("early", small_allocate(memory, 1, 1), 1, true);
+  add("early, too", small_allocate(memory, 1, 1), 1, true);
+  add("between", small_allocate(memory, 200, 1), 200, true);
+  uint32_t first = small_allocate(memory, 4, 1);
+  add("one", first, 4, true);
+  add("two", first, 4, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  make_tree(60);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_in_range(reads_of_deletion("early"), 60, 400);
+  assert_in_range(reads_of_deletion("early, too"), 0, 40);
+  assert_in_range(reads_of_deletion("one"), 60, 400);
+  image_close(&image);
+}
+
 /* ---- what a walk meets ---- */
+
+/* A directory that is full to its last entry ends there, without a mark. That is no damage. */
+static void test_full_directory(void **state) {
+  (void)state;
+  open_volume(4 * MIB, 10);
+  uint8_t *memory = image.ram.memory;
+  uint32_t directory = small_allocate(memory, 1, 1);
+  small_add(memory, "d", 0x10, directory, 1024, 1024, true);
+  add("good", small_allocate(memory, 1, 1), 1, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  for (unsigned i = 0; i < 10; i++) { /* three entries each of 32 */
+    char path[64];
+    (void)snprintf(path, sizeof path, i == 9 ? "d/a name of more than 30 units; 5 entries" : "d/%u", i);
+    put_file(path, NULL, 0);
+  }
+  assert_int_not_equal(small_cluster(memory, directory)[1023 / 32 * 32], 0);
+  delete_file("good");
+  assert_whole(false);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  image_close(&image);
+}
 
 /* Damage elsewhere keeps nobody from clearing the volume: it is stepped over, and the volume stays dirty. */
 static void test_damage_is_stepped_over(void **state) {
@@ -509,6 +551,8 @@ int main(void) {
       cmocka_unit_test(test_bitmap_after_a_walk),
       cmocka_unit_test(test_a_file_over_free_clusters),
       cmocka_unit_test(test_a_window_of_the_bitmaps_size),
+      cmocka_unit_test(test_before_the_range),
+      cmocka_unit_test(test_full_directory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
