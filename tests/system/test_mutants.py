@@ -21,6 +21,8 @@ from mutants import draw, judge, library, recorded, show, tree  # noqa: E402
 NOTICED = [
     ("src/exfat/name.c", "return *code < smallest[more] || *code > 0x10ffff || surrogate ? 0 : more + 1u;",
      "return *code < smallest[more] || *code > 0x10ffff && surrogate ? 0 : more + 1u;", "test_exfat"),
+    ("src/core/crc32c.c", "for (; at < end && ((uintptr_t)at & (WORD - 1u)) != 0; at++)",
+     "for (; at < end && ((uintptr_t)at & (WORD + 1u)) != 0; at++)", "test_crc32c"),
     ("src/pcie/capability.c", "offset = (capability >> 8) & 0xfc;", "offset = (capability >> 0) & 0xfc;", "test_pcie"),
     ("src/nvme/prp.c", "if (more > 1) prps->second = region->pages_dma + (page + 1u) * 8u;",
      "if (more > 1) prps->second = region->pages_dma + (page + 0) * 8u;", "test_sim_barriers"),
