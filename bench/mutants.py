@@ -40,7 +40,8 @@ class Half:
             status = started.wait()
         document = json.loads(self.document.read_text()) if self.document.exists() else {}
         if status not in (0, SURVIVORS) or not document.get("complete"):
-            die(f"mutants of {self.folder}", f"it ended ({program.ending(status)}) before all mutants were judged; the lines above say why")
+            die(f"mutants of {self.folder}",
+                f"it ended ({program.ending(status)}) before all mutants were judged; the lines above say why")
         return document["mutants"]
 
 

@@ -122,7 +122,7 @@ class Bench:
         return taken, dropped
 
     def recorded_beside(self, taken: list[draw.Mutant], wanted: list[str], reasons: dict, seed: int) -> list[draw.Mutant]:
-        """The recorded mutants of the files that are wanted, but for those in the sample."""
+        """The recorded mutants of the wanted files that are not in the sample."""
         files = {file for file, _, _ in reasons}.intersection(wanted)
         mutants = (mutant for file in sorted(files) for mutant in draw.mutants_of(program.ROOT, file, seed))
         return [mutant for mutant in mutants if mutant.identity in reasons and mutant not in taken]
@@ -283,7 +283,8 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
     beside = bench.recorded_beside(mutants, wanted, reasons, seed)
     bench.baseline()
     bench.cover()
-    print(f"{len(mutants)} mutants, {len(beside)} recorded ones beside them, {len(bench.programs)} programs, {jobs} at a time", flush=True)
+    print(f"{len(mutants)} mutants, {len(beside)} recorded ones outside of the sample, {len(bench.programs)} programs, "
+          f"{jobs} at a time", flush=True)
     results = [result for result in bench.judge_all(mutants + beside, reasons) if result.mutant not in beside]
     everything = sorted(results + dropped, key=lambda result: (result.mutant.file, result.mutant.line))
     document = [result.as_json() for result in everything]
