@@ -12,6 +12,7 @@ from figures import Bench, die
 
 BUILD, HALVES_FOLDER = program.BUILD, pathlib.Path(__file__).with_suffix("")
 NOTICED, NOT_NOTICED = ("killed", "timed out"), ("survived",)
+SURVIVORS = 1  # a half's status if there are some
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,20 +30,19 @@ class Half:
     def document(self) -> pathlib.Path:
         return BUILD / "mutants" / f"{pathlib.Path(self.script).stem}.json"
 
-    def _written(self) -> int:
-        return self.document.stat().st_mtime_ns if self.document.exists() else 0
-
     def run(self, only: str, seed: int, sample: int) -> list[dict]:
-        """All its mutants. It shows its progress itself."""
+        """All its mutants. It shows its progress itself, and says why if it does not finish."""
         words = [BUILD / self.venv / "bin/python", HALVES_FOLDER / self.script, "--sample", sample, "--seed", seed]
         words += ["--only", only] if only else []
-        before = self._written()
+        self.document.unlink(missing_ok=True)  # of a run before
         sys.stdout.flush()
         with program.process(words) as started:
             status = started.wait()
-        if self._written() == before:  # it ends with a status for survivors, too
-            die(f"mutants of {self.folder}", program.ending(status))
-        return json.loads(self.document.read_text())["mutants"]
+        document = json.loads(self.document.read_text()) if self.document.exists() else {}
+        if status not in (0, SURVIVORS) or not document.get("complete"):
+            die(f"mutants of {self.folder}",
+                f"it ended ({program.ending(status)}) before all mutants were judged; the lines above say why")
+        return document["mutants"]
 
 
 HALVES = [half for half in (Half("src", "library.py", "venv", 400, 98.0), Half("rtl", "gateware.py", "venv-gateware", 100, 95.0))

@@ -225,18 +225,21 @@ share are data that crossed the link in the time measured. These bytes count, in
   the core rings more often, that is its loss;
 - acknowledgements and flow-control updates, 8 bytes each: an ACK for each two packets, and an UpdateFC for each two
   requests and each two writes, or when the first of the two has waited for the limit of the specification (PCI Express
-  base specification 4.0, 3.6.3.1 and 2.6.1.2: 85 to 250 ns here). They go against the packets that they are for: what
-  they cost a stream of writes is 8 bytes for each request of 512; a stream of reads has them in the idle direction;
+  base specification 4.0, 3.6.3.1 and 2.6.1.2: 85 to 250 ns here). They go in the opposite direction of the packets that
+  they answer: they cost a stream of writes 8 bytes per 512-byte request, and a stream of reads nothing, as they are in its
+  idle direction;
 - SKP ordered sets, a block of 16 bytes on each lane and a token of 4 bytes (EDS) for each 370 blocks, the most that the
   specification allows (4.2.7.3): 0.29 % of both directions.
 
-Writes alone fill one direction, reads alone the other; each has some bytes in the other's. **By turns**, a turn is alone in
-its direction but where it meets the next one. The core answers in order, so what is under way is a window of its commands,
-at most all slots and at most the ring. While that window lies over a change, both directions can carry data. The bound
-takes this overlap as complete: a window of each kind goes over in the time of the busier direction. After writes it is
-shorter by the 90 µs from the data of a write to the data of a read that takes its place. So the bound of a row by turns is
-above the mean of its neighbours: by 0.3 % with 512 KiB under way, 0.5 to 0.7 % with 1 MiB, 2.9 % with 4 MiB. A run that
-beats its bound is an error of `make bench-rtl`.
+Writes alone fill one direction of the link, and reads alone the other. Each also sends a few bytes in the opposite
+direction. **By turns** is 128 MiB of writes, then 128 MiB of reads, and so on. Within a turn only one direction is full.
+Around the change to the next turn, commands of both kinds are under way, and both directions carry data. How much that is
+has a limit: the core answers commands in order, so no more are under way than it has slots, and no more data than fit the
+ring. For that much data of each kind the bound is the best case: both kinds take together only the time of the busier
+direction. After a turn of writes the overlap is 90 µs shorter. A read takes the place of a write only when that write has
+ended, 10 µs after its data, and the read's own data begin 80 µs later. The bound of a row by turns is therefore above the
+mean of the bounds of writes and of reads: by 0.3 % with 512 KiB under way, 0.5 to 0.7 % with 1 MiB, and 2.9 % with 4 MiB.
+A run that beats its bound is an error of `make bench-rtl`.
 
 In brackets beside the share of the bound: that of the plain payload limit, which counts data packets only. One way takes
 250 ns, and the drive has at most 256 read requests under way.

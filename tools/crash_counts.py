@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many power cuts the last `make test-power-cuts` judged, by ctest's log; and is it what README.md says?"""
+"""How many power cuts the last `make test-power-cuts` judged, by ctest's log; and is it what README.md says? Each program
+counts an image once; one that two programs have is counted twice. `make crash-soak` counts over all programs."""
 
 import re
 import sys
@@ -23,7 +24,7 @@ def counts(log):
 def main():
     found = counts(LOG.read_text(errors="replace"))
     states, images = (sum(numbers) for numbers in zip(*found.values())) if found else (0, 0)
-    print(f"{len(found)} programs: {states} states, {images} images")
+    print(f"{len(found)} programs: {states} states, {images} images, summed over programs")
     said = SAID.search((program.ROOT / "README.md").read_text().replace("\n", " "))
     if said is None:
         sys.exit("README.md does not say how many states and images there are")

@@ -27,6 +27,7 @@ sys.path += [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "t
 
 import filelist  # noqa: E402: found by the line above
 import only as names  # noqa: E402
+import program  # noqa: E402
 from mutants import rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402
 
 OUTPUT = ROOT / "build" / "mutants" / "gateware.json"
@@ -45,6 +46,7 @@ class Judged:
     killer: str = ""
     reason: str = ""
     seconds: float = 0.0
+    recorded: str = ""  # why a person thinks that nobody can notice it
 
     def end(self, status: str, killer: str = "", reason: str = "") -> None:
         self.status, self.killer, self.reason = status, killer, reason
@@ -117,7 +119,6 @@ class Judge:
 
     def __init__(self, judged: list[Judged], jobs: int, progress: Progress, output: pathlib.Path):
         self.judged, self.jobs, self.progress, self.output = judged, jobs, progress, output
-        self.baselines: dict = {}
 
     def run(self) -> None:
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -150,6 +151,7 @@ class Judge:
             done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 ready += future.result() or []
+            write(self.judged, self.output, complete=False)
 
     def _prepare(self, group: list) -> list:
         """What is to be done with each mutant of a group: (mutant, how it meets the test, limit)."""
@@ -174,43 +176,23 @@ class Judge:
         if not present:
             return []
         rtl_tests.build(bench, sources, folder)
-        found = []
-        for one, test in group:
-            if one.number in present:
-                self._baseline(test, functools.partial(rtl_tests.simulate, test, folder, 0))
-                found.append((one, functools.partial(rtl_tests.simulate, test, folder, one.number)))
-        for test in dict.fromkeys(test for one, test in group if one.number in present):
-            self._notices(test, folder, sources)
-        return [(one, how, limit(self.baselines[test])) for (one, how), test in
-                zip(found, (test for one, test in group if one.number in present))]
+        found = [(one, test) for one, test in group if one.number in present]
+        baselines_s = {}
+        for test in dict.fromkeys(test for _, test in found):
+            baselines_s[test] = _baseline(test, functools.partial(rtl_tests.simulate, test, folder, 0))
+            _notices(test, folder, sources, baselines_s[test])
+        return [(one, functools.partial(rtl_tests.simulate, test, folder, one.number), limit(baselines_s[test]))
+                for one, test in found]
 
-    def _proof_baseline(self, proof: rtl_tests.Proof) -> float:
+    @staticmethod
+    def _proof_baseline(proof: rtl_tests.Proof) -> float:
         """Kept from run to run: it depends on the sources and the task only."""
         def make(path: pathlib.Path) -> None:
-            path.write_text(str(self._baseline(proof, functools.partial(rtl_tests.prove, proof, "", 0))))
+            path.write_text(str(_baseline(proof, functools.partial(rtl_tests.prove, proof, "", 0))))
 
         files = tuple(filelist.needed_by(proof.task.top, proof.task.extra))
         name = f"{proof.task_name}-{rtl_netlist.digest(proof.task, *rtl_netlist.contents(files))}"
         return float(rtl_netlist.made(rtl_netlist.FOLDER / "proofs" / name, make).read_text())
-
-    def _baseline(self, test, how) -> float:
-        """Processor time without a mutant. What fails then judges nothing."""
-        if test not in self.baselines:
-            verdict = how(3600)
-            if verdict.ending != "passed":
-                raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}). Run it by itself. If it passes, "
-                                 "Yosys's netlist of a module is not what Verilator makes of it: leave that module out")
-            self.baselines[test] = verdict.cpu_s
-        return self.baselines[test]
-
-    def _notices(self, bench: rtl_tests.Bench, folder: pathlib.Path, sources: dict[str, str]) -> None:
-        """With the replaced modules held in reset the bench must fail."""
-        replaced = {pathlib.PurePath(path).stem for path in sources}
-        if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):
-            return
-        verdict = rtl_tests.simulate(bench, folder, rtl_netlist.NOTICED, int(1.5 * self.baselines[bench] + 2))
-        if verdict.ending == "passed":
-            raise SystemExit(f"{bench.test} passes with {', '.join(sorted(replaced))} held in reset: mutants do not reach it")
 
     def _meet(self, one: Judged, how, limit_s: int) -> None:
         began = time.monotonic()
@@ -221,9 +203,30 @@ class Judge:
             one.end("killed", verdict.by)
         elif verdict.ending == "over limit":
             one.end("timed out", verdict.by)
+        if one.status and one.recorded:
+            raise SystemExit(f"{rtl_sample.RECORDED.name} calls a mutant equivalent that {one.killer} notices: delete the entry.\n"
+                             f"{one.mutant.where}\n  {one.mutant.original}\n  {one.mutant.mutated}")
         if one.status:
             self.progress.end(one)
-            write(self.judged, self.output)
+
+
+def _baseline(test, how) -> float:
+    """Processor time without a mutant. What fails then judges nothing."""
+    verdict = how(3600)
+    if verdict.ending != "passed":
+        raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}). Run it by itself. If it passes, "
+                         "Yosys's netlist of a module is not what Verilator makes of it: leave that module out")
+    return verdict.cpu_s
+
+
+def _notices(bench: rtl_tests.Bench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
+    """With the replaced modules held in reset the bench must fail."""
+    replaced = {pathlib.PurePath(path).stem for path in sources}
+    if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):
+        return
+    verdict = rtl_tests.simulate(bench, folder, rtl_netlist.NOTICED, int(1.5 * baseline_s + 2))
+    if verdict.ending == "passed":
+        raise SystemExit(f"{bench.test} passes with {', '.join(sorted(replaced))} held in reset: mutants do not reach it")
 
 
 def limit(baseline_s: float) -> int:
@@ -261,9 +264,7 @@ def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output:
     judged = drawn(sample, seed, only, jobs)
     progress = Progress(len(judged))
     for one in judged:
-        if known := [entry for entry in recorded if entry.is_of(one.mutant)]:
-            one.end("equivalent", reason=known[0].reason)
-            progress.end(one)
+        one.recorded = next((entry.reason for entry in recorded if entry.is_of(one.mutant)), "")
     try:
         Judge(judged, jobs, progress, output).run()
     finally:
@@ -272,17 +273,19 @@ def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output:
         if not one.status:
             if not one.met:
                 one.end("invalid", reason="in none of its tests")
+            elif one.recorded:
+                one.end("equivalent", reason=one.recorded)
             else:
                 one.end("survived")
             progress.end(one)
-    return write(judged, output)
+    return write(judged, output, complete=True)
 
 
-def write(judged: list[Judged], output: pathlib.Path) -> list[dict]:
+def write(judged: list[Judged], output: pathlib.Path, complete: bool) -> list[dict]:
     """Those that are judged so far, so that a run that was stopped has something to show."""
     entries = [one.entry for one in judged if one.status]
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps({"mutants": entries}, indent=1) + "\n")
+    output.write_text(json.dumps({"complete": complete, "mutants": entries}, indent=1) + "\n")
     return entries
 
 
@@ -302,7 +305,10 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)), help="at a time")
     parser.add_argument("--output", type=pathlib.Path, default=OUTPUT, help="build/mutants/gateware.json")
     arguments = parser.parse_args()
-    entries = run(arguments.sample, arguments.seed, arguments.only, arguments.jobs, arguments.output)
+    try:
+        entries = run(arguments.sample, arguments.seed, arguments.only, arguments.jobs, arguments.output)
+    except program.Failed as failed:
+        raise SystemExit(f"\n{failed}") from None
     for entry in entries:
         if entry["status"] == "survived":
             print(f"survived  {entry['where']}\n  {entry['original']}\n  {entry['mutated']}")

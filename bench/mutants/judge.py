@@ -16,7 +16,11 @@ STALLED_S = 60  # without a moment of processor time: it waits for ever
 RESIDENT_BYTES = 2 << 30  # watched: tests reserve terabytes of address space for drives, and touch little of it
 FILE_BLOCKS = 8 << 20  # of 512 bytes: a file of 4 GiB; images of drives are sparse
 STARTS = 'ulimit -t "$1" && ulimit -f "$2" && ulimit -c 0 || exit 125; shift 2; exec "$@"'
+FILE_BYTES = FILE_BLOCKS * 512
 LOOK_S_MIN, LOOK_S_MAX = 0.002, 0.1
+ENDED, STALLED, TOO_LARGE = "ended", "stalled", "too large"
+KILLED = ("killed by SIGKILL, and not for one of its limits: if the machine is short of memory (`dmesg` says so), end other programs, "
+          "and start again")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,37 +36,40 @@ def cpu_limit_s(baseline_s: float) -> int:
 
 
 def run(binary: pathlib.Path, words, environment: dict[str, str], folder: pathlib.Path, baseline_s: float) -> Ending:
-    """Runs it in `folder`, which is its TMPDIR, too. `baseline_s` is the processor time of the library as it is."""
+    """Runs it in `folder`, which is its TMPDIR, too. `baseline_s` is the processor time of the library as it is.
+    program.Failed if somebody else killed it: that is no answer."""
     cpu_s = cpu_limit_s(baseline_s)
     output = folder / "output"
     words = ["sh", "-c", STARTS, "sh", cpu_s, FILE_BLOCKS, binary, *words]
     environment = environment | {"TMPDIR": str(folder)}
     with open(output, "wb") as out, program.process(words, stdout=out, stderr=out, cwd=folder, env=environment) as started:
-        stalled = not _wait(started.pid)
+        why = _wait(started.pid)
         os.killpg(started.pid, signal.SIGKILL)  # what it started and left behind, as a virtual machine
         _, status, used = os.wait4(started.pid, 0)
         started.returncode = os.waitstatus_to_exitcode(status)
     if program.is_ending():
         raise program.Stopped  # it did not end by itself
     seconds = used.ru_utime + used.ru_stime
-    timed_out = stalled or started.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and seconds >= cpu_s - 1
-    return Ending(started.returncode == 0, timed_out, seconds, _end_of(output))
+    computed = started.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and seconds >= cpu_s - 1
+    if started.returncode == -signal.SIGKILL and why == ENDED and not computed:
+        raise program.Failed(words, KILLED, _end_of(output))
+    return Ending(started.returncode == 0, computed or why == STALLED, seconds, _end_of(output))
 
 
-def _wait(process: int) -> bool:
-    """Waits until it has ended or takes too much memory; False if it stands still."""
+def _wait(process: int) -> str:
+    """Waits until it has ended, stands still, or takes too much memory."""
     pause_s, used_ticks, moved = LOOK_S_MIN, -1, time.monotonic()
     while os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         state, now_ticks, resident_bytes = _look_at(process)
         if now_ticks != used_ticks or state == "R":  # one that is ready to run waits for the machine
             used_ticks, moved = now_ticks, time.monotonic()
         if time.monotonic() - moved > STALLED_S:
-            return False
+            return STALLED
         if resident_bytes > RESIDENT_BYTES:
-            return True  # it is killed, and has failed
+            return TOO_LARGE
         time.sleep(pause_s)
         pause_s = min(LOOK_S_MAX, pause_s * 1.5)
-    return True
+    return ENDED
 
 
 def _look_at(process: int) -> tuple[str, int, int]:

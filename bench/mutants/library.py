@@ -9,6 +9,7 @@ import math
 import os
 import pathlib
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve()
 sys.path[:1] = [str(HERE.parents[2] / folder) for folder in ("bench", "tools")]
@@ -48,14 +49,14 @@ class Result:
 class Bench:
     """The library, the programs, and what is known of them."""
 
-    def __init__(self, jobs: int):
+    def __init__(self, jobs: int, answers: pathlib.Path = tree.BUILD / "kept"):
         if not (tree.BUILD / "made-of").exists():
             raise Refused(f"{tree.BUILD} has no tests: make build-mutants")
         self.jobs = jobs
         self.library = tree.Library()
         self.programs = {test.name: test for test in tree.programs()}
-        self.codes = kept.Kept(tree.BUILD / "kept/codes.jsonl")
-        self.endings = kept.Kept(tree.BUILD / "kept/endings.jsonl")
+        self.codes = kept.Kept(answers / "codes.jsonl")
+        self.endings = kept.Kept(answers / "endings.jsonl")
         self.coverage = coverage.Coverage(self.library)
         self.seconds: dict[str, float] = {}
 
@@ -80,7 +81,7 @@ class Bench:
 
     def code(self, file: str, text: str) -> str:
         """What a compiler makes of it; nothing if it does not compile."""
-        key = self.library.headers, repr(tree.STRICT), file, text
+        key = "code", self.library.headers, repr(tree.STRICT), file, text
         if (known := self.codes.get(*key)) is None:
             with tree.scratch("code-") as folder:
                 try:
@@ -119,6 +120,12 @@ class Bench:
             taken += [mutant for mutant in of_module if mutant.file in wanted]
             dropped += [result for result in not_of_it if result.mutant.file in wanted]
         return taken, dropped
+
+    def recorded_beside(self, taken: list[draw.Mutant], wanted: list[str], reasons: dict, seed: int) -> list[draw.Mutant]:
+        """The recorded mutants of the wanted files that are not in the sample."""
+        files = {file for file, _, _ in reasons}.intersection(wanted)
+        mutants = (mutant for file in sorted(files) for mutant in draw.mutants_of(program.ROOT, file, seed))
+        return [mutant for mutant in mutants if mutant.identity in reasons and mutant not in taken]
 
     # ---- which programs ----
 
@@ -193,7 +200,7 @@ class Bench:
                 most_s -= self.seconds[test.name]
                 if most_s < 0:
                     return mutant
-                key = "mutant", self.coverage.identity, mutant.file, text, test.identity
+                key = "judged", self.coverage.identity, mutant.file, text, test.identity
                 if (known := self.endings.get(*key)) is None:
                     if not mutated.exists():
                         self.library.compile(mutant.file, text, mutated)
@@ -264,6 +271,7 @@ def counted(results: list[Result]) -> dict[str, dict[str, int]]:
 
 def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
     """All of it. What build/mutants/library.json has."""
+    program.need_space(pathlib.Path(tempfile.gettempdir()), jobs * judge.FILE_BYTES, f"running {jobs} mutants at a time")
     reasons = recorded.read(RECORDED)
     recorded.check(program.ROOT, reasons)
     bench = Bench(jobs)
@@ -272,13 +280,15 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
     mutants, dropped = bench.sample(wanted, count, seed)
     if not mutants:
         raise Refused(f"the sample has no mutant in {only}: a greater N has, as N={4 * count}")
+    beside = bench.recorded_beside(mutants, wanted, reasons, seed)
     bench.baseline()
     bench.cover()
-    print(f"{len(mutants)} mutants, {len(bench.programs)} programs, {jobs} at a time", flush=True)
-    results = bench.judge_all(mutants, reasons)
+    print(f"{len(mutants)} mutants, {len(beside)} recorded ones outside of the sample, {len(bench.programs)} programs, "
+          f"{jobs} at a time", flush=True)
+    results = [result for result in bench.judge_all(mutants + beside, reasons) if result.mutant not in beside]
     everything = sorted(results + dropped, key=lambda result: (result.mutant.file, result.mutant.line))
     document = [result.as_json() for result in everything]
-    OUT.write_text(json.dumps({"seed": seed, "count": count, "only": only, "mutants": document}, indent=1) + "\n")
+    OUT.write_text(json.dumps({"complete": True, "seed": seed, "count": count, "only": only, "mutants": document}, indent=1) + "\n")
     print()
     for result in everything:
         if result.status == SURVIVED:
@@ -298,7 +308,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         found = run(options.only, options.seed, options.sample, options.jobs)
-    except (Refused, recorded.Wrong, program.Failed, program.NoSpace) as refused:
+    except (Refused, recorded.Wrong, tree.Invalid, program.Failed, program.NoSpace) as refused:
         raise SystemExit(f"\n{refused}") from None
     raise SystemExit(any(mutant["status"] == SURVIVED for mutant in found))
 

@@ -26,7 +26,9 @@ from mutants import rtl_netlist
 
 # Prints what the program and its children took of a processor, when it has ended.
 LIMITED = 'ulimit -t "$1"; file=$2; shift 2; "$@"; status=$?; times > "$file"; exit $status'
-OVER_LIMIT = {137, 152}  # SIGKILL, SIGXCPU in a shell
+OVER_LIMIT = {137, 152}  # SIGKILL, SIGXCPU in a shell; by the kernel at a limit
+KILLED = ("{}, and not for its limit of processor time: if the machine is short of memory (`dmesg` says so), end other "
+          "programs, and start again")
 TIMES = re.compile(r"(\d+)m([\d.]+)s")
 
 
@@ -76,13 +78,19 @@ class Proof:
 
 
 def limited(command: list, log: pathlib.Path, limit_s: int, env: dict[str, str], cwd: pathlib.Path) -> tuple[int, float]:
-    """Status of the shell, and seconds of the processor."""
+    """Status of the shell, and seconds of the processor. program.Failed or program.Stopped if somebody else ended it: that is
+    no answer."""
     times = log.with_suffix(".times")
     words = ["/bin/sh", "-c", LIMITED, "sh", str(limit_s), str(times), *command]
     with open(log, "w") as file, program.process(words, cwd=cwd, env=env, stdout=file, stderr=subprocess.STDOUT) as started:
         status = started.wait()
+    if program.is_ending():
+        raise program.Stopped
     found = TIMES.findall(times.read_text()) if times.exists() else []
-    return status, sum(60 * int(minutes) + float(seconds) for minutes, seconds in found)
+    cpu_s = sum(60 * int(minutes) + float(seconds) for minutes, seconds in found)
+    if status < 0 or status in OVER_LIMIT and cpu_s < limit_s - 1:
+        raise program.Failed(words, KILLED.format(program.ending(status)), log.read_text(errors="replace"))
+    return status, cpu_s
 
 
 # ---- cocotb ----

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import tempfile
 
@@ -16,6 +17,9 @@ BUILD = program.BUILD / "mutants"
 UNWANTED = ("-Werror", "-g")
 # Without warnings, but for what is no C.
 STRICT = [f"-Werror={what}" for what in ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-pointer-types")]
+
+REFUSED = re.compile(r"^\S+:\d+:(\d+:)? error: ", re.MULTILINE)  # GCC in English, of a place in the text
+CANNOT = "fatal error:"  # it was killed inside, or the disk is full
 
 
 class Invalid(Exception):
@@ -102,12 +106,21 @@ class Library:
         return mixed.hexdigest()
 
     def compile(self, file: str, text: str, object_file: pathlib.Path, *more: str) -> None:
-        """An object of a file of the library that reads as `text`. Invalid if it does not compile."""
+        """An object of a file of the library that reads as `text`. Invalid if the compiler refuses the text. A compiler that
+        was killed, or that could not write, has not judged the text: program.Failed or program.Stopped."""
         words = [*self.commands[file], f"-I{(ROOT / file).parent}", *more]  # where its "internal.h" is
+        words += ["-x", "c", "-c", "-", "-o", object_file]
         try:
-            program.run(*words, "-x", "c", "-c", "-", "-o", object_file, input=text, cwd=object_file.parent, timeout_s=300)
-        except program.Failed as failed:
-            raise Invalid(str(failed)) from failed
+            done = program.run(*words, statuses=(0, 1), input=text, cwd=object_file.parent, env=os.environ | {"LC_ALL": "C"},
+                               timeout_s=300)
+        finally:
+            if program.is_ending():
+                raise program.Stopped
+        if done.returncode == 0:
+            return
+        if REFUSED.search(done.stderr) and CANNOT not in done.stderr:
+            raise Invalid(program.report(words, program.ending(1), done.stderr))
+        raise program.Failed(words, program.ending(1), done.stderr)
 
     def code(self, file: str, text: str, folder: pathlib.Path) -> str:
         """A hash of what an optimising compiler makes of it. Two texts with the same code cannot be told apart."""

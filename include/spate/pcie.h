@@ -24,7 +24,8 @@ extern "C" {
 #define SPATE_PCIE_BRIDGES_MAX 8u
 #define SPATE_PCIE_DEVICES_MAX 16u
 
-/* A stretch of CPU address space that a bridge turns into memory accesses on the bus. bytes 0: absent. */
+/* A stretch of CPU address space that a bridge turns into memory accesses on the bus. bus_address and bytes are
+ * multiples of 4 KiB. bytes 0: absent. */
 struct spate_pcie_window {
   uint64_t cpu_address;
   uint64_t bus_address;

@@ -334,7 +334,7 @@ struct exfat_record {
   struct exfat_place from, to;       /* entry sets that are being removed and made; entries 0: none */
   uint8_t stream[16];                /* as in struct spate_exfat_chunks, and the two next: the clip's set is at `to` */
   uint64_t first_number;
-  uint32_t chunk_bytes; /* 0: not made of chunks */
+  uint32_t chunk_bytes; /* 0: not made of chunks, like every directory change */
   uint32_t crc;         /* CRC-32 of all above */
 };
 _Static_assert(sizeof(struct spate_exfat_chain) == 32 && sizeof(struct exfat_place) == 40, "layout on the volume");

@@ -46,8 +46,9 @@ enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, st
   enum spate_error error = read_slot(volume, volume->record_lba + slot, record, valid);
 
   if (error != SPATE_OK) return error;
-  *valid = *valid && record->cleared == 0 && usable(volume, &record->clusters) &&
-           usable(volume, &record->from.directory) && usable(volume, &record->to.directory) &&
+  *valid = *valid && record->cleared == 0 && (slot != EXFAT_RECORD_JOURNAL || record->chunk_bytes == 0) &&
+           usable(volume, &record->clusters) && usable(volume, &record->from.directory) &&
+           usable(volume, &record->to.directory) &&
            (record->previous_cluster == 0 || exfat_cluster_valid(volume, record->previous_cluster));
   return SPATE_OK;
 }

@@ -4,14 +4,17 @@
 
 #define READY_MS 1000u /* base specification 6.6.1: how long a device may answer "retry" */
 
+#define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Bridges below it have multiples of 1 MiB */
+
 bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
   /* So large that sums of what is placed in a window cannot overflow, and larger than any real one. */
-  const uint64_t bytes_max = UINT64_C(1) << 48;
+  const uint64_t bytes_max = UINT64_C(1) << 48, address_end = UINT64_MAX - bytes_max + 1;
   const struct spate_pcie_window *windows[] = {memory, prefetchable};
   for (unsigned i = 0; i < 2; i++) {
     const struct spate_pcie_window *window = windows[i];
     if (window->bytes == 0) continue;
-    if (window->bytes > bytes_max || window->bus_address > UINT64_MAX - bytes_max) return false;
+    if (window->bytes > bytes_max || window->bus_address >= address_end) return false;
+    if ((window->bus_address | window->bytes) % WINDOW_ALIGN_BYTES != 0) return false;
     if (window->cpu_address > UINTPTR_MAX || window->bytes - 1 > UINTPTR_MAX - window->cpu_address) return false;
   }
   return memory->bytes != 0 && memory->bus_address + memory->bytes <= UINT64_C(1) << 32;

@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import shutil
 import sys
@@ -44,7 +45,9 @@ def test_a_bench_kills_what_it_can_notice(tmp_path):
     judged = [gateware.Judged(1, counter_mutant("inv", 3), [bench]), gateware.Judged(2, counter_mutant("const0", 31), [bench])]
     gateware.Judge(judged, 2, gateware.Progress(2), tmp_path / "gateware.json").run()
     assert [(one.status, one.met) for one in judged] == [("killed", 1), ("", 1)]
-    entry, = json.loads((tmp_path / "gateware.json").read_text())["mutants"]
+    document = json.loads((tmp_path / "gateware.json").read_text())
+    entry, = document["mutants"]
+    assert not document["complete"]  # the other one has no answer yet
     assert entry["status"] == "killed" and entry["where"].startswith("rtl/regs/spate_event_counters.sv:")
     assert entry["killer"].startswith("tests/rtl/test_registers.py::test_event_counters")
 
@@ -68,7 +71,105 @@ def test_the_command_judges_a_small_sample(tmp_path):
     output = tmp_path / "gateware.json"
     program.run(sys.executable, "bench/mutants/gateware.py", "--sample", "3", "--only", "pattern_rate", "--output", output,
                 cwd=filelist.ROOT)
-    assert [entry["status"] for entry in json.loads(output.read_text())["mutants"]] == ["killed"] * 3
+    document = json.loads(output.read_text())
+    assert document["complete"] and [entry["status"] for entry in document["mutants"]] == ["killed"] * 3
+
+
+# ---- what is no answer ----
+
+
+def limited(script: str, tmp_path, limit_s: int = 100) -> tuple[int, float]:
+    return rtl_tests.limited(["sh", "-c", script], tmp_path / "log", limit_s, dict(os.environ), tmp_path)
+
+
+@pytest.mark.parametrize("number", ["KILL", "XCPU"])
+def test_a_test_that_somebody_else_kills_is_no_answer(tmp_path, number):
+    """As the kernel does when the machine is out of memory."""
+    with pytest.raises(program.Failed, match=f"SIG{number}"):
+        limited(f"kill -{number} $$", tmp_path)
+
+
+def test_a_test_whose_shell_is_killed_is_no_answer(tmp_path):
+    with pytest.raises(program.Failed, match="SIGKILL"):
+        limited("kill -KILL $PPID; sleep 1", tmp_path)
+
+
+def test_a_test_that_computes_too_long_is_over_its_limit(tmp_path):
+    status, cpu_s = limited("while :; do :; done", tmp_path, 1)
+    assert status in rtl_tests.OVER_LIMIT and 0.9 <= cpu_s < 10
+
+
+def test_a_test_that_ends_with_the_command_is_no_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "is_ending", lambda: True)
+    with pytest.raises(program.Stopped):
+        limited("exit 1", tmp_path)
+
+
+# ---- what is asked before a mutant is believed ----
+
+BENCH = rtl_tests.Bench("test_it", "top", "bench_it", (), (), "", ())
+
+
+class Simulations:
+    """Of a bench that stubs build and run: which (build, mutant) ran, and how each ends."""
+
+    def __init__(self, monkeypatch):
+        self.builds, self.ran, self.endings = 0, [], {}
+        monkeypatch.setattr(rtl_netlist, "elaborate", lambda *_: rtl_netlist.Elaborated((), {}))
+        monkeypatch.setattr(rtl_netlist, "overlay", lambda mutants, *_: ({}, set(mutants)))
+        monkeypatch.setattr(rtl_tests, "build", self.build)
+        monkeypatch.setattr(rtl_tests, "simulate", self.simulate)
+        monkeypatch.setattr(gateware, "_names_in", lambda test: [])
+        monkeypatch.setattr(gateware.Judge, "_compare", lambda judge, one: None)
+
+    def build(self, *_):
+        self.builds += 1
+
+    def simulate(self, test, folder, number, limit_s):
+        self.ran.append((self.builds, test.test, number))
+        return rtl_tests.Verdict(self.endings.get((self.builds, number), "passed"), 1.0, test.test)
+
+
+def judge(rounds: int, tmp_path, recorded: str = "", count: int = 1) -> list[gateware.Judged]:
+    judged = [gateware.Judged(number, fence_mutants(LEAVE)[0], [BENCH] * rounds, recorded=recorded)
+              for number in range(1, count + 1)]
+    gateware.Judge(judged, 1, gateware.Progress(count), tmp_path / "gateware.json").run()
+    return judged
+
+
+def test_each_build_passes_without_a_mutant_first(tmp_path, monkeypatch):
+    """Each round builds other netlists."""
+    simulations = Simulations(monkeypatch)
+    judge(2, tmp_path, count=2)
+    assert simulations.ran == [(1, "test_it", 0), (1, "test_it", 1), (1, "test_it", 2),
+                               (2, "test_it", 0), (2, "test_it", 1), (2, "test_it", 2)]
+
+
+def test_a_later_build_that_fails_without_a_mutant_ends_the_command(tmp_path, monkeypatch):
+    Simulations(monkeypatch).endings[2, 0] = "failed"
+    with pytest.raises(SystemExit, match="test_it fails without a mutant"):
+        judge(2, tmp_path)
+
+
+# ---- those that are recorded ----
+
+
+def test_a_recorded_mutant_that_is_noticed_is_an_error(tmp_path, monkeypatch):
+    Simulations(monkeypatch).endings[1, 1] = "failed"
+    with pytest.raises(SystemExit, match="mutants-rtl.toml calls a mutant equivalent that test_it notices"):
+        judge(1, tmp_path, recorded="It was thought so.")
+
+
+def test_a_recorded_mutant_meets_its_tests(tmp_path, monkeypatch):
+    simulations = Simulations(monkeypatch)
+    mutant = fence_mutants(LEAVE)[0]
+    entry = rtl_sample.Recorded(mutant.module, mutant.original, mutant.mutated, "It was thought so.")
+    monkeypatch.setattr(rtl_sample, "recorded", lambda: [entry])
+    monkeypatch.setattr(rtl_sample, "check_recorded", lambda *_: None)
+    monkeypatch.setattr(gateware, "drawn", lambda *_: [gateware.Judged(1, mutant, [BENCH])])
+    found, = gateware.run(output=tmp_path / "gateware.json")
+    assert (1, "test_it", 1) in simulations.ran
+    assert (found["status"], found["reason"]) == ("equivalent", "It was thought so.")
 
 
 def test_a_proof_fails_with_a_mutant_and_holds_without():

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """make mutants: it judges rightly, and a handful of mutants that must be noticed are noticed."""
 
+import importlib.util
 import io
+import json
 import os
 import pathlib
+import shutil
 import sys
 import time
 
@@ -12,12 +15,14 @@ import pytest
 
 sys.path.insert(0, str(program.ROOT / "bench"))
 
-from mutants import draw, judge, library, recorded, show  # noqa: E402
+from mutants import draw, judge, library, recorded, show, tree  # noqa: E402
 
 # (file, line, mutated line, the program that must notice). A line that is gone is passed over, as long as most are there.
 NOTICED = [
     ("src/exfat/name.c", "return *code < smallest[more] || *code > 0x10ffff || surrogate ? 0 : more + 1u;",
      "return *code < smallest[more] || *code > 0x10ffff && surrogate ? 0 : more + 1u;", "test_exfat"),
+    ("src/core/crc32c.c", "for (; at < end && ((uintptr_t)at & (WORD - 1u)) != 0; at++)",
+     "for (; at < end && ((uintptr_t)at & (WORD + 1u)) != 0; at++)", "test_crc32c"),
     ("src/pcie/capability.c", "offset = (capability >> 8) & 0xfc;", "offset = (capability >> 0) & 0xfc;", "test_pcie"),
     ("src/nvme/prp.c", "if (more > 1) prps->second = region->pages_dma + (page + 1u) * 8u;",
      "if (more > 1) prps->second = region->pages_dma + (page + 0) * 8u;", "test_sim_barriers"),
@@ -31,8 +36,9 @@ NOTICED = [
 
 
 @pytest.fixture(scope="module")
-def bench():
-    return library.Bench(2)
+def bench(tmp_path_factory):
+    """It knows no answer of a run before."""
+    return library.Bench(2, tmp_path_factory.mktemp("kept"))
 
 
 # ---- which mutants ----
@@ -115,6 +121,48 @@ def test_equal_code_is_equivalent_and_nonsense_is_invalid(bench):
     assert bench.code(CRC, text + "\nnonsense;\n") == ""
 
 
+KILLED_INSIDE = "gcc: fatal error: Killed signal terminated program cc1"
+DISK_FULL = "<stdin>:1:1: fatal error: error writing to /tmp/a.s: No space left on device"
+BUG = "<stdin>:5:3: internal compiler error: in some_pass, at some.cc:1"
+WRONG = "<stdin>:5:3: error: expected expression"
+
+
+@pytest.fixture
+def compiler(bench, tmp_path, monkeypatch):
+    """Sets a shell script in the compiler's place."""
+
+    def be(script):
+        path = tmp_path / "compiler"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        monkeypatch.setitem(bench.library.commands, CRC, [str(path)])
+
+    return be
+
+
+@pytest.mark.parametrize("script", ["kill -KILL $$", "kill -TERM $$", "exit 1", f"echo '{WRONG}' >&2; exit 4", "echo gone; exit 127",
+                                    *(f"echo '{said}' >&2; exit 1" for said in (KILLED_INSIDE, DISK_FULL, BUG))])
+def test_a_compiler_that_could_not_finish_says_nothing_of_the_text(bench, compiler, monkeypatch, script):
+    text = bench.library.original(CRC) + f"\n/* {script} */\n"
+    compiler(script)
+    with pytest.raises(program.Failed):
+        bench.code(CRC, text)
+    monkeypatch.undo()  # the real one
+    assert bench.code(CRC, text) != ""  # nothing was kept
+
+
+def test_a_compiler_that_ends_with_the_command_says_nothing_of_the_text(bench, compiler, monkeypatch):
+    compiler(f"echo '{WRONG}' >&2; exit 1")
+    monkeypatch.setattr(program, "is_ending", lambda: True)
+    with pytest.raises(program.Stopped):
+        bench.code(CRC, "/* ended */")
+
+
+def test_a_compiler_that_refuses_the_text_says_so_in_english(bench, compiler):
+    compiler(f"test \"$LC_ALL\" = C || exit 3; echo '{WRONG}' >&2; exit 1")
+    assert bench.code(CRC, "/* refused */") == ""
+
+
 # ---- the judgement ----
 
 
@@ -183,6 +231,23 @@ def test_a_program_that_takes_all_memory_is_ended(tmp_path, monkeypatch):
     assert not ending.passed and not ending.timed_out
 
 
+def test_a_program_that_somebody_else_kills_is_no_answer(tmp_path):
+    """As the kernel does when the machine is out of memory."""
+    with pytest.raises(program.Failed, match="SIGKILL"):
+        ending_of("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", tmp_path)
+
+
+def test_a_program_that_fails_by_another_signal_has_failed(tmp_path):
+    ending = ending_of("import os; os.abort()", tmp_path)
+    assert not ending.passed and not ending.timed_out
+
+
+def test_a_full_disk_ends_the_command_before_it_begins(monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(1 << 40, 1 << 40, 0))
+    with pytest.raises(program.NoSpace):
+        library.run("src/core", 1, 1, 1)
+
+
 def test_a_program_that_fills_the_disk_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(judge, "FILE_BLOCKS", 2048)
     ending = ending_of("import os\nwhile True: os.write(1, b'x' * 65536)", tmp_path)
@@ -227,15 +292,98 @@ def test_an_entry_needs_a_reason(tmp_path):
 
 
 def test_an_entry_that_is_noticed_is_an_error(bench, monkeypatch):
-    file, original, mutated, name = NOTICED[0]
-    mutant = found(bench, file, original, mutated)
-    monkeypatch.setattr(bench, "judge", lambda mutant, most_s: library.Result(mutant, library.KILLED, killer=name))
-    with pytest.raises(recorded.Wrong, match=f"{name} notices"):
+    mutant = some_mutant()
+    monkeypatch.setattr(bench, "judge", lambda mutant, most_s: library.Result(mutant, library.KILLED, killer="test_part"))
+    with pytest.raises(recorded.Wrong, match="test_part notices"):
         bench.judge_all([mutant], {mutant.identity: "It was thought so."})
+
+
+def some_mutant(number=0):
+    """One that the operators make today."""
+    return draw.mutants_of(program.ROOT, CRC, 1)[number]
+
+
+@pytest.fixture
+def run_with(tmp_path, monkeypatch):
+    """library.run() with a list of equivalent mutants, a sample, and what the tests find out of each mutant; what it wrote."""
+
+    def run(entries, sample, status):
+        path = tmp_path / "mutants.toml"
+        path.write_text("".join(ENTRY.format(*(field.replace('"', '\\"') for field in (*mutant.identity, "Why."))) for mutant in entries))
+        monkeypatch.setattr(library, "RECORDED", path)
+        monkeypatch.setattr(library, "OUT", tree.BUILD / f"test-{os.getpid()}.json")
+        stub = library.Bench(1, tmp_path)
+        stub.sample, stub.baseline, stub.cover = (lambda *_: (sample, [])), (lambda: None), (lambda: None)
+        stub.judge = lambda mutant, most_s=0: library.Result(mutant, status(mutant), killer="test_part")
+        monkeypatch.setattr(library, "Bench", lambda jobs: stub)
+        try:
+            library.run("src/core", 1, 1, 1)
+            return json.loads(library.OUT.read_text())
+        finally:
+            library.OUT.unlink(missing_ok=True)
+
+    return run
+
+
+def test_an_entry_beside_the_sample_is_judged_too(run_with):
+    entry, other = some_mutant(0), some_mutant(1)
+    with pytest.raises(recorded.Wrong, match="test_part notices"):
+        run_with([entry], [other], lambda _: library.KILLED)
+
+
+def test_an_entry_beside_the_sample_does_not_count(run_with):
+    entry, other = some_mutant(0), some_mutant(1)
+    document = run_with([entry], [other], lambda mutant: library.SURVIVED if mutant == entry else library.KILLED)
+    assert document["complete"] and [found["mutated"] for found in document["mutants"]] == [other.mutated]
+
+
+def test_an_entry_in_the_sample_is_judged_once(run_with):
+    entry, judged = some_mutant(), []
+    document = run_with([entry], [entry], lambda mutant: judged.append(mutant) or library.SURVIVED)
+    assert judged == [entry] and [found["status"] for found in document["mutants"]] == [library.RECORDED_AS]
 
 
 def test_the_kept_list_fits_the_sources():
     recorded.check(program.ROOT, recorded.read(library.RECORDED))
+
+
+# ---- what a half hands over ----
+
+
+@pytest.fixture
+def half(tmp_path, monkeypatch):
+    """bench/mutants.py with a script of its own as a half, which has written a document before."""
+    described = importlib.util.spec_from_file_location("mutants_command", program.ROOT / "bench/mutants.py")
+    command = importlib.util.module_from_spec(described)
+    monkeypatch.setitem(sys.modules, "mutants_command", command)
+    described.loader.exec_module(command)
+    monkeypatch.setattr(command, "BUILD", tmp_path)
+    script = tmp_path / "part.py"
+    made = command.Half("part", str(script), str(pathlib.Path(sys.executable).parents[1]), 1, 98.0)
+    made.document.parent.mkdir()
+    made.document.write_text(json.dumps({"complete": True, "mutants": [{"status": "killed"}]}))
+
+    def run(document, status):
+        write = f"pathlib.Path({str(made.document)!r}).write_text({json.dumps(document)!r})" if document is not None else ""
+        script.write_text(f"import pathlib, sys\n{write}\nsys.exit({status})\n")
+        return made.run("", 1, 1)
+
+    return run
+
+
+COMPLETE = {"complete": True, "mutants": [{"status": "survived"}]}
+
+
+def test_a_document_that_is_complete_is_read(half):
+    assert half(COMPLETE, 1) == COMPLETE["mutants"]
+
+
+@pytest.mark.parametrize("document,status", [(None, 1), (None, 0), ({"complete": False, "mutants": []}, 1), ({"mutants": []}, 0),
+                                             (COMPLETE, 70)])
+def test_a_half_that_was_not_finished_ends_the_command(half, capsys, document, status):
+    with pytest.raises(SystemExit):
+        half(document, status)
+    assert "before all mutants were judged" in capsys.readouterr().out
 
 
 # ---- what people see ----

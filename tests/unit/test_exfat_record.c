@@ -86,6 +86,25 @@ static void a_record_of_what_the_volume_has_not_is_none(void **state) {
   image_close(&image);
 }
 
+/* Only a clip is made of chunks: in the slot of directory changes a record with chunks is none. */
+static void a_directory_change_is_not_made_of_chunks(void **state) {
+  (void)state;
+  open_cut();
+  uint8_t *journal = slot_at(EXFAT_RECORD_JOURNAL);
+  memcpy(journal, slot_at(0), sizeof(struct exfat_record));
+  memset(slot_at(0), 0, sizeof(struct exfat_record));
+  spate_put32(journal + offsetof(struct exfat_record, chunk_bytes), 1);
+  seal(journal);
+  expect_no_record("a record with chunks", EXFAT_RECORD_JOURNAL);
+
+  spate_put32(journal + offsetof(struct exfat_record, chunk_bytes), 0);
+  seal(journal);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reclaimed_bytes, RESERVED_BYTES);
+  assert_whole(false);
+  image_close(&image);
+}
+
 /* The cluster that a cut growth may have linked is one of the volume's, the first and the last among them. */
 static void a_record_may_name_any_cluster_of_the_volume(void **state) {
   (void)state;
@@ -132,6 +151,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_bit_of_a_record_can_change),
       cmocka_unit_test(a_record_of_what_the_volume_has_not_is_none),
+      cmocka_unit_test(a_directory_change_is_not_made_of_chunks),
       cmocka_unit_test(a_record_may_name_any_cluster_of_the_volume),
       cmocka_unit_test(a_recorded_chain_is_walked_from_its_start),
   };

@@ -96,7 +96,7 @@ static void nobody_is_asked_in_an_empty_slot(void **state) {
 /* ---- windows ---- */
 
 static void windows_end_before_addresses_do(void **state) {
-  const uint64_t most = UINT64_C(1) << 48;
+  const uint64_t most = UINT64_C(1) << 48, page = 4096;
   const struct {
     struct spate_pcie_window prefetchable;
     bool valid;
@@ -104,11 +104,11 @@ static void windows_end_before_addresses_do(void **state) {
       {{0, 0, 0}, true},
       {{UINT64_MAX, UINT64_MAX, 0}, true}, /* none */
       {{0, HIGH_BUS, most}, true},
-      {{0, HIGH_BUS, most + 1}, false},
-      {{0, UINT64_MAX - most, MIB}, true},
+      {{0, HIGH_BUS, most + page}, false},
+      {{0, UINT64_MAX - most + 1 - page, MIB}, true},
       {{0, UINT64_MAX - most + 1, MIB}, false},
-      {{UINTPTR_MAX, HIGH_BUS, 1}, true},
-      {{UINTPTR_MAX, HIGH_BUS, 2}, false},
+      {{UINTPTR_MAX - page + 1, HIGH_BUS, page}, true},
+      {{UINTPTR_MAX - page + 2, HIGH_BUS, page}, false},
       {{UINTPTR_MAX - MIB + 1, HIGH_BUS, MIB}, true},
       {{UINTPTR_MAX - MIB + 2, HIGH_BUS, MIB}, false},
   };
@@ -118,6 +118,24 @@ static void windows_end_before_addresses_do(void **state) {
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
     config.prefetchable = cases[i].prefetchable;
+    assert_int_equal(spate_pcie_ecam_open(&host, &config), cases[i].valid ? SPATE_OK : SPATE_E_INVALID);
+  }
+}
+
+/* Addresses are aligned from where a window begins and ends. */
+static void windows_are_whole_pages(void **state) {
+  const struct {
+    uint64_t bus_address, bytes;
+    bool valid;
+  } cases[] = {{HIGH_BUS + 4096, 4096, true}, {HIGH_BUS, MIB + 4096, true}, {HIGH_BUS + 2048, MIB, false},
+               {HIGH_BUS + 1, MIB, false},    {HIGH_BUS, 2048, false},      {HIGH_BUS, MIB + 1, false},
+               {HIGH_BUS + 1, MIB - 1, false}};
+  (void)state;
+  fake_reset();
+  fake_endpoint(NULL, 0, 0, NVME);
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+    config.prefetchable = (struct spate_pcie_window){HIGH_CPU, cases[i].bus_address, cases[i].bytes};
     assert_int_equal(spate_pcie_ecam_open(&host, &config), cases[i].valid ? SPATE_OK : SPATE_E_INVALID);
   }
 }
@@ -173,6 +191,7 @@ int main(void) {
       cmocka_unit_test(bus_numbers_end_where_they_end),
       cmocka_unit_test(nobody_is_asked_in_an_empty_slot),
       cmocka_unit_test(windows_end_before_addresses_do),
+      cmocka_unit_test(windows_are_whole_pages),
       cmocka_unit_test(a_link_that_came_up_meanwhile_is_left_alone_for_100_ms),
       cmocka_unit_test(links_settle_one_behind_the_other),
   };
