@@ -49,7 +49,8 @@ def check_programs(folder):
 def installed(tmp_path_factory):
     """The prefix, which was moved after the installation, as a package's files are."""
     folder = tmp_path_factory.mktemp("installed")
-    build(ROOT, folder / "build", "-DSPATE_LIBRARY_ONLY=ON")
+    run("cmake", "--preset", "library", "-B", folder / "build", cwd=ROOT)
+    run("cmake", "--build", folder / "build", "-j", "2")
     run("cmake", "--install", folder / "build", "--prefix", folder / "first")
     (folder / "first").rename(folder / "prefix")
     shutil.rmtree(folder / "build")
@@ -65,7 +66,7 @@ def test_what_is_installed(installed):
     assert files == {
         *(f"include/spate/{path.name}" for path in (ROOT / "include/spate").iterdir()),
         "include/spate/port/spate_board.h", "include/spate/port/linux_port.h", "lib/libspate.a", "lib/pkgconfig/spate.pc",
-        *(f"lib/cmake/spate/spate-config{end}.cmake" for end in ("", "-noconfig", "-version"))}
+        *(f"lib/cmake/spate/spate-config{end}.cmake" for end in ("", "-release", "-version"))}
 
 
 def test_nothing_installed_names_the_sources_or_the_first_prefix(installed):
@@ -257,6 +258,18 @@ def test_the_list_of_the_sources_is_all_that_a_compiler_needs(tmp_path):
     """The objects themselves and no archive: each is linked, needed or not."""
     run("cc", "-Wall", "-Wextra", "-Werror", "-Iinclude", f"-I{EXAMPLE}/board", "@src/files.txt", EXAMPLE / "board/spate_board.c",
         EXAMPLE / "memory_volume.c", "-o", tmp_path / "memory_volume", cwd=ROOT)
+    assert FREE_BYTES in run(tmp_path / "memory_volume").stdout
+
+
+def test_the_makefile_of_the_page(tmp_path):
+    """With the names in it replaced. Its objects lie beside the sources."""
+    page = (ROOT / "docs/INSTALL-LIBRARY.md").read_text()
+    text = re.search(r"^```make\n(.*?)^```$", page, re.M | re.S)[1]
+    (tmp_path / "Makefile").write_text(text.replace("my_board", "board").replace("my_program", "memory_volume"))
+    for folder in ("src", "include"):
+        shutil.copytree(ROOT / folder, tmp_path / "spate" / folder)
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    run("make", "-j2", "memory_volume", cwd=tmp_path)
     assert FREE_BYTES in run(tmp_path / "memory_volume").stdout
 
 

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define BOARD_TICKS_PER_SECOND UINT64_C(1000000000)
 
 /* No device answers. */
@@ -27,4 +31,7 @@ static inline uint64_t spate_port_ticks_per_second(void) { return BOARD_TICKS_PE
 static inline void spate_port_relax(void) {}
 static inline void spate_port_log(const char *text, uint64_t value) { (void)text, (void)value; }
 
+#ifdef __cplusplus
+}
+#endif
 #endif
