@@ -121,14 +121,14 @@ test-power-cuts: build-host-release ## 100 000 power cuts (35 s)
 test-system: build-host-gcc-asan build-host-release build-mutants build-fuzz build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## On emulated boards, beside others' tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile)
 
-install: ## The command spate for Linux, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
+install: ## The command spate for Linux and the libraries, into PREFIX=/usr/local (as root, or with a PREFIX of your own)
 	@setup/install command
 	@tools/run build/configure-linux.log cmake --preset linux
 	@cmake --build --preset linux
 	@tools/run build/install.log cmake --install build/linux --prefix $(call quoted,PREFIX)
 	@echo "installed $(PREFIX)/bin/spate: spate --help"
 
-deb: ## The command spate and libspate-ring as Debian packages in build/deb, checked by lintian (15 s)
+deb: ## The command spate, libspate and libspate-ring as Debian packages in build/deb, checked by lintian (15 s)
 	@setup/install deb
 	@packaging/deb build/deb
 

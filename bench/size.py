@@ -25,8 +25,8 @@ def sizes_of_objects(archive) -> dict[str, tuple[int, int, int]]:
 
 def module_of_source() -> dict[str, str]:
     """Object name → module, from the one list of sources."""
-    text = (qemu.ROOT / "src" / "CMakeLists.txt").read_text()
-    sources = re.findall(r"^\s+(\w+)/(\w+)\.c", text, re.M)
+    text = (qemu.ROOT / "src" / "files.txt").read_text()
+    sources = re.findall(r"^src/(\w+)/(\w+)\.c$", text, re.M)
     modules = {f"{name}.c.obj": f"{module}/{name}" for module, name in sources}
     if len(modules) != len(sources):
         figures.die("telling the modules apart", "two sources of src/ have the same name, which is all the linker says")
@@ -51,7 +51,7 @@ def main() -> None:
     objects = sizes_of_objects(FOLDER / "libspate.a")
     for name, (text, data, bss) in objects.items():
         if name not in module_of:
-            figures.die("reading the archive", f"{name} is not in src/CMakeLists.txt")
+            figures.die("reading the archive", f"{name} is not in src/files.txt")
         modules[module_of[name].split("/")[0]] += text + data + bss
         bench.add(f"{module_of[name]}", text + data + bss, "bytes")
     kept = linked_symbols(FOLDER / "apps" / "recorder_only.elf")

@@ -20,6 +20,8 @@ if(SPATE_HOSTED)
   add_subdirectory(examples/linux)
 elseif(CMAKE_CROSSCOMPILING)
   # A port that boots defines the target spate_board: start-up code, console, linker script.
+  enable_language(ASM)
+  include(ports/common/board.cmake)
   add_subdirectory("${SPATE_PORT_DIR}" port)
   add_subdirectory(apps)
 else()

@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a board without an operating system supplies beside board.h, for ports/common/bring_up.c. */
+/* What a board without an operating system supplies to ports/common, which makes the rest of board.h of it. */
 #ifndef SPATE_PORTS_BARE_H
 #define SPATE_PORTS_BARE_H
 
 #include "board.h"
 
-/* The DMA ring: page aligned, contiguous for devices. */
-void *board_ring(uint64_t *bytes);
+struct board_range {
+  void *start;
+  size_t bytes;
+};
+
+/* Where memory is. */
+struct board_layout {
+  struct board_range queue;  /* uncached, or coherent: board_queue_memory() */
+  struct board_range memory; /* ordinary, cached: board_memory() */
+  struct board_range ring;   /* the DMA ring, page aligned, contiguous for devices: board_ring_open() */
+};
+extern const struct board_layout board_layout;
+
+/* The words that the host started the board with, separated by blanks or NULs, for board_argument(): the start-up code
+ * writes them here. They may fill all but the last byte. A board that gets no words leaves it as it is. */
+#define BOARD_WORDS_BYTES 1024u
+extern char board_words[BOARD_WORDS_BYTES];
 
 /*
  * Release PERST#, and open the board's PCIe host bridge. `perst_released_ticks`, for spate_pcie_enumerate(): when that

@@ -54,12 +54,11 @@ void board_now(void *context, struct spate_exfat_time *time);
 /* 64 bits that differ from boot to boot, as well as the board can. */
 uint64_t board_random(void);
 
-/* Files of the host that runs the emulator (semihosting): an emulated board's stand-in for the source of a stream and
- * for a place to put results. Return < 0 on failure. read: bytes read, 0 at the end. */
-int board_host_open(const char *path, bool write);
+/* Files of the host that runs the emulator (semihosting), for reading: an emulated board's stand-in for the source of a
+ * stream. Return < 0 on failure. read: bytes read, 0 at the end. */
+int board_host_open(const char *path);
 int64_t board_host_size(int file);
 int64_t board_host_read(int file, void *to, size_t bytes);
-int64_t board_host_write(int file, const void *from, size_t bytes);
 void board_host_close(int file);
 
 /* End the run; the host sees `status` as the emulator's exit status. */

@@ -253,7 +253,7 @@ static unsigned choose_sources(struct source sources[2]) {
         .path = "CLIPS/CLIP_B.RAW", .bytes = clip_bytes + clip_bytes / 2u + ODD_TAIL, .clip = 2, .file = -1};
     return 2;
   }
-  int file = board_host_open(input, false);
+  int file = board_host_open(input);
   int64_t bytes = file < 0 ? -1 : board_host_size(file);
   if (bytes <= 0) {
     print("\nFAILED at opening the input %s: not there, or empty\n", input);
@@ -284,7 +284,7 @@ int app_main(void) {
   record(sources, count);
   if (sources[0].file >= 0) { /* a second pass over the host's file */
     board_host_close(sources[0].file);
-    sources[0].file = board_host_open(board_argument("input", ""), false);
+    sources[0].file = board_host_open(board_argument("input", ""));
   }
   verify(&sources[count - 1]);
   must("unmounting", spate_exfat_unmount(&volume));

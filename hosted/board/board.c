@@ -171,9 +171,7 @@ uint64_t board_random(void) {
 
 /* ---- files ---- */
 
-int board_host_open(const char *path, bool write) {
-  return open(path, (write ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY) | O_CLOEXEC, 0666);
-}
+int board_host_open(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
 
 int64_t board_host_size(int file) {
   struct stat status;
@@ -182,7 +180,5 @@ int64_t board_host_size(int file) {
 }
 
 int64_t board_host_read(int file, void *to, size_t bytes) { return read(file, to, bytes); }
-
-int64_t board_host_write(int file, const void *from, size_t bytes) { return write(file, from, bytes); }
 
 void board_host_close(int file) { (void)close(file); }

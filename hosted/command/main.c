@@ -4,13 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spate/version.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef SPATE_VERSION
-#error "SPATE_VERSION comes from CMakeLists.txt"
-#endif
 
 static const struct command *const commands[] = {
     &command_format,    &command_record,  &command_ls,        &command_info,    &command_verify,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
+#include "../bare.h"
+
 #include <stddef.h>
 #include <string.h>
+
+char board_words[BOARD_WORDS_BYTES];
 
 const char *arguments_find(char *line, const char *line_end, const char *name) {
   size_t name_bytes = strlen(name);
@@ -17,4 +21,9 @@ const char *arguments_find(char *line, const char *line_end, const char *name) {
     word = end + 1;
   }
   return NULL;
+}
+
+const char *board_argument(const char *name, const char *fallback) {
+  const char *value = arguments_find(board_words, board_words + sizeof board_words - 1, name);
+  return value ? value : fallback;
 }

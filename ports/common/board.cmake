@@ -5,7 +5,7 @@ set(spate_ports_common "${CMAKE_CURRENT_LIST_DIR}")
 
 function(spate_board)
   cmake_parse_arguments(board "" "LINK_SCRIPT" "SOURCES" ${ARGN})
-  set(common arguments.c bring_up.c calendar.c fault.c print.c string.c)
+  set(common arguments.c bring_up.c calendar.c fault.c log.c memory.c print.c random.c string.c)
   list(TRANSFORM common PREPEND "${spate_ports_common}/")
   # Objects and not an archive: nothing refers to the start-up code, and it must be there all the same.
   add_library(spate_board OBJECT ${board_SOURCES} ${common})

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCIe and the ring of boards without an operating system: the library does it all, from the bridge on. */
+/* PCIe of boards without an operating system: the library does it all, from the bridge on. */
 #include "../bare.h"
 
 enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
@@ -11,11 +11,4 @@ enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
 
 struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
   return spate_nvme_pcie_bus(way);
-}
-
-enum spate_error board_ring_open(struct spate_region *ring) {
-  uint64_t bytes = 0;
-  void *start = board_ring(&bytes);
-
-  return spate_region_init(ring, start, bytes, board_queue_memory());
 }

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 uint32_t host_read32(uintptr_t address);
 void host_write32(uintptr_t address, uint32_t value);
 uint64_t host_read64(uintptr_t address);
@@ -21,4 +25,7 @@ uint64_t host_ticks_per_second(void);
 void host_relax(void);
 void host_log(const char *text, uint64_t value);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

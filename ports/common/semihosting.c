@@ -7,7 +7,6 @@
 enum {
   SYS_OPEN = 0x01,
   SYS_CLOSE = 0x02,
-  SYS_WRITE = 0x05,
   SYS_READ = 0x06,
   SYS_FLEN = 0x0c,
   SYS_GET_CMDLINE = 0x15,
@@ -15,7 +14,6 @@ enum {
 };
 
 #define MODE_READ_BINARY         1u
-#define MODE_WRITE_BINARY        5u
 #define STOPPED_APPLICATION_EXIT 0x20026u
 
 void semihosting_command_line(char *text, size_t bytes) {
@@ -30,8 +28,8 @@ void semihosting_exit(int status) {
     (void)semihosting_call(SYS_EXIT_EXTENDED, block);
 }
 
-int board_host_open(const char *path, bool write) {
-  uintptr_t block[] = {(uintptr_t)path, write ? MODE_WRITE_BINARY : MODE_READ_BINARY, strlen(path)};
+int board_host_open(const char *path) {
+  uintptr_t block[] = {(uintptr_t)path, MODE_READ_BINARY, strlen(path)};
   return (int)semihosting_call(SYS_OPEN, block);
 }
 
@@ -40,18 +38,12 @@ int64_t board_host_size(int file) {
   return semihosting_call(SYS_FLEN, block);
 }
 
-/* Both calls answer with the number of bytes they did not transfer. */
-static int64_t transfer(uintptr_t operation, int file, uintptr_t memory, size_t bytes) {
-  uintptr_t block[] = {(uintptr_t)file, memory, bytes};
-  intptr_t left = semihosting_call(operation, block);
+/* The call answers with the number of bytes that it did not transfer. */
+int64_t board_host_read(int file, void *to, size_t bytes) {
+  uintptr_t block[] = {(uintptr_t)file, (uintptr_t)to, bytes};
+  intptr_t left = semihosting_call(SYS_READ, block);
   if (left < 0 || (size_t)left > bytes) return -1;
   return (int64_t)(bytes - (size_t)left);
-}
-
-int64_t board_host_read(int file, void *to, size_t bytes) { return transfer(SYS_READ, file, (uintptr_t)to, bytes); }
-
-int64_t board_host_write(int file, const void *from, size_t bytes) {
-  return transfer(SYS_WRITE, file, (uintptr_t)from, bytes);
 }
 
 void board_host_close(int file) {

@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * How a loop that waits for a device passes the time: `wait` sleeps until the device may have completed something, for
  * a millisecond at most. NULL, as at the start: 50 microseconds of sleep.
@@ -23,4 +27,7 @@ void linux_port_machine(const struct linux_machine *machine);
 /* Events of the library (a retry, a reset, a volume recovered) on standard error. Off at the start. */
 void linux_port_verbose(bool on);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

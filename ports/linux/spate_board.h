@@ -14,6 +14,10 @@
 #include <sys/auxv.h>
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SPATE_LINUX_TICKS_PER_SECOND UINT64_C(1000000000)
 
 struct linux_machine {
@@ -105,4 +109,7 @@ static inline uint64_t spate_port_ticks_per_second(void) { return SPATE_LINUX_TI
 static inline void spate_port_relax(void) { spate_linux_relax(); }
 static inline void spate_port_log(const char *text, uint64_t value) { spate_linux_log(text, value); }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

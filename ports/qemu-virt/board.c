@@ -2,9 +2,7 @@
 /* QEMU's `virt` machine as ports/board.h wants it; machine.h says which CPU's. */
 #include "../bare.h"
 
-#include "../common/arguments.h"
 #include "../common/calendar.h"
-#include "../common/print.h"
 #include "../common/semihosting.h"
 #include <machine.h> /* by the include path: the board's, not this folder's */
 #include <spate/port.h>
@@ -20,41 +18,22 @@
 
 __attribute__((noreturn)) void board_start(void);
 
-static char command_line[1024];
-
-static struct spate_arena queue_memory = {
-    .start = (uint8_t *)(uintptr_t)MACHINE_QUEUE_ADDRESS,
-    .bytes = MACHINE_QUEUE_BYTES,
-};
-
-static struct spate_arena memory = {
-    .start = (uint8_t *)(uintptr_t)MACHINE_MEMORY_ADDRESS,
-    .bytes = MACHINE_MEMORY_BYTES,
+const struct board_layout board_layout = {
+    .queue = {(void *)(uintptr_t)MACHINE_QUEUE_ADDRESS, MACHINE_QUEUE_BYTES},
+    .memory = {(void *)(uintptr_t)MACHINE_MEMORY_ADDRESS, MACHINE_MEMORY_BYTES},
+    .ring = {(void *)(uintptr_t)MACHINE_RING_ADDRESS, MACHINE_RING_BYTES},
 };
 
 void board_start(void) {
   spate_port_write32(UART_LINE_CONTROL, UART_8_BITS_FIFO);
   spate_port_write32(UART_CONTROL, UART_ENABLE_TRANSMIT);
-  semihosting_command_line(command_line, sizeof command_line);
+  semihosting_command_line(board_words, sizeof board_words);
   board_exit(app_main());
 }
 
 const char *board_name(void) { return MACHINE_NAME; }
 
 uintptr_t board_absent_register(void) { return MACHINE_ABSENT_REGISTER; }
-
-struct spate_arena *board_queue_memory(void) {
-  return &queue_memory;
-}
-
-struct spate_arena *board_memory(void) {
-  return &memory;
-}
-
-void *board_ring(uint64_t *bytes) {
-  *bytes = MACHINE_RING_BYTES;
-  return (void *)(uintptr_t)MACHINE_RING_ADDRESS;
-}
 
 /* The machine starts with its devices out of reset. */
 enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
@@ -82,30 +61,10 @@ void board_write(const char *text, size_t bytes) {
     write_byte(text[i]);
 }
 
-void spate_port_log(const char *text, uint64_t value) { print("spate: %s %ju\n", text, (uintmax_t)value); }
-
-const char *board_argument(const char *name, const char *fallback) {
-  const char *value = arguments_find(command_line, command_line + sizeof command_line - 1, name);
-  return value ? value : fallback;
-}
-
 /* PL031: one register of seconds since 1970. */
-static uint32_t rtc_seconds(void) { return spate_port_read32(MACHINE_RTC_ADDRESS); }
-
 void board_now(void *context, struct spate_exfat_time *time) {
   (void)context;
-  calendar_from_unix(rtc_seconds(), time);
-}
-
-/* Boots differ in the second, and in the microseconds since reset; the multiplications spread both over all bits. */
-uint64_t board_random(void) {
-  static uint64_t state;
-  state ^= (uint64_t)rtc_seconds() << 32 ^ spate_port_ticks();
-  state += UINT64_C(0x9e3779b97f4a7c15);
-  uint64_t mixed = state;
-  mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-  return mixed ^ mixed >> 31;
+  calendar_from_unix(spate_port_read32(MACHINE_RTC_ADDRESS), time);
 }
 
 void board_exit(int status) { semihosting_exit(status); }

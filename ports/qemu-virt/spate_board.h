@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define BOARD_CACHE_LINE_BYTES 64u
 
 /*
@@ -79,4 +83,7 @@ static inline void spate_port_relax(void) { __asm__ volatile("yield" ::: "memory
 
 void spate_port_log(const char *text, uint64_t value);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

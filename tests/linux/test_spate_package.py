@@ -14,6 +14,7 @@ from test_spate_shell import PAGE
 
 COMPLETION = "share/bash-completion/completions/spate"
 LIBRARY = "lib/TRIPLET/libspate-ring"
+HEADERS = {f"include/spate/{path.name}" for path in (ROOT / "include/spate").iterdir()}
 # What is in each package below /usr, beside its changelog and copyright.
 HOLDS = {
     "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/LINUX.md.gz"},
@@ -21,6 +22,10 @@ HOLDS = {
     "libspate-ring-dev": {
         "include/spate/ring.h", f"{LIBRARY}.a", f"{LIBRARY}.so", "lib/TRIPLET/pkgconfig/spate-ring.pc",
         *(f"lib/TRIPLET/cmake/spate-ring/spate-ring-config{end}.cmake" for end in ("", "-none", "-version"))},
+    "libspate-dev": {
+        *HEADERS, "include/spate/port/linux_port.h", "include/spate/port/spate_board.h",
+        "lib/TRIPLET/libspate.a", "lib/TRIPLET/pkgconfig/spate.pc",
+        *(f"lib/TRIPLET/cmake/spate/spate-config{end}.cmake" for end in ("", "-none", "-version"))},
 }
 
 
@@ -108,3 +113,12 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
     run(tmp_path / "shared", env=os.environ | {"LD_LIBRARY_PATH": str(folder)})
     run(*strict, f"-I{usr}/include", folder / "libspate-ring.a", "-o", tmp_path / "static")
     run(tmp_path / "static")
+
+
+@pytest.mark.slow
+def test_the_package_of_the_core_library(usr, tmp_path):
+    folder, = (usr / "lib").iterdir()
+    flags = run("pkg-config", "--cflags", "--libs", "spate",
+                env=os.environ | {"PKG_CONFIG_PATH": str(folder / "pkgconfig")}).stdout.split()
+    run("gcc", "-std=c17", ROOT / "examples/library/memory_volume.c", *flags, "-o", tmp_path / "memory_volume")
+    assert "volume MEMORY" in run(tmp_path / "memory_volume").stdout

@@ -14,7 +14,8 @@ import filelist
 import program  # noqa: F401: Ctrl-C ends it as it ends the others
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-VERSION = re.search(r"project\(spate VERSION (\S+)", (filelist.ROOT / "CMakeLists.txt").read_text()).group(1)
+VERSION = ".".join(re.findall(r"^#define SPATE_VERSION_[A-Z]+ (\d+)$",
+                              (filelist.ROOT / "include" / "spate" / "version.h").read_text(), re.M))
 TOPS = ("spate_nvme_axi", "spate_nvme_usp", "spate_nvme_stripe_axi")
 PORT = re.compile(r"^\s*(input|output)\s+logic\s*((?:\[[^\]]*\])*)\s*(\w+),?", re.M)
 PARAMETER = re.compile(r"^\s*parameter ([^=]*?)\s*\b(\w+) = (.*?),?\s*// (.*)$", re.M)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A board's folder with what docs/PORTING.md lists, and no more, outside of the repository: the applications are linked."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+from conftest import ROOT, run
+
+PAGE = (ROOT / "docs/PORTING.md").read_text()
+
+# A definition of each name in the page's list. It does not run: a board's memory and registers are its own.
+SUPPLIED = {
+    "board_layout": "const struct board_layout board_layout = {.ring = {(void *)0x50000000, 0x10000000}};",
+    "board_pcie_open": """enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
+  static const struct spate_pcie_ecam_config config = {.config_base = 0x3f000000};
+  *perst_released_ticks = 0;
+  return spate_pcie_ecam_open(host, &config);
+}""",
+    "board_start": "void board_start(void);\nvoid board_start(void) { board_exit(app_main()); }",
+    "board_name": 'const char *board_name(void) { return "a board"; }',
+    "board_write": "void board_write(const char *text, size_t bytes) { (void)text, (void)bytes; }",
+    "board_now": "void board_now(void *context, struct spate_exfat_time *time) { (void)context, (void)time; }",
+    "board_exit": "void board_exit(int status) { (void)status; for (;;) { } }",
+    "board_absent_register": "uintptr_t board_absent_register(void) { return 0x1000; }",
+    "board_host_open": "int board_host_open(const char *path) { return (void)path, -1; }",
+    "board_host_size": "int64_t board_host_size(int file) { return (void)file, -1; }",
+    "board_host_read": "int64_t board_host_read(int file, void *to, size_t bytes) { return (void)file, (void)to, (void)bytes, -1; }",
+    "board_host_close": "void board_host_close(int file) { (void)file; }",
+}
+START = ".section .text.start, \"ax\"\n.global _start\n_start:\n  bl board_start\n.section .note.GNU-stack, \"\", %progbits\n"
+
+
+def listed():
+    """The names in the page's table, and the line of its CMakeLists.txt."""
+    rows = PAGE[PAGE.index("### What `board.c` supplies"):PAGE.index("### What `start.S`")].splitlines()
+    names = [name for row in rows if row.startswith("| `") for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    return names, re.search(r"^\| `CMakeLists.txt` \| `([^`]*)` \|", PAGE, re.M)[1]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """All that the page asks for. The port's header and the linker script are another board's."""
+    board = tmp_path / "my-board"
+    board.mkdir()
+    for name in ("spate_board.h", "link.ld"):
+        shutil.copy(ROOT / "ports/qemu-virt" / name, board)
+    (board / "start.S").write_text(START)
+    (board / "board.c").write_text("#include <bare.h>\n\n" + "\n".join(SUPPLIED.values()) + "\n")
+    (board / "CMakeLists.txt").write_text(listed()[1] + "\n")
+    return board
+
+
+def build(folder):
+    """The applications that are linked. Functions stay what they are in the sources."""
+    result = folder.parent / "build"
+    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", result, f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64.cmake",
+        f"-DSPATE_PORT_DIR={folder}", "-DCMAKE_BUILD_TYPE=Release", env=os.environ | {"CFLAGS": "-fno-inline"})
+    run("cmake", "--build", result, "-j", "2")
+    return sorted((result / "apps").glob("*.elf"))
+
+
+def symbols(programs):
+    return {line.split()[-1] for line in run("aarch64-linux-gnu-nm", "--defined-only", *programs).stdout.splitlines()
+            if line and not line.endswith(":")}
+
+
+def test_the_list_is_what_a_board_supplies(folder):
+    """No name is missing, or the applications would not link; none is too many, or the linker would have dropped it."""
+    assert sorted(listed()[0]) == sorted(SUPPLIED)
+    programs = build(folder)
+    assert {"demo.elf", "hello.elf", "recorder_only.elf"} <= {program.name for program in programs}
+    assert not set(SUPPLIED) - symbols(programs)
+
+
+def test_a_board_has_its_own_random_numbers_and_log(folder):
+    """Both ways in which a board may have the log: in its header, and in board.c."""
+    source = folder / "board.c"
+    source.write_text(source.read_text() + "uint64_t my_generator(void);\nuint64_t my_generator(void) { return 4; }\n"
+                      "uint64_t board_random(void) { return my_generator(); }\n")
+    header = folder / "spate_board.h"
+    declaration = "void spate_port_log(const char *text, uint64_t value);"
+    assert declaration in header.read_text()
+    header.write_text(header.read_text().replace(
+        declaration, "static inline void spate_port_log(const char *text, uint64_t value) { (void)text, (void)value; }"))
+    present = symbols(build(folder))
+    assert "my_generator" in present
+    assert "spate_port_log" not in present
