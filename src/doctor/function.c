@@ -12,7 +12,7 @@ static uint32_t get(const struct spate_doctor_space *space, unsigned offset) {
   return offset + 4u <= space->bytes ? space->read(space->context, offset & ~3u) : 0;
 }
 
-/* For pcie_find_capability(): a list that leads out of what can be read ends there. */
+/* For spate_pcie_find_capability(): a list that leads out of what can be read ends there. */
 static uint32_t get_register(const void *space, unsigned offset) { return get(space, offset); }
 
 static uint64_t bar0_of(const struct spate_doctor_space *space) {
@@ -98,7 +98,7 @@ static void read_link(struct spate_doctor_function *function, const struct spate
 }
 
 static void read_express(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
-  const uint16_t at = pcie_find_capability(get_register, space, CAPABILITY_EXPRESS);
+  const uint16_t at = spate_pcie_find_capability(get_register, space, CAPABILITY_EXPRESS);
 
   if (at == 0) return;
   const uint32_t control = get(space, at + EXPRESS_DEVICE_CONTROL);
@@ -112,7 +112,7 @@ static void read_express(struct spate_doctor_function *function, const struct sp
 }
 
 static void read_power(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
-  const uint16_t at = pcie_find_capability(get_register, space, CAPABILITY_POWER);
+  const uint16_t at = spate_pcie_find_capability(get_register, space, CAPABILITY_POWER);
 
   if (at == 0) return;
   function->power_known = true;
@@ -120,7 +120,7 @@ static void read_power(struct spate_doctor_function *function, const struct spat
 }
 
 static void read_errors(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
-  const uint16_t at = pcie_find_extended(get_register, space, CAPABILITY_ERRORS);
+  const uint16_t at = spate_pcie_find_extended(get_register, space, CAPABILITY_ERRORS);
 
   if (at == 0) return;
   function->errors.known = true;

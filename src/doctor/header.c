@@ -57,8 +57,8 @@ static void judge_buses(struct spate_doctor *doctor, const struct spate_doctor_f
                                                              .numbers = {first, last, below->address.bus}});
 }
 
-void doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
-                         unsigned index, bool in_use) {
+void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
+                               unsigned index, bool in_use) {
   const struct spate_doctor_function *function = &path[index];
   const bool drive = index + 1u == count;
 
@@ -87,8 +87,8 @@ void doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_
 void spate_doctor_judge_path(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                              bool in_use) {
   for (unsigned i = 0; i < count; i++) {
-    doctor_judge_link(doctor, path, i);
-    doctor_judge_header(doctor, path, count, i, in_use);
+    spate_doctor_judge_link(doctor, path, i);
+    spate_doctor_judge_header(doctor, path, count, i, in_use);
   }
-  doctor_judge_payload(doctor, path, count);
+  spate_doctor_judge_payload(doctor, path, count);
 }

@@ -19,16 +19,16 @@ struct doctor_text {
 };
 
 /* texts.c; also for codes that are none. Never NULL. */
-const struct doctor_text *doctor_text_of(enum spate_doctor_code code);
+const struct doctor_text *spate_doctor_text_of(enum spate_doctor_code code);
 
 /* In Correctable and Uncorrectable Error Status, where only Device Status tells: a bit that no error has there. */
 #define ERROR_KIND_UNKNOWN UINT32_C(0x80000000)
 
 /* header.c: command register, addresses, bus numbers, power. `path` leads to the function at `index`. */
-void doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
-                         unsigned index, bool in_use);
+void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
+                               unsigned index, bool in_use);
 /* links.c: the link above the function at `index`, and its payload sizes. */
-void doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index);
-void doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count);
+void spate_doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index);
+void spate_doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count);
 
 #endif

@@ -52,7 +52,7 @@ static bool judge_down(struct spate_doctor *doctor, const struct spate_doctor_fu
   return true;
 }
 
-void doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index) {
+void spate_doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index) {
   const struct spate_doctor_function *function = &path[index];
 
   if (!link_above(path, index)) return;
@@ -85,7 +85,7 @@ static void judge_read_request(struct spate_doctor *doctor, const struct spate_d
 /* A function that gets a larger payload than it is set for calls the packet malformed (2.2.2). Upwards the size may
  * grow. Downwards it may shrink only if the drive's read requests are as small: a completion is never larger than its
  * request. Linux sets paths up so with pci=pcie_bus_perf. */
-void doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count) {
+void spate_doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count) {
   uint16_t least_max = UINT16_MAX;
   bool wrong = false, mixed = false;
 

@@ -148,18 +148,18 @@ static char *write_text(char *to, size_t bytes, const char *text, const struct s
 
 char *spate_doctor_problem(char *to, size_t bytes, enum spate_doctor_code code,
                            const struct spate_doctor_finding *finding) {
-  return write_text(to, bytes, doctor_text_of(code)->problem, finding);
+  return write_text(to, bytes, spate_doctor_text_of(code)->problem, finding);
 }
 
 char *spate_doctor_advice(char *to, size_t bytes, enum spate_doctor_code code,
                           const struct spate_doctor_finding *finding) {
-  return write_text(to, bytes, doctor_text_of(code)->advice, finding);
+  return write_text(to, bytes, spate_doctor_text_of(code)->advice, finding);
 }
 
-const char *spate_doctor_name(enum spate_doctor_code code) { return doctor_text_of(code)->name; }
+const char *spate_doctor_name(enum spate_doctor_code code) { return spate_doctor_text_of(code)->name; }
 
 enum spate_doctor_severity spate_doctor_severity_of(enum spate_doctor_code code) {
-  return doctor_text_of(code)->severity;
+  return spate_doctor_text_of(code)->severity;
 }
 
 const char *spate_doctor_severity_name(enum spate_doctor_severity severity) {

@@ -180,7 +180,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Run spate doctor on the machine itself as root, with the kernel's driver on the drive and no error above."),
 };
 
-const struct doctor_text *doctor_text_of(enum spate_doctor_code code) {
+const struct doctor_text *spate_doctor_text_of(enum spate_doctor_code code) {
   static const struct doctor_text unknown = {"UNKNOWN", NOTE, "Not a finding of this library.", "Report it."};
 
   return (unsigned)code < SPATE_DOCTOR_COUNT ? &texts[code] : &unknown;

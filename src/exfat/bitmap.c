@@ -15,15 +15,15 @@ static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, u
 
   while (bytes > 0) {
     uint32_t in_cluster = first_byte & volume->cluster_mask;
-    uint32_t now_bytes = exfat_cluster_bytes(volume) - in_cluster;
+    uint32_t now_bytes = spate_exfat_cluster_bytes(volume) - in_cluster;
     uint64_t lba;
-    enum spate_error error = exfat_chain_lba(volume, &volume->bitmap, first_byte, &lba);
+    enum spate_error error = spate_exfat_chain_lba(volume, &volume->bitmap, first_byte, &lba);
     if (error != SPATE_OK) return error;
     if (now_bytes > bytes) now_bytes = bytes;
     uint32_t now_blocks = now_bytes >> device->block_shift;
     error = op == SPATE_READ ? spate_block_read(device, lba, now_blocks, at)
                              : spate_block_write(device, lba, now_blocks, at, 0);
-    if (op == SPATE_WRITE) exfat_cache_forget(volume, lba, now_blocks);
+    if (op == SPATE_WRITE) spate_exfat_cache_forget(volume, lba, now_blocks);
     if (error != SPATE_OK) return error;
     first_byte += now_bytes;
     at += now_bytes;
@@ -53,7 +53,7 @@ static uint8_t *window_at(const struct spate_exfat *volume, uint32_t byte) {
 
 #define LOOK_MASK 63u /* the clock is looked at once in 64 words */
 
-void exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks) {
+void spate_exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks) {
   struct spate_block *device = volume->config.block;
 
   if ((at / EXFAT_WORD_BITS & LOOK_MASK) != 0 || device->while_waiting == NULL) return;
@@ -100,11 +100,11 @@ static enum spate_error scan(struct spate_exfat *volume, uint32_t enough, struct
 
   *found = (struct spate_exfat_free){0};
   for (; at < count && found->run_clusters < enough; at += EXFAT_WORD_BITS) {
-    exfat_give_turn(volume, at, &since_ticks);
+    spate_exfat_give_turn(volume, at, &since_ticks);
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
     uint64_t word = spate_field_get64(window_at(volume, (uint32_t)(at / 8u)));
-    scan_word(~word & exfat_word_mask(at, 0, count), (uint32_t)at, enough, &run, found);
+    scan_word(~word & spate_exfat_word_mask(at, 0, count), (uint32_t)at, enough, &run, found);
   }
   if (found->run_clusters >= enough) return SPATE_OK; /* the rest was not looked at */
   volume->free = *found;
@@ -113,7 +113,7 @@ static enum spate_error scan(struct spate_exfat *volume, uint32_t enough, struct
   return SPATE_OK;
 }
 
-enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found) {
+enum spate_error spate_exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found) {
   *found = volume->free;
   if (!volume->free_known) return scan(volume, enough, found);
   /* There is no such run, or the longest one is asked for. */
@@ -134,24 +134,25 @@ static void note_change(struct spate_exfat *volume, uint32_t first, uint32_t clu
   volume->free.clusters = allocated ? known->clusters - changed : known->clusters + changed;
 }
 
-enum spate_error exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all) {
+enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters,
+                                              bool *all) {
   uint64_t since_ticks = spate_port_ticks();
   uint64_t start = first - EXFAT_FIRST_CLUSTER;
   uint64_t end = start + clusters;
   uint64_t at = start & ~(uint64_t)(EXFAT_WORD_BITS - 1u);
 
   for (*all = true; at < end && *all; at += EXFAT_WORD_BITS) {
-    exfat_give_turn(volume, at, &since_ticks);
+    spate_exfat_give_turn(volume, at, &since_ticks);
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
-    *all = (~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) & exfat_word_mask(at, start, end)) == 0;
+    *all = (~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) & spate_exfat_word_mask(at, start, end)) == 0;
   }
   return SPATE_OK;
 }
 
-enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first) {
+enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first) {
   struct spate_exfat_free found;
-  enum spate_error error = exfat_bitmap_scan(volume, clusters, &found);
+  enum spate_error error = spate_exfat_bitmap_scan(volume, clusters, &found);
 
   if (error != SPATE_OK) return error;
   *first = found.run_first;
@@ -170,8 +171,8 @@ static uint64_t set_bits(struct spate_exfat *volume, uint64_t *at, uint64_t end,
   for (*at &= ~(uint64_t)(EXFAT_WORD_BITS - 1u); *at < end; *at += EXFAT_WORD_BITS) {
     uint8_t *bytes = window_at(volume, (uint32_t)(*at / 8u));
     uint64_t word = spate_field_get64(bytes);
-    uint64_t mask = exfat_word_mask(*at, start, end);
-    exfat_give_turn(volume, *at, since_ticks);
+    uint64_t mask = spate_exfat_word_mask(*at, start, end);
+    spate_exfat_give_turn(volume, *at, since_ticks);
     spate_field_put64(bytes, allocated ? word | mask : word & ~mask);
     changed += count_ones(mask & (allocated ? ~word : word));
   }
@@ -179,7 +180,7 @@ static uint64_t set_bits(struct spate_exfat *volume, uint64_t *at, uint64_t end,
   return changed;
 }
 
-enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated) {
+enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated) {
   uint64_t since_ticks = spate_port_ticks();
   uint32_t block_mask = volume->block_mask;
   uint64_t at = first - EXFAT_FIRST_CLUSTER;
@@ -187,7 +188,8 @@ enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, ui
   uint64_t changed = 0;
 
   /* What is remembered of these clusters is about their owner of before. */
-  exfat_cache_forget(volume, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, clusters));
+  spate_exfat_cache_forget(volume, spate_exfat_cluster_lba(volume, first),
+                           spate_exfat_cluster_blocks(volume, clusters));
   volume->unflushed = true;
   while (at < end) {
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
@@ -207,11 +209,12 @@ enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, ui
   return SPATE_OK;
 }
 
-enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
+enum spate_error spate_exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
   struct spate_block *device = volume->config.block;
 
   /* Where others left a contradiction, two files may share clusters, and a deleted one's are another's data. */
   if (!device->can_trim || clusters == 0 || volume->foreign_dirty || volume->corrupt) return SPATE_OK;
-  return spate_block_erase(device, SPATE_TRIM, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, clusters),
-                           TRIM_PIECE_BYTES >> device->block_shift, NULL, NULL);
+  return spate_block_erase(device, SPATE_TRIM, spate_exfat_cluster_lba(volume, first),
+                           spate_exfat_cluster_blocks(volume, clusters), TRIM_PIECE_BYTES >> device->block_shift, NULL,
+                           NULL);
 }

@@ -19,10 +19,10 @@
 
 static const char file_system_name[] = "EXFAT   ";
 
-uint32_t exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first) {
+uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first) {
   for (uint32_t i = 0; i < bytes; i++) {
     bool volatile_field = i == BOOT_FLAGS || i == BOOT_FLAGS + 1u || i == BOOT_PERCENT;
-    if (!first || !volatile_field) sum = exfat_checksum32(sum, block[i]);
+    if (!first || !volatile_field) sum = spate_exfat_checksum32(sum, block[i]);
   }
   return sum;
 }
@@ -32,11 +32,12 @@ static enum spate_error check_region(struct spate_exfat *volume, uint64_t lba) {
   uint32_t sum = 0;
 
   for (uint32_t i = 0; i < EXFAT_BOOT_BLOCKS; i++) {
-    enum spate_error error = exfat_block_get(volume, lba + i, &block);
+    enum spate_error error = spate_exfat_block_get(volume, lba + i, &block);
     if (error != SPATE_OK) return error;
-    if (i < EXFAT_BOOT_BLOCKS - 1u) sum = exfat_boot_checksum(sum, block->data, exfat_block_bytes(volume), i == 0);
+    if (i < EXFAT_BOOT_BLOCKS - 1u)
+      sum = spate_exfat_boot_checksum(sum, block->data, spate_exfat_block_bytes(volume), i == 0);
   }
-  for (uint32_t i = 0; i < exfat_block_bytes(volume); i += 4u)
+  for (uint32_t i = 0; i < spate_exfat_block_bytes(volume); i += 4u)
     if (spate_field_get32(block->data + i) != sum) return SPATE_E_NOT_EXFAT;
   return SPATE_OK;
 }
@@ -48,7 +49,7 @@ static bool fields_sane(const struct spate_exfat *volume, const uint8_t *boot) {
   uint64_t heap_offset = spate_field_get32(boot + BOOT_HEAP_OFFSET);
   uint64_t count = spate_field_get32(boot + BOOT_CLUSTER_COUNT);
   uint32_t root = spate_field_get32(boot + BOOT_ROOT_CLUSTER);
-  uint32_t block_shift = exfat_block_shift(volume);
+  uint32_t block_shift = spate_exfat_block_shift(volume);
   uint8_t fats = boot[BOOT_FATS];
 
   for (uint32_t i = MUST_BE_ZERO_START; i < MUST_BE_ZERO_END; i++)
@@ -64,7 +65,7 @@ static bool fields_sane(const struct spate_exfat *volume, const uint8_t *boot) {
 }
 
 static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block) {
-  enum spate_error error = exfat_block_get(volume, lba, block);
+  enum spate_error error = spate_exfat_block_get(volume, lba, block);
 
   if (error != SPATE_OK) return error;
   const uint8_t *boot = (*block)->data;
@@ -72,15 +73,15 @@ static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, st
       spate_field_get16(boot + BOOT_SIGNATURE) != SIGNATURE)
     return SPATE_E_NOT_EXFAT;
   uint8_t shift = boot[BOOT_BLOCK_SHIFT];
-  if (shift != exfat_block_shift(volume))
+  if (shift != spate_exfat_block_shift(volume))
     return shift >= SECTOR_SHIFT_MIN && shift <= SECTOR_SHIFT_MAX ? SPATE_E_SECTOR_SIZE : SPATE_E_NOT_EXFAT;
   error = check_region(volume, lba);
-  if (error == SPATE_OK) error = exfat_block_get(volume, lba, block);
+  if (error == SPATE_OK) error = spate_exfat_block_get(volume, lba, block);
   if (error != SPATE_OK) return error;
   return fields_sane(volume, (*block)->data) ? SPATE_OK : SPATE_E_NOT_EXFAT;
 }
 
-enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty) {
+enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty) {
   struct spate_exfat_block *block;
   uint64_t lba = volume->config.first_lba;
   enum spate_error main_error = read_region(volume, lba, &block);
@@ -117,12 +118,12 @@ static enum spate_error repair(struct spate_exfat *volume) {
   for (uint32_t i = EXFAT_BOOT_BLOCKS; i-- > 0;) {
     struct spate_exfat_block *block;
     uint64_t lba = volume->config.first_lba + i;
-    enum spate_error error = exfat_block_get(volume, lba + EXFAT_BOOT_BLOCKS, &block);
+    enum spate_error error = spate_exfat_block_get(volume, lba + EXFAT_BOOT_BLOCKS, &block);
     if (error != SPATE_OK) return error;
-    exfat_cache_forget(volume, lba, 1);
+    spate_exfat_cache_forget(volume, lba, 1);
     block->lba = lba;
     if (i == 0 && (volume->foreign_dirty || volume->dirty)) block->data[BOOT_FLAGS] |= BOOT_DIRTY;
-    error = exfat_block_commit(block);
+    error = spate_exfat_block_commit(block);
     if (error != SPATE_OK) return error;
   }
   volume->from_backup = false;
@@ -131,28 +132,28 @@ static enum spate_error repair(struct spate_exfat *volume) {
 
 static enum spate_error put_flags(struct spate_exfat *volume, bool dirty) {
   struct spate_exfat_block *block;
-  enum spate_error error = exfat_block_edit(volume, volume->config.first_lba, &block);
+  enum spate_error error = spate_exfat_block_edit(volume, volume->config.first_lba, &block);
 
   if (error != SPATE_OK) return error;
   uint32_t flags = spate_field_get16(block->data + BOOT_FLAGS) & ~(uint32_t)(BOOT_DIRTY | BOOT_CLEAR_TO_ZERO);
   if (dirty || volume->foreign_dirty) flags |= BOOT_DIRTY;
   spate_field_put16(block->data + BOOT_FLAGS, (uint16_t)flags);
   block->data[BOOT_PERCENT] = BOOT_PERCENT_UNKNOWN;
-  error = exfat_block_commit(block);
+  error = spate_exfat_block_commit(block);
   if (error != SPATE_OK) return error;
   volume->dirty = dirty;
   volume->clear_to_zero = false;
   return SPATE_OK;
 }
 
-enum spate_error exfat_boot_mend(struct spate_exfat *volume) {
+enum spate_error spate_exfat_boot_mend(struct spate_exfat *volume) {
   enum spate_error error = volume->from_backup ? repair(volume) : SPATE_OK;
 
   return error == SPATE_OK && volume->clear_to_zero ? put_flags(volume, volume->dirty) : error;
 }
 
-enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty) {
-  enum spate_error error = exfat_boot_mend(volume);
+enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty) {
+  enum spate_error error = spate_exfat_boot_mend(volume);
 
   return error == SPATE_OK && volume->dirty != dirty ? put_flags(volume, dirty) : error;
 }

@@ -10,20 +10,21 @@
 #define NO_LBA           UINT64_MAX
 #define AHEAD_BLOCKS_MAX 16u
 
-void exfat_cache_open(struct spate_exfat *volume) {
+void spate_exfat_cache_open(struct spate_exfat *volume) {
   uint32_t count = 0;
   size_t left_bytes = volume->config.cache_bytes;
 
-  for (; count < SPATE_EXFAT_CACHE_BLOCKS_MAX && left_bytes >= exfat_block_bytes(volume); count++) {
+  for (; count < SPATE_EXFAT_CACHE_BLOCKS_MAX && left_bytes >= spate_exfat_block_bytes(volume); count++) {
     volume->blocks[count].lba = NO_LBA;
-    volume->blocks[count].data = (uint8_t *)volume->config.cache + ((size_t)count << exfat_block_shift(volume));
+    volume->blocks[count].data = (uint8_t *)volume->config.cache + ((size_t)count << spate_exfat_block_shift(volume));
     volume->blocks[count].volume = volume;
-    left_bytes -= exfat_block_bytes(volume);
+    left_bytes -= spate_exfat_block_bytes(volume);
   }
   volume->block_count = count;
 }
 
-/* The block that was used longest ago, of those that can be given up. There always is one: see exfat_cache_room. */
+/* The block that was used longest ago, of those that can be given up. There always is one: see spate_exfat_cache_room.
+ */
 static struct spate_exfat_block *choose_victim(struct spate_exfat *volume) {
   struct spate_exfat_block *victim = NULL;
 
@@ -36,7 +37,7 @@ static struct spate_exfat_block *choose_victim(struct spate_exfat *volume) {
   return victim;
 }
 
-struct spate_exfat_block *exfat_block_scratch(struct spate_exfat *volume) {
+struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume) {
   struct spate_exfat_block *block = choose_victim(volume);
 
   block->lba = NO_LBA;
@@ -53,7 +54,7 @@ static bool is_cached(const struct spate_exfat *volume, uint64_t lba) {
 /* How many blocks from `lba` on may be read at once: none that is here already, whose image may be newer, and none of
  * another cluster, which may be data that a stream writes without the cache's knowledge. */
 static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
-  uint64_t cluster_blocks = exfat_cluster_blocks(volume, 1);
+  uint64_t cluster_blocks = spate_exfat_cluster_blocks(volume, 1);
   uint64_t left_blocks = lba < volume->heap_lba ? volume->heap_lba - lba
                                                 : cluster_blocks - ((lba - volume->heap_lba) & (cluster_blocks - 1u));
   uint32_t most = volume->block_count / 2u < AHEAD_BLOCKS_MAX ? volume->block_count / 2u : AHEAD_BLOCKS_MAX;
@@ -81,7 +82,7 @@ static enum spate_error read_blocks(struct spate_exfat *volume, uint64_t lba, ui
   struct spate_exfat_block *first = blocks > 1 ? choose_victims(volume, blocks) : NULL;
 
   if (first == NULL) {
-    first = exfat_block_scratch(volume);
+    first = spate_exfat_block_scratch(volume);
     blocks = 1;
   }
   for (uint32_t i = 0; i < blocks; i++)
@@ -97,7 +98,7 @@ static enum spate_error read_blocks(struct spate_exfat *volume, uint64_t lba, ui
   return SPATE_OK;
 }
 
-enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found) {
+enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found) {
   for (uint32_t i = 0; i < volume->block_count; i++) {
     if (volume->blocks[i].lba != lba) continue;
     volume->blocks[i].used = ++volume->used_now;
@@ -110,7 +111,7 @@ enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struc
   return error != SPATE_OK && blocks > 1 ? read_blocks(volume, lba, 1, found) : error;
 }
 
-void exfat_block_settle(struct spate_exfat_block *block) {
+void spate_exfat_block_settle(struct spate_exfat_block *block) {
   struct spate_block *device = block->volume->config.block;
 
   block->claimed = true; /* or lengths published meanwhile could keep the block away from us for ever */
@@ -121,14 +122,14 @@ void exfat_block_settle(struct spate_exfat_block *block) {
   block->claimed = false;
 }
 
-enum spate_error exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block) {
-  enum spate_error error = exfat_block_get(volume, lba, block);
+enum spate_error spate_exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block) {
+  enum spate_error error = spate_exfat_block_get(volume, lba, block);
 
-  if (error == SPATE_OK) exfat_block_settle(*block);
+  if (error == SPATE_OK) spate_exfat_block_settle(*block);
   return error;
 }
 
-enum spate_error exfat_block_commit(struct spate_exfat_block *block) {
+enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block) {
   block->io = (struct spate_io){
       .op = SPATE_WRITE, .flags = SPATE_IO_FUA | SPATE_IO_CPU, .lba = block->lba, .blocks = 1, .buffer = block->data};
   block->writing = true;
@@ -140,7 +141,7 @@ enum spate_error exfat_block_commit(struct spate_exfat_block *block) {
   return error;
 }
 
-enum spate_error exfat_barrier(struct spate_exfat *volume) {
+enum spate_error spate_exfat_barrier(struct spate_exfat *volume) {
   struct spate_block *device = volume->config.block;
 
   if (!volume->unflushed) return SPATE_OK;
@@ -151,13 +152,13 @@ enum spate_error exfat_barrier(struct spate_exfat *volume) {
   return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
 }
 
-void exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
+void spate_exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
   for (uint32_t i = 0; i < volume->block_count; i++)
     if (volume->blocks[i].pins == 0 && volume->blocks[i].lba >= lba && volume->blocks[i].lba - lba < blocks)
       volume->blocks[i].lba = NO_LBA;
 }
 
-uint32_t exfat_cache_room(const struct spate_exfat *volume) {
+uint32_t spate_exfat_cache_room(const struct spate_exfat *volume) {
   uint32_t pinned = 0;
 
   for (uint32_t i = 0; i < volume->block_count; i++)

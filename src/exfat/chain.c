@@ -10,7 +10,8 @@
 /* The block at `lba` in the cache, and its byte that is number `offset_bytes` of something that begins with a block. */
 static enum spate_error byte_get(struct spate_exfat *volume, uint64_t lba, uint64_t offset_bytes, bool edit,
                                  struct spate_exfat_block **block, uint8_t **byte) {
-  enum spate_error error = edit ? exfat_block_edit(volume, lba, block) : exfat_block_get(volume, lba, block);
+  enum spate_error error =
+      edit ? spate_exfat_block_edit(volume, lba, block) : spate_exfat_block_get(volume, lba, block);
 
   if (error == SPATE_OK) *byte = (*block)->data + (offset_bytes & volume->block_mask);
   return error;
@@ -20,11 +21,11 @@ static enum spate_error fat_entry(struct spate_exfat *volume, uint32_t cluster, 
                                   struct spate_exfat_block **block, uint8_t **entry) {
   uint64_t offset_bytes = (uint64_t)cluster * 4u;
 
-  return byte_get(volume, volume->fat_lba + (offset_bytes >> exfat_block_shift(volume)), offset_bytes, edit, block,
-                  entry);
+  return byte_get(volume, volume->fat_lba + (offset_bytes >> spate_exfat_block_shift(volume)), offset_bytes, edit,
+                  block, entry);
 }
 
-enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next) {
+enum spate_error spate_exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next) {
   struct spate_exfat_block *block;
   uint8_t *entry;
   enum spate_error error = fat_entry(volume, cluster, false, &block, &entry);
@@ -33,21 +34,21 @@ enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uin
   return error;
 }
 
-enum spate_error exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next) {
+enum spate_error spate_exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next) {
   struct spate_exfat_block *block;
   uint8_t *entry;
   enum spate_error error = fat_entry(volume, cluster, true, &block, &entry);
 
   if (error != SPATE_OK) return error;
   spate_field_put32(entry, next);
-  return exfat_block_commit(block);
+  return spate_exfat_block_commit(block);
 }
 
-enum spate_error exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+enum spate_error spate_exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
   uint64_t clusters_max = volume->cluster_count;
 
   if (chain->first_cluster == 0) return chain->bytes == 0 ? SPATE_OK : SPATE_E_CORRUPT;
-  if (!exfat_cluster_valid(volume, chain->first_cluster)) return SPATE_E_CORRUPT;
+  if (!spate_exfat_cluster_valid(volume, chain->first_cluster)) return SPATE_E_CORRUPT;
   if (chain->contiguous) clusters_max -= chain->first_cluster - EXFAT_FIRST_CLUSTER;
   return chain->bytes <= clusters_max << volume->cluster_shift ? SPATE_OK : SPATE_E_CORRUPT;
 }
@@ -61,54 +62,56 @@ static enum spate_error seek(struct spate_exfat *volume, struct spate_exfat_chai
     chain->cluster = chain->first_cluster;
     chain->index = 0;
   }
-  if (!exfat_cluster_valid(volume, chain->cluster)) return exfat_corrupt(volume);
+  if (!spate_exfat_cluster_valid(volume, chain->cluster)) return spate_exfat_corrupt(volume);
   while (chain->index < index) {
     uint32_t next;
-    enum spate_error error = exfat_fat_get(volume, chain->cluster, &next);
+    enum spate_error error = spate_exfat_fat_get(volume, chain->cluster, &next);
     if (error != SPATE_OK) return error;
-    if (!exfat_cluster_valid(volume, next)) return exfat_corrupt(volume);
+    if (!spate_exfat_cluster_valid(volume, next)) return spate_exfat_corrupt(volume);
     chain->cluster = next;
     chain->index++;
   }
   return SPATE_OK;
 }
 
-enum spate_error exfat_chain_measure(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t bytes_max) {
+enum spate_error spate_exfat_chain_measure(struct spate_exfat *volume, struct spate_exfat_chain *chain,
+                                           uint64_t bytes_max) {
   uint32_t cluster = chain->first_cluster;
   uint64_t bytes = 0;
 
   while (cluster != EXFAT_CLUSTER_END) {
-    if (!exfat_cluster_valid(volume, cluster) || bytes >= bytes_max) return exfat_corrupt(volume);
-    enum spate_error error = exfat_fat_get(volume, cluster, &cluster);
+    if (!spate_exfat_cluster_valid(volume, cluster) || bytes >= bytes_max) return spate_exfat_corrupt(volume);
+    enum spate_error error = spate_exfat_fat_get(volume, cluster, &cluster);
     if (error != SPATE_OK) return error;
-    bytes += exfat_cluster_bytes(volume);
+    bytes += spate_exfat_cluster_bytes(volume);
   }
   chain->bytes = bytes;
   return SPATE_OK;
 }
 
-enum spate_error exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
-                                 uint64_t *lba) {
+enum spate_error spate_exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain,
+                                       uint64_t offset_bytes, uint64_t *lba) {
   uint32_t in_cluster = (uint32_t)offset_bytes & volume->cluster_mask;
 
-  if (offset_bytes >= chain->bytes) return exfat_corrupt(volume);
+  if (offset_bytes >= chain->bytes) return spate_exfat_corrupt(volume);
   enum spate_error error = seek(volume, chain, (uint32_t)(offset_bytes >> volume->cluster_shift));
   if (error != SPATE_OK) return error;
-  *lba = exfat_cluster_lba(volume, chain->cluster) + (in_cluster >> exfat_block_shift(volume));
+  *lba = spate_exfat_cluster_lba(volume, chain->cluster) + (in_cluster >> spate_exfat_block_shift(volume));
   return SPATE_OK;
 }
 
-enum spate_error exfat_chain_get(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
-                                 bool edit, struct spate_exfat_block **block, uint8_t **byte) {
+enum spate_error spate_exfat_chain_get(struct spate_exfat *volume, struct spate_exfat_chain *chain,
+                                       uint64_t offset_bytes, bool edit, struct spate_exfat_block **block,
+                                       uint8_t **byte) {
   uint64_t lba;
-  enum spate_error error = exfat_chain_lba(volume, chain, offset_bytes, &lba);
+  enum spate_error error = spate_exfat_chain_lba(volume, chain, offset_bytes, &lba);
 
   return error == SPATE_OK ? byte_get(volume, lba, offset_bytes, edit, block, byte) : error;
 }
 
-enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
-                                 uint32_t *first, uint32_t *clusters) {
-  uint32_t left = (uint32_t)exfat_clusters(volume, chain->bytes) - index;
+enum spate_error spate_exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
+                                       uint32_t *first, uint32_t *clusters) {
+  uint32_t left = (uint32_t)spate_exfat_clusters(volume, chain->bytes) - index;
   enum spate_error error = seek(volume, chain, index);
 
   if (error != SPATE_OK) return error;
@@ -116,9 +119,9 @@ enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_
   *clusters = chain->contiguous ? left : 1;
   while (*clusters < left) {
     uint32_t next;
-    error = exfat_fat_get(volume, chain->cluster, &next);
+    error = spate_exfat_fat_get(volume, chain->cluster, &next);
     if (error != SPATE_OK) return error;
-    if (next != chain->cluster + 1u || !exfat_cluster_valid(volume, next)) break;
+    if (next != chain->cluster + 1u || !spate_exfat_cluster_valid(volume, next)) break;
     chain->cluster = next;
     chain->index++;
     ++*clusters;
@@ -126,8 +129,8 @@ enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
-enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
-                                   size_t zeros_bytes) {
+enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
+                                         size_t zeros_bytes) {
   uint32_t piece_blocks = (uint32_t)(zeros_bytes >> device->block_shift);
 
   if (device->can_zero) {
@@ -147,9 +150,9 @@ enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uin
   return SPATE_OK;
 }
 
-enum spate_error exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
+enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
   volume->unflushed = true;
   volume->window_bytes = 0; /* its memory serves as the source of zeros */
-  exfat_cache_forget(volume, lba, blocks);
-  return exfat_zero_blocks(volume->config.block, lba, blocks, volume->config.bitmap, volume->config.bitmap_bytes);
+  spate_exfat_cache_forget(volume, lba, blocks);
+  return spate_exfat_zero_blocks(volume->config.block, lba, blocks, volume->config.bitmap, volume->config.bitmap_bytes);
 }

@@ -30,12 +30,12 @@ static enum spate_error check_idle(struct spate_exfat *volume, const struct exfa
   struct spate_exfat_chain directory = set->place.directory;
   uint32_t first_cluster = spate_field_get32(set->raw + STREAM_FIRST_CLUSTER);
   uint64_t lba;
-  enum spate_error error = exfat_chain_lba(volume, &directory, set->place.offset_bytes, &lba);
+  enum spate_error error = spate_exfat_chain_lba(volume, &directory, set->place.offset_bytes, &lba);
 
   if (error != SPATE_OK) return error;
-  if (exfat_clip_open_at(volume, lba, set->place.offset_bytes & volume->block_mask)) return SPATE_E_IN_USE;
-  bool record =
-      exfat_cluster_valid(volume, first_cluster) && exfat_cluster_lba(volume, first_cluster) == volume->record_lba;
+  if (spate_exfat_clip_open_at(volume, lba, set->place.offset_bytes & volume->block_mask)) return SPATE_E_IN_USE;
+  bool record = spate_exfat_cluster_valid(volume, first_cluster) &&
+                spate_exfat_cluster_lba(volume, first_cluster) == volume->record_lba;
   return record ? SPATE_E_IN_USE : SPATE_OK;
 }
 
@@ -43,34 +43,34 @@ static enum spate_error check_idle(struct spate_exfat *volume, const struct exfa
 
 static enum spate_error make_directory(struct spate_exfat *volume, const char *text) {
   _Alignas(8) uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES];
-  struct exfat_record record = {.clusters = {.bytes = exfat_cluster_bytes(volume), .contiguous = true}};
+  struct exfat_record record = {.clusters = {.bytes = spate_exfat_cluster_bytes(volume), .contiguous = true}};
   struct exfat_path path;
   uint32_t cluster;
-  enum spate_error error = exfat_path_new(volume, text, &path);
+  enum spate_error error = spate_exfat_path_new(volume, text, &path);
 
   if (error != SPATE_OK) return error;
-  uint8_t entries = exfat_set_build(raw, path.name.units, path.name.count, path.name.hash, EXFAT_DIRECTORY);
-  error = exfat_slots_take(volume, &path, entries, &record.to);
-  if (error == SPATE_OK) error = exfat_bitmap_find(volume, 1, &cluster);
+  uint8_t entries = spate_exfat_set_build(raw, path.name.units, path.name.count, path.name.hash, EXFAT_DIRECTORY);
+  error = spate_exfat_slots_take(volume, &path, entries, &record.to);
+  if (error == SPATE_OK) error = spate_exfat_bitmap_find(volume, 1, &cluster);
   if (error != SPATE_OK) return error;
-  exfat_set_lengths(raw, cluster, record.clusters.bytes, true);
-  exfat_time_stamp(&volume->config, raw, true);
-  exfat_set_seal(raw, entries);
+  spate_exfat_set_lengths(raw, cluster, record.clusters.bytes, true);
+  spate_exfat_time_stamp(&volume->config, raw, true);
+  spate_exfat_set_seal(raw, entries);
   record.clusters.first_cluster = cluster;
   record.to_checksum = spate_field_get16(raw + FILE_CHECKSUM);
-  error = exfat_journal_begin(volume, &record);
-  if (error == SPATE_OK) error = exfat_bitmap_set(volume, cluster, 1, true);
+  error = spate_exfat_journal_begin(volume, &record);
+  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, cluster, 1, true);
   if (error == SPATE_OK)
-    error = exfat_zero(volume, exfat_cluster_lba(volume, cluster), exfat_cluster_blocks(volume, 1));
-  if (error == SPATE_OK) error = exfat_barrier(volume);
-  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);
-  return exfat_journal_end(volume, error);
+    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, cluster), spate_exfat_cluster_blocks(volume, 1));
+  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
+  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);
+  return spate_exfat_journal_end(volume, error);
 }
 
 enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path) {
-  enum spate_error error = exfat_begin_change(volume);
+  enum spate_error error = spate_exfat_begin_change(volume);
 
-  return error == SPATE_OK ? exfat_end_change(volume, make_directory(volume, path)) : error;
+  return error == SPATE_OK ? spate_exfat_end_change(volume, make_directory(volume, path)) : error;
 }
 
 /* ---- delete ---- */
@@ -78,7 +78,7 @@ enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path)
 static enum spate_error check_empty(struct spate_exfat *volume, struct spate_exfat_chain directory) {
   for (uint32_t at = 0; at < directory.bytes; at += EXFAT_ENTRY_BYTES) {
     struct exfat_set set = {.place = {.directory = directory, .offset_bytes = at, .entries = 1}};
-    enum spate_error error = exfat_entry_read(volume, &directory, at, set.raw);
+    enum spate_error error = spate_exfat_entry_read(volume, &directory, at, set.raw);
     if (error != SPATE_OK) return error;
     if (set.raw[0] == EXFAT_TYPE_END) return SPATE_OK;
     if ((set.raw[0] & EXFAT_TYPE_IN_USE) == 0) continue;
@@ -107,50 +107,50 @@ static bool overlap(uint64_t lba, uint64_t blocks, uint64_t other_lba, uint64_t 
 
 static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exfat_chain kept, uint64_t lba,
                                     uint64_t blocks) {
-  uint32_t count = (uint32_t)exfat_clusters(volume, kept.bytes);
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, kept.bytes);
   uint32_t run;
 
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = exfat_chain_run(volume, &kept, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, &kept, index, &first, &run);
     if (error != SPATE_OK) return error;
-    if (overlap(lba, blocks, exfat_cluster_lba(volume, first), exfat_cluster_blocks(volume, run)))
-      return exfat_distrust(volume);
+    if (overlap(lba, blocks, spate_exfat_cluster_lba(volume, first), spate_exfat_cluster_blocks(volume, run)))
+      return spate_exfat_distrust(volume);
   }
   return SPATE_OK;
 }
 
 /* Can these clusters be the file's? Those that another file owns, too, are spared: see shared.c. */
 static enum spate_error check_run(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
-  uint64_t lba = exfat_cluster_lba(volume, first);
-  uint64_t blocks = exfat_cluster_blocks(volume, clusters);
+  uint64_t lba = spate_exfat_cluster_lba(volume, first);
+  uint64_t blocks = spate_exfat_cluster_blocks(volume, clusters);
   bool allocated;
-  enum spate_error error = exfat_bitmap_allocated(volume, first, clusters, &allocated);
+  enum spate_error error = spate_exfat_bitmap_allocated(volume, first, clusters, &allocated);
 
   if (error != SPATE_OK) return error;
-  if (!allocated || overlap(lba, blocks, volume->record_lba, EXFAT_RECORD_SLOTS)) return exfat_distrust(volume);
+  if (!allocated || overlap(lba, blocks, volume->record_lba, EXFAT_RECORD_SLOTS)) return spate_exfat_distrust(volume);
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     if (overlap(lba, blocks, clip->first_lba, clip->reserved_bytes >> volume->block_shift))
-      return exfat_distrust(volume);
+      return spate_exfat_distrust(volume);
   error = check_apart(volume, volume->root, lba, blocks);
   if (error == SPATE_OK) error = check_apart(volume, volume->bitmap, lba, blocks);
   return error == SPATE_OK ? check_apart(volume, volume->upcase, lba, blocks) : error;
 }
 
 static enum spate_error free_run(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
-  return exfat_bitmap_set(volume, first, clusters, false);
+  return spate_exfat_bitmap_set(volume, first, clusters, false);
 }
 
 /* The FAT still tells a deleted file's runs. */
 static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_chain chain,
                                  enum spate_error (*act)(struct spate_exfat *volume, uint32_t first,
                                                          uint32_t clusters)) {
-  uint32_t count = (uint32_t)exfat_clusters(volume, chain.bytes);
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain.bytes);
   uint32_t run;
 
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = exfat_chain_run(volume, &chain, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, &chain, index, &first, &run);
     if (error == SPATE_OK) error = act(volume, first, run);
     if (error != SPATE_OK) return error;
   }
@@ -165,8 +165,8 @@ static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_ch
   if (chain.bytes == 0) return SPATE_OK;
   *cluster = EXFAT_CLUSTER_END;
   if (chain.contiguous) return SPATE_OK;
-  enum spate_error error = exfat_chain_lba(volume, &chain, chain.bytes - 1u, &lba);
-  return error == SPATE_OK ? exfat_fat_get(volume, chain.cluster, cluster) : error;
+  enum spate_error error = spate_exfat_chain_lba(volume, &chain, chain.bytes - 1u, &lba);
+  return error == SPATE_OK ? spate_exfat_fat_get(volume, chain.cluster, cluster) : error;
 }
 
 /*
@@ -175,13 +175,13 @@ static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_ch
  * a cluster that was remembered: every so often, at growing distances (Brent's algorithm), so that it ends.
  */
 static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *added) {
-  uint64_t count = exfat_clusters(volume, chain->bytes);
+  uint64_t count = spate_exfat_clusters(volume, chain->bytes);
   uint64_t kept = count;
   uint32_t remembered = 0;
   uint32_t cluster;
   enum spate_error error = behind(volume, *chain, &cluster);
 
-  for (uint32_t steps = 0, distance = 1; error == SPATE_OK && exfat_cluster_valid(volume, cluster); steps++) {
+  for (uint32_t steps = 0, distance = 1; error == SPATE_OK && spate_exfat_cluster_valid(volume, cluster); steps++) {
     bool allocated;
     if (cluster == remembered || count == volume->cluster_count) break;
     if (steps == distance) {
@@ -189,11 +189,11 @@ static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_
       distance *= 2u;
       steps = 0;
     }
-    error = exfat_bitmap_allocated(volume, cluster, 1, &allocated);
+    error = spate_exfat_bitmap_allocated(volume, cluster, 1, &allocated);
     if (error != SPATE_OK || !allocated) break;
     count++;
     if (chain->contiguous) break;
-    error = exfat_fat_get(volume, cluster, &cluster);
+    error = spate_exfat_fat_get(volume, cluster, &cluster);
   }
   *added = count > kept;
   if (*added) chain->bytes = count << volume->cluster_shift;
@@ -205,7 +205,7 @@ static enum spate_error check_clusters(struct spate_exfat *volume, struct spate_
   bool tail = false;
   enum spate_error error = each_run(volume, *chain, check_run);
 
-  if (error == SPATE_OK) error = exfat_shared_find(volume, *chain, shared);
+  if (error == SPATE_OK) error = spate_exfat_shared_find(volume, *chain, shared);
   if (error == SPATE_OK) error = add_tail(volume, chain, &tail);
   *shared |= tail;
   return error;
@@ -215,39 +215,39 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   struct exfat_path path;
   struct exfat_set set;
   bool shared = false;
-  enum spate_error error = exfat_path_find(volume, text, &path, &set);
+  enum spate_error error = spate_exfat_path_find(volume, text, &path, &set);
 
   if (error != SPATE_OK) return error;
   if (set.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
-  error = exfat_set_chain(volume, set.raw, chain);
+  error = spate_exfat_set_chain(volume, set.raw, chain);
   if (error == SPATE_OK) error = check_removable(volume, &set, chain);
   if (error == SPATE_OK) error = check_clusters(volume, chain, &shared);
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
       .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
-  error = exfat_journal_begin(volume, &record);
-  if (error != SPATE_OK) return exfat_journal_end(volume, error);
-  exfat_note_deletion(volume, chain);
-  error = exfat_entries_erase(volume, &set.place);
-  if (error == SPATE_OK) error = shared ? exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);
-  return exfat_journal_end(volume, error);
+  error = spate_exfat_journal_begin(volume, &record);
+  if (error != SPATE_OK) return spate_exfat_journal_end(volume, error);
+  spate_exfat_note_deletion(volume, chain);
+  error = spate_exfat_entries_erase(volume, &set.place);
+  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);
+  return spate_exfat_journal_end(volume, error);
 }
 
 enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path) {
   struct spate_exfat_chain chain = {0};
   enum spate_error no_record;
-  enum spate_error error = exfat_begin_removal(volume, &no_record);
+  enum spate_error error = spate_exfat_begin_removal(volume, &no_record);
 
   if (error != SPATE_OK) return error;
   error = remove_set(volume, path, &chain);
-  enum spate_error clean_error = exfat_clean(volume, UINT32_MAX);
+  enum spate_error clean_error = spate_exfat_clean(volume, UINT32_MAX);
   if (error == SPATE_OK) error = clean_error;
   if (error == SPATE_OK) {
-    enum spate_error trim_error = each_run(volume, chain, exfat_trim);
+    enum spate_error trim_error = each_run(volume, chain, spate_exfat_trim);
     /* The file is gone for good; TRIM is advice that the drive did not take. */
     if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   }
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error;
 }
 
@@ -255,19 +255,19 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
 
 /* The set under its new name; what follows the name is kept. */
 static enum spate_error rebuild(const struct exfat_set *old, const struct exfat_name *name, struct exfat_set *set) {
-  uint32_t old_names = exfat_set_entries(old->raw[STREAM_NAME_LENGTH]);
+  uint32_t old_names = spate_exfat_set_entries(old->raw[STREAM_NAME_LENGTH]);
   uint32_t kept = old->place.entries - old_names;
-  uint32_t names = exfat_set_entries(name->count);
+  uint32_t names = spate_exfat_set_entries(name->count);
 
   if (names + kept > EXFAT_SET_ENTRIES_MAX) return SPATE_E_NAME_LONG;
-  exfat_set_build(set->raw, name->units, name->count, name->hash, 0);
+  spate_exfat_set_build(set->raw, name->units, name->count, name->hash, 0);
   memcpy(set->raw, old->raw, EXFAT_ENTRY_BYTES);
   memcpy(set->raw + STREAM_FLAGS, old->raw + STREAM_FLAGS, 1);
   memcpy(set->raw + STREAM_VALID_BYTES, old->raw + STREAM_VALID_BYTES, 2u * EXFAT_ENTRY_BYTES - STREAM_VALID_BYTES);
   memcpy(set->raw + names * EXFAT_ENTRY_BYTES, old->raw + old_names * EXFAT_ENTRY_BYTES, kept * EXFAT_ENTRY_BYTES);
   set->place.entries = (uint8_t)(names + kept);
   set->raw[FILE_SECONDARIES] = (uint8_t)(set->place.entries - 1u);
-  exfat_set_seal(set->raw, set->place.entries);
+  spate_exfat_set_seal(set->raw, set->place.entries);
   return SPATE_OK;
 }
 
@@ -275,25 +275,25 @@ static bool fits_in_place(const struct spate_exfat *volume, const struct exfat_s
   uint32_t in_block = old->place.offset_bytes & volume->block_mask;
 
   return set->place.entries <= old->place.entries &&
-         in_block + old->place.entries * EXFAT_ENTRY_BYTES <= exfat_block_bytes(volume);
+         in_block + old->place.entries * EXFAT_ENTRY_BYTES <= spate_exfat_block_bytes(volume);
 }
 
 /* One write of one block: the new set, and slots that it does not need as unused. A cut leaves one or the other, so the
  * volume need not be marked dirty for it. */
 static enum spate_error rename_in_place(struct spate_exfat *volume, const struct exfat_set *old,
                                         struct exfat_set *set) {
-  if (exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* it may know this set by its checksum */
+  if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* it may know this set by its checksum */
   for (uint32_t i = set->place.entries; i < old->place.entries; i++) {
     memset(set->raw + i * EXFAT_ENTRY_BYTES, 0, EXFAT_ENTRY_BYTES);
     set->raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
   }
-  return exfat_entries_write(volume, &old->place, set->raw);
+  return spate_exfat_entries_write(volume, &old->place, set->raw);
 }
 
 static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
                                  struct exfat_set *set) {
   bool same_directory = to->directory.first_cluster == old->place.directory.first_cluster;
-  enum spate_error error = exfat_slots_take(volume, to, set->place.entries, &set->place);
+  enum spate_error error = spate_exfat_slots_take(volume, to, set->place.entries, &set->place);
 
   if (error != SPATE_OK) return error;
   if (same_directory) old->place.directory = to->directory; /* it may have grown, and be linked by the FAT now */
@@ -301,10 +301,10 @@ static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *
                                 .from_checksum = spate_field_get16(old->raw + FILE_CHECKSUM),
                                 .to = set->place,
                                 .to_checksum = spate_field_get16(set->raw + FILE_CHECKSUM)};
-  error = exfat_journal_begin(volume, &record);
-  if (error == SPATE_OK) error = exfat_entries_write(volume, &set->place, set->raw);
-  if (error == SPATE_OK) error = exfat_entries_erase(volume, &old->place);
-  return exfat_journal_end(volume, error);
+  error = spate_exfat_journal_begin(volume, &record);
+  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &set->place, set->raw);
+  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &old->place);
+  return spate_exfat_journal_end(volume, error);
 }
 
 /* The new name must be free, or be the file's own in other case. */
@@ -313,10 +313,10 @@ static enum spate_error check_target(struct spate_exfat *volume, const struct ex
   struct exfat_set taken;
 
   if (to->name.count == 0) return SPATE_E_NAME;
-  enum spate_error error = exfat_name_creatable(&to->name);
+  enum spate_error error = spate_exfat_name_creatable(&to->name);
   if (error != SPATE_OK) return error;
-  error = exfat_name_free(volume, to, &taken);
-  return error == SPATE_E_EXISTS && exfat_place_equal(&taken.place, &old->place) ? SPATE_OK : error;
+  error = spate_exfat_name_free(volume, to, &taken);
+  return error == SPATE_E_EXISTS && spate_exfat_place_equal(&taken.place, &old->place) ? SPATE_OK : error;
 }
 
 static enum spate_error rename_set(struct spate_exfat *volume, const char *from, const char *to_text,
@@ -324,14 +324,14 @@ static enum spate_error rename_set(struct spate_exfat *volume, const char *from,
   struct exfat_path path;
   struct exfat_set old;
   struct exfat_set set;
-  enum spate_error error = exfat_path_find(volume, from, &path, &old);
+  enum spate_error error = spate_exfat_path_find(volume, from, &path, &old);
 
   if (error != SPATE_OK) return error;
   if (old.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
   bool directory = (spate_field_get16(old.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   error = check_idle(volume, &old);
   if (error == SPATE_OK && directory && volume->clips != NULL) error = SPATE_E_IN_USE;
-  if (error == SPATE_OK) error = exfat_path_walk(volume, to_text, directory ? &old.place : NULL, &path);
+  if (error == SPATE_OK) error = spate_exfat_path_walk(volume, to_text, directory ? &old.place : NULL, &path);
   if (error == SPATE_OK) error = check_target(volume, &path, &old);
   if (error == SPATE_OK) error = rebuild(&old, &path.name, &set);
   if (error != SPATE_OK) return error;
@@ -342,7 +342,7 @@ static enum spate_error rename_set(struct spate_exfat *volume, const char *from,
 
 enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
   enum spate_error no_record;
-  enum spate_error error = exfat_begin_removal(volume, &no_record);
+  enum spate_error error = spate_exfat_begin_removal(volume, &no_record);
 
-  return error == SPATE_OK ? exfat_end_change(volume, rename_set(volume, from, to, no_record)) : error;
+  return error == SPATE_OK ? spate_exfat_end_change(volume, rename_set(volume, from, to, no_record)) : error;
 }

@@ -18,7 +18,7 @@
 
 #define CLIP_ATTRIBUTES ((uint16_t)EXFAT_ARCHIVE)
 
-bool exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block) {
+bool spate_exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block) {
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     if (clip->block->lba == lba && clip->entry_offset == offset_in_block) return true;
   return false;
@@ -41,13 +41,13 @@ static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slo
 
 /* `bytes` in clusters, or with 0 the longest run. */
 static enum spate_error find_run(struct spate_exfat *volume, uint64_t bytes, struct spate_exfat_clip *clip) {
-  uint64_t clusters = exfat_clusters(volume, bytes);
+  uint64_t clusters = spate_exfat_clusters(volume, bytes);
   struct spate_exfat_free found;
 
   if (bytes > (uint64_t)volume->cluster_count << volume->cluster_shift) return SPATE_E_NO_SPACE;
   clip->clusters = (uint32_t)clusters;
-  if (bytes > 0) return exfat_bitmap_find(volume, clip->clusters, &clip->first_cluster);
-  enum spate_error error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
+  if (bytes > 0) return spate_exfat_bitmap_find(volume, clip->clusters, &clip->first_cluster);
+  enum spate_error error = spate_exfat_bitmap_scan(volume, UINT32_MAX, &found);
   clip->first_cluster = found.run_first;
   clip->clusters = found.run_clusters;
   return error == SPATE_OK && found.run_clusters == 0 ? SPATE_E_NO_SPACE : error;
@@ -68,24 +68,26 @@ static enum spate_error reserve(struct spate_exfat *volume, const struct spate_e
     record.to = *place;
     record.name_hash = name->hash;
   }
-  enum spate_error error = exfat_record_begin(volume, clip->record, &record);
-  if (error == SPATE_OK) error = exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, true);
-  return error == SPATE_OK ? exfat_barrier(volume) : error;
+  enum spate_error error = spate_exfat_record_begin(volume, clip->record, &record);
+  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, true);
+  return error == SPATE_OK ? spate_exfat_barrier(volume) : error;
 }
 
 /* Put the set into its block, written, and keep the block. */
 static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat_clip *clip, struct exfat_place *place,
                                   const struct exfat_name *name) {
   uint8_t *set;
-  enum spate_error error = exfat_chain_get(volume, &place->directory, place->offset_bytes, true, &clip->block, &set);
+  enum spate_error error =
+      spate_exfat_chain_get(volume, &place->directory, place->offset_bytes, true, &clip->block, &set);
 
   if (error != SPATE_OK) return error;
   clip->entry_offset = (uint16_t)(set - clip->block->data);
-  clip->entries = exfat_set_build(exfat_clip_set(clip), name->units, name->count, name->hash, CLIP_ATTRIBUTES);
-  exfat_time_stamp(&volume->config, exfat_clip_set(clip), true);
-  exfat_set_seal(exfat_clip_set(clip), clip->entries);
-  error = exfat_block_commit(clip->block);
-  if (error == SPATE_OK) exfat_clip_pin(clip);
+  clip->entries =
+      spate_exfat_set_build(spate_exfat_clip_set(clip), name->units, name->count, name->hash, CLIP_ATTRIBUTES);
+  spate_exfat_time_stamp(&volume->config, spate_exfat_clip_set(clip), true);
+  spate_exfat_set_seal(spate_exfat_clip_set(clip), clip->entries);
+  error = spate_exfat_block_commit(clip->block);
+  if (error == SPATE_OK) spate_exfat_clip_pin(clip);
   return error;
 }
 
@@ -94,10 +96,10 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
 static enum spate_error unreserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip,
                                   enum spate_error error) {
   volume->power_losses = volume->config.block->power_losses; /* what was lost is written again here */
-  enum spate_error undone = exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, false);
+  enum spate_error undone = spate_exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, false);
 
-  if (undone == SPATE_OK) undone = exfat_barrier(volume);
-  if (undone == SPATE_OK) undone = exfat_record_end(volume, clip->record);
+  if (undone == SPATE_OK) undone = spate_exfat_barrier(volume);
+  if (undone == SPATE_OK) undone = spate_exfat_record_end(volume, clip->record);
   if (undone != SPATE_OK) volume->failed = undone;
   return error;
 }
@@ -108,18 +110,18 @@ static enum spate_error arm(struct spate_exfat *volume, struct spate_exfat_clip 
   struct exfat_place place;
   enum spate_error error = free_slot(volume, &clip->record);
 
-  if (error == SPATE_OK && exfat_cache_room(volume) == 0) error = SPATE_E_FULL;
-  if (error == SPATE_OK) error = exfat_path_new(volume, path_text, &path);
+  if (error == SPATE_OK && spate_exfat_cache_room(volume) == 0) error = SPATE_E_FULL;
+  if (error == SPATE_OK) error = spate_exfat_path_new(volume, path_text, &path);
   if (error != SPATE_OK) return error;
-  uint32_t entries = exfat_set_entries(path.name.count);
-  if (entries * EXFAT_ENTRY_BYTES > exfat_block_bytes(volume)) return SPATE_E_NAME_LONG;
-  error = exfat_slots_take(volume, &path, (uint8_t)entries, &place);
+  uint32_t entries = spate_exfat_set_entries(path.name.count);
+  if (entries * EXFAT_ENTRY_BYTES > spate_exfat_block_bytes(volume)) return SPATE_E_NAME_LONG;
+  error = spate_exfat_slots_take(volume, &path, (uint8_t)entries, &place);
   if (error == SPATE_OK) error = find_run(volume, bytes, clip);
   if (error != SPATE_OK) return error;
   error = reserve(volume, clip, &place, &path.name, chunks);
   if (error == SPATE_OK) error = pin_entry(volume, clip, &place, &path.name);
   if (error != SPATE_OK) return unreserve(volume, clip, error);
-  clip->first_lba = exfat_cluster_lba(volume, clip->first_cluster);
+  clip->first_lba = spate_exfat_cluster_lba(volume, clip->first_cluster);
   clip->reserved_bytes = (uint64_t)clip->clusters << volume->cluster_shift;
   clip->next = volume->clips;
   volume->clips = clip;
@@ -130,10 +132,10 @@ enum spate_error spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate
                                         uint64_t bytes, const struct spate_exfat_chunks *chunks) {
   if (chunks != NULL && (chunks->chunk_bytes == 0 || (chunks->chunk_bytes & volume->block_mask) != 0))
     return SPATE_E_INVALID;
-  enum spate_error error = exfat_begin_change(volume);
+  enum spate_error error = spate_exfat_begin_change(volume);
   if (error != SPATE_OK) return error;
   *clip = (struct spate_exfat_clip){.volume = volume};
-  return exfat_end_change(volume, arm(volume, clip, path, bytes, chunks));
+  return spate_exfat_end_change(volume, arm(volume, clip, path, bytes, chunks));
 }
 
 enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
@@ -149,21 +151,21 @@ static void forget(struct spate_exfat *volume, struct spate_exfat_clip *clip) {
   while (*link != clip)
     link = &(*link)->next;
   *link = clip->next;
-  exfat_clip_unpin(clip);
+  spate_exfat_clip_unpin(clip);
   clip->volume = NULL;
 }
 
 /* The data, then the final length. */
 static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
   volume->unflushed = true; /* the stream's data */
-  enum spate_error error = exfat_barrier(volume);
+  enum spate_error error = spate_exfat_barrier(volume);
 
   if (error != SPATE_OK) return error;
-  exfat_block_settle(clip->block);
+  spate_exfat_block_settle(clip->block);
   clip->wanted = false;
   clip->wanted_bytes = bytes;
-  exfat_clip_put_length(clip, bytes);
-  error = exfat_block_commit(clip->block);
+  spate_exfat_clip_put_length(clip, bytes);
+  error = spate_exfat_block_commit(clip->block);
   clip->error = error;
   clip->publishing = false;
   if (error == SPATE_OK) clip->published_bytes = bytes;
@@ -172,28 +174,28 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
 
 /* No file. The slots may be another's as soon as the image says so: they are not erased again if this is repeated. */
 static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
-  exfat_block_settle(clip->block);
+  spate_exfat_block_settle(clip->block);
   clip->wanted = false;
   for (; clip->entries > 0; clip->entries--)
-    exfat_clip_set(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
-  return exfat_block_commit(clip->block);
+    spate_exfat_clip_set(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
+  return spate_exfat_block_commit(clip->block);
 }
 
 /* Durably; or else the tail is taken back, so that nobody else gets it before the close is repeated. If that fails too,
  * nobody gets anything before the next mount has sorted it out. */
 static enum spate_error free_tail(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
   if (clusters == 0) return SPATE_OK; /* all before this is durable already */
-  enum spate_error error = exfat_bitmap_set(volume, first, clusters, false);
-  if (error == SPATE_OK) error = exfat_barrier(volume);
+  enum spate_error error = spate_exfat_bitmap_set(volume, first, clusters, false);
+  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error == SPATE_OK) return SPATE_OK;
-  enum spate_error kept = exfat_bitmap_set(volume, first, clusters, true);
+  enum spate_error kept = spate_exfat_bitmap_set(volume, first, clusters, true);
   if (kept != SPATE_OK) volume->failed = kept;
   return error;
 }
 
 /* What is behind `bytes` is given back; then nothing of the clip is left to be remembered. */
 static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
-  uint32_t used = (uint32_t)exfat_clusters(volume, bytes);
+  uint32_t used = (uint32_t)spate_exfat_clusters(volume, bytes);
   uint32_t tail_first = clip->first_cluster + used;
   uint32_t tail = clip->clusters - used;
   enum spate_error error = free_tail(volume, tail_first, tail);
@@ -201,10 +203,10 @@ static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_c
   if (error != SPATE_OK) return error;
   clip->clusters = used; /* what is given back is not given back again if this has to be repeated */
   clip->reserved_bytes = (uint64_t)used << volume->cluster_shift;
-  error = exfat_record_end(volume, clip->record);
+  error = spate_exfat_record_end(volume, clip->record);
   if (error != SPATE_OK) return error;
   forget(volume, clip);
-  enum spate_error trim_error = exfat_trim(volume, tail_first, tail);
+  enum spate_error trim_error = spate_exfat_trim(volume, tail_first, tail);
   /* All is durable; TRIM is advice that the drive did not take. */
   if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   return SPATE_OK;
@@ -214,11 +216,11 @@ enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes
   struct spate_exfat *volume = clip->volume;
 
   if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;
   error = put_final(volume, clip, bytes);
   if (error == SPATE_OK) error = release(volume, clip, bytes);
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error;
 }
 
@@ -226,10 +228,10 @@ enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip) {
   struct spate_exfat *volume = clip->volume;
 
   if (volume == NULL || clip->wanted_bytes > 0) return SPATE_E_INVALID;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;
   error = erase_entry(clip);
   if (error == SPATE_OK) error = release(volume, clip, 0);
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error;
 }

@@ -2,19 +2,19 @@
 /* Directories: walking the sets, finding a name, room for a new set, growth (specification, 6.2 and 7.4). */
 #include "internal.h"
 
-enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
-                                      uint32_t *offset_bytes, struct exfat_set *set, bool *more) {
+enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                            uint32_t *offset_bytes, struct exfat_set *set, bool *more) {
   *more = false;
   for (; *offset_bytes < directory->bytes; *offset_bytes += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
-    enum spate_error error = exfat_entry_read(volume, directory, *offset_bytes, raw);
+    enum spate_error error = spate_exfat_entry_read(volume, directory, *offset_bytes, raw);
     if (error != SPATE_OK) {
       *offset_bytes = (uint32_t)directory->bytes; /* nothing behind a broken chain can be reached */
       return error;
     }
     if (raw[0] == EXFAT_TYPE_END) return SPATE_OK;
     if (raw[0] != EXFAT_TYPE_FILE) continue;
-    error = exfat_set_read(volume, directory, *offset_bytes, set);
+    error = spate_exfat_set_read(volume, directory, *offset_bytes, set);
     *offset_bytes += error == SPATE_OK ? set->place.entries * EXFAT_ENTRY_BYTES : EXFAT_ENTRY_BYTES;
     *more = true;
     return error;
@@ -30,8 +30,8 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
   *equal = false;
   if (spate_field_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
     return SPATE_OK;
-  exfat_set_name(set->raw, units);
-  enum spate_error error = exfat_upcase(volume, units, name->count, upper);
+  spate_exfat_set_name(set->raw, units);
+  enum spate_error error = spate_exfat_upcase(volume, units, name->count, upper);
   *equal = memcmp(upper, name->upper, name->count * sizeof units[0]) == 0;
   return error;
 }
@@ -46,7 +46,7 @@ static enum spate_error find(struct spate_exfat *volume, const struct exfat_path
   *damaged = false;
   while (more) {
     bool equal = false;
-    enum spate_error error = exfat_directory_next(volume, &directory, &offset_bytes, set, &more);
+    enum spate_error error = spate_exfat_directory_next(volume, &directory, &offset_bytes, set, &more);
     if (error == SPATE_OK && more) error = matches(volume, set, &path->name, &equal);
     if (error == SPATE_OK && equal) return SPATE_OK;
     if (error == SPATE_E_CORRUPT && more)
@@ -58,15 +58,16 @@ static enum spate_error find(struct spate_exfat *volume, const struct exfat_path
   return SPATE_E_NOT_FOUND;
 }
 
-enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
-                                      struct exfat_set *set) {
+enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
+                                            struct exfat_set *set) {
   bool damaged;
   enum spate_error error = find(volume, path, set, &damaged);
 
   return error == SPATE_E_NOT_FOUND && damaged ? SPATE_E_CORRUPT : error;
 }
 
-enum spate_error exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set) {
+enum spate_error spate_exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path,
+                                       struct exfat_set *set) {
   bool damaged;
   enum spate_error error = find(volume, path, set, &damaged);
 
@@ -82,9 +83,9 @@ struct room {
 /* A set lies wholly in one block where it can, so that one write makes or changes it. A longer one has at least its
  * file entry and stream extension together, because those change when a directory grows. */
 static bool can_start(const struct spate_exfat *volume, uint32_t offset_bytes, uint32_t entries) {
-  uint32_t left_bytes = exfat_block_bytes(volume) - (offset_bytes & volume->block_mask);
+  uint32_t left_bytes = spate_exfat_block_bytes(volume) - (offset_bytes & volume->block_mask);
 
-  if (entries * EXFAT_ENTRY_BYTES <= exfat_block_bytes(volume)) return entries * EXFAT_ENTRY_BYTES <= left_bytes;
+  if (entries * EXFAT_ENTRY_BYTES <= spate_exfat_block_bytes(volume)) return entries * EXFAT_ENTRY_BYTES <= left_bytes;
   return left_bytes > EXFAT_ENTRY_BYTES;
 }
 
@@ -97,7 +98,7 @@ static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat
   for (uint32_t at = 0; at < bytes && run < entries; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
     if (room->end == bytes) {
-      enum spate_error error = exfat_entry_read(volume, directory, at, raw);
+      enum spate_error error = spate_exfat_entry_read(volume, directory, at, raw);
       if (error != SPATE_OK) return error;
       if (raw[0] == EXFAT_TYPE_END) room->end = at;
     }
@@ -119,10 +120,10 @@ static enum spate_error end_at(struct spate_exfat *volume, const struct spate_ex
   _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
 
   if (offset_bytes >= directory->bytes) return SPATE_OK;
-  enum spate_error error = exfat_entry_read(volume, &place.directory, offset_bytes, raw);
+  enum spate_error error = spate_exfat_entry_read(volume, &place.directory, offset_bytes, raw);
   if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
   raw[0] = EXFAT_TYPE_END;
-  return exfat_entries_write(volume, &place, raw);
+  return spate_exfat_entries_write(volume, &place, raw);
 }
 
 /*
@@ -142,11 +143,11 @@ static enum spate_error move_end(struct spate_exfat *volume, const struct spate_
   padding.entries = (uint8_t)((room->start - room->end) / EXFAT_ENTRY_BYTES);
   for (uint32_t i = 0; i < padding.entries; i++)
     raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
-  return exfat_entries_write(volume, &padding, raw);
+  return spate_exfat_entries_write(volume, &padding, raw);
 }
 
-enum spate_error exfat_slots_find(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint8_t entries,
-                                  struct exfat_place *place) {
+enum spate_error spate_exfat_slots_find(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                        uint8_t entries, struct exfat_place *place) {
   struct room room;
   enum spate_error error = find_room(volume, directory, entries, &room);
 

@@ -4,7 +4,7 @@
 
 #define DELETED_MASK (SPATE_EXFAT_DELETIONS_MAX - 1u)
 
-void exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+void spate_exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
   volume->deleted[volume->deletions++ & DELETED_MASK] = chain->first_cluster;
 }
 
@@ -24,21 +24,21 @@ static bool is_stale(const struct spate_exfat *volume, const struct spate_exfat_
 static enum spate_error list(struct spate_exfat *volume, const char *path, struct spate_exfat_directory *directory) {
   struct exfat_path at;
   struct exfat_set set;
-  enum spate_error error = exfat_path_find(volume, path, &at, &set);
+  enum spate_error error = spate_exfat_path_find(volume, path, &at, &set);
 
   *directory = (struct spate_exfat_directory){.volume = volume, .chain = volume->root, .deletions = volume->deletions};
   if (error != SPATE_OK || set.place.entries == 0) return error;
   if ((set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) == 0) return SPATE_E_NOT_DIRECTORY;
-  return exfat_set_chain(volume, set.raw, &directory->chain);
+  return spate_exfat_set_chain(volume, set.raw, &directory->chain);
 }
 
 enum spate_error spate_exfat_list(struct spate_exfat *volume, const char *path,
                                   struct spate_exfat_directory *directory) {
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
   error = list(volume, path, directory);
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error;
 }
 
@@ -46,16 +46,16 @@ static enum spate_error describe(struct spate_exfat *volume, const struct exfat_
                                  struct spate_exfat_entry *entry) {
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
   struct spate_exfat_chain chain;
-  enum spate_error error = exfat_set_chain(volume, set->raw, &chain);
+  enum spate_error error = spate_exfat_set_chain(volume, set->raw, &chain);
 
   if (error != SPATE_OK) return error;
-  exfat_utf8(units, exfat_set_name(set->raw, units), entry->name);
+  spate_exfat_utf8(units, spate_exfat_set_name(set->raw, units), entry->name);
   entry->bytes = chain.bytes;
   entry->valid_bytes = spate_field_get64(set->raw + STREAM_VALID_BYTES);
   entry->attributes = spate_field_get16(set->raw + FILE_ATTRIBUTES);
   entry->directory = (entry->attributes & EXFAT_DIRECTORY) != 0;
   entry->contiguous = chain.contiguous != 0;
-  exfat_time_get(set->raw, &entry->modified);
+  spate_exfat_time_get(set->raw, &entry->modified);
   return SPATE_OK;
 }
 
@@ -63,26 +63,26 @@ enum spate_error spate_exfat_list_next(struct spate_exfat_directory *directory, 
                                        bool *more) {
   struct spate_exfat *volume = directory->volume;
   struct exfat_set set;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   *more = false;
   if (error != SPATE_OK) return error;
   error = is_stale(volume, &directory->chain, &directory->deletions)
               ? SPATE_E_STALE
-              : exfat_directory_next(volume, &directory->chain, &directory->offset_bytes, &set, more);
-  if (error == SPATE_E_CORRUPT) exfat_corrupt(volume);
+              : spate_exfat_directory_next(volume, &directory->chain, &directory->offset_bytes, &set, more);
+  if (error == SPATE_E_CORRUPT) spate_exfat_corrupt(volume);
   if (error == SPATE_OK && *more) error = describe(volume, &set, entry);
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error;
 }
 
 enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path, struct spate_exfat_entry *entry) {
   struct exfat_path at;
   struct exfat_set set;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
-  error = exfat_path_find(volume, path, &at, &set);
+  error = spate_exfat_path_find(volume, path, &at, &set);
   if (error == SPATE_OK && set.place.entries == 0)
     *entry = (struct spate_exfat_entry){.directory = true,
                                         .attributes = EXFAT_DIRECTORY,
@@ -91,31 +91,31 @@ enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path, 
                                         .modified = {.year = 1980, .month = 1, .day = 1}};
   else if (error == SPATE_OK)
     error = describe(volume, &set, entry);
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error;
 }
 
 static enum spate_error open_file(struct spate_exfat *volume, const char *path, struct spate_exfat_file *file) {
   struct exfat_path at;
   struct exfat_set set;
-  enum spate_error error = exfat_path_find(volume, path, &at, &set);
+  enum spate_error error = spate_exfat_path_find(volume, path, &at, &set);
 
   if (error != SPATE_OK) return error;
   if (set.place.entries == 0 || (set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0) return SPATE_E_IS_DIRECTORY;
   file->volume = volume;
   file->deletions = volume->deletions;
-  error = exfat_set_chain(volume, set.raw, &file->chain);
+  error = spate_exfat_set_chain(volume, set.raw, &file->chain);
   file->bytes = file->chain.bytes;
   file->valid_bytes = spate_field_get64(set.raw + STREAM_VALID_BYTES);
   return error;
 }
 
 enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path, struct spate_exfat_file *file) {
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
   error = open_file(volume, path, file);
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error;
 }
 
@@ -132,16 +132,16 @@ static enum spate_error read_block(struct spate_exfat_file *file, uint64_t offse
   uint64_t left_bytes = limit_bytes - offset_bytes;
   uint64_t lba;
 
-  *got = exfat_block_bytes(volume) - in_block;
+  *got = spate_exfat_block_bytes(volume) - in_block;
   if (*got > bytes) *got = bytes;
   if (*got > left_bytes) *got = (size_t)left_bytes;
   if (offset_bytes >= file->valid_bytes) {
     memset(to, 0, *got);
     return SPATE_OK;
   }
-  enum spate_error error = exfat_chain_lba(volume, &file->chain, offset_bytes, &lba);
+  enum spate_error error = spate_exfat_chain_lba(volume, &file->chain, offset_bytes, &lba);
   if (error != SPATE_OK) return error;
-  struct spate_exfat_block *block = exfat_block_scratch(volume);
+  struct spate_exfat_block *block = spate_exfat_block_scratch(volume);
   error = spate_block_read(volume->config.block, lba, 1, block->data);
   if (error == SPATE_OK) memcpy(to, block->data + in_block, *got);
   return error;
@@ -149,7 +149,7 @@ static enum spate_error read_block(struct spate_exfat_file *file, uint64_t offse
 
 enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset_bytes, void *to, size_t bytes,
                                   size_t *got) {
-  enum spate_error error = exfat_begin(file->volume);
+  enum spate_error error = spate_exfat_begin(file->volume);
 
   *got = 0;
   if (error != SPATE_OK) return error;
@@ -161,7 +161,7 @@ enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset
     offset_bytes += now_bytes;
     *got += now_bytes;
   }
-  exfat_end(file->volume);
+  spate_exfat_end(file->volume);
   return error;
 }
 
@@ -176,17 +176,18 @@ enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offs
   *blocks = 0;
   if ((offset_bytes & block_mask) != 0) return SPATE_E_INVALID;
   if (offset_bytes >= file->valid_bytes) return SPATE_OK;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;
   error = spate_exfat_check(file);
   if (error == SPATE_OK)
-    error = exfat_chain_run(volume, &file->chain, (uint32_t)(offset_bytes >> volume->cluster_shift), &first, &clusters);
-  exfat_end(volume);
+    error = spate_exfat_chain_run(volume, &file->chain, (uint32_t)(offset_bytes >> volume->cluster_shift), &first,
+                                  &clusters);
+  spate_exfat_end(volume);
   if (error != SPATE_OK) return error;
-  uint64_t left_blocks = (file->valid_bytes - offset_bytes + block_mask) >> exfat_block_shift(volume);
-  uint64_t skipped_blocks = in_cluster >> exfat_block_shift(volume);
-  uint64_t run_blocks = exfat_cluster_blocks(volume, clusters) - skipped_blocks;
-  *lba = exfat_cluster_lba(volume, first) + skipped_blocks;
+  uint64_t left_blocks = (file->valid_bytes - offset_bytes + block_mask) >> spate_exfat_block_shift(volume);
+  uint64_t skipped_blocks = in_cluster >> spate_exfat_block_shift(volume);
+  uint64_t run_blocks = spate_exfat_cluster_blocks(volume, clusters) - skipped_blocks;
+  *lba = spate_exfat_cluster_lba(volume, first) + skipped_blocks;
   *blocks = run_blocks < left_blocks ? run_blocks : left_blocks;
   return SPATE_OK;
 }

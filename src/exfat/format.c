@@ -79,7 +79,7 @@ static uint64_t lba_of(const struct layout *layout, uint32_t cluster) {
 static enum spate_error zero(const struct layout *layout, uint64_t lba, uint64_t blocks) {
   const struct spate_exfat_config *config = layout->config;
 
-  return exfat_zero_blocks(config->block, lba, blocks, config->bitmap, config->bitmap_bytes);
+  return spate_exfat_zero_blocks(config->block, lba, blocks, config->bitmap, config->bitmap_bytes);
 }
 
 static void clear_scratch(const struct layout *layout) {
@@ -133,7 +133,7 @@ static enum spate_error put_label(const char *label, uint8_t *entry) {
     size_t bytes = 0;
     while (label[bytes] != '\0')
       bytes++;
-    error = exfat_utf16(label, bytes, units, SPATE_EXFAT_LABEL_UNITS_MAX, &count);
+    error = spate_exfat_utf16(label, bytes, units, SPATE_EXFAT_LABEL_UNITS_MAX, &count);
   }
   entry[0] = count > 0 ? EXFAT_TYPE_LABEL : EXFAT_TYPE_LABEL & ~EXFAT_TYPE_IN_USE;
   entry[1] = (uint8_t)count;
@@ -160,7 +160,7 @@ static enum spate_error write_root(const struct layout *layout, const char *labe
   spate_field_put32(upcase + 4, layout->table.checksum);
   spate_field_put32(upcase + 20, layout->upcase);
   spate_field_put64(upcase + 24, layout->table.bytes);
-  exfat_record_build(upcase + EXFAT_ENTRY_BYTES, 1, layout->record, layout->block_shift, layout->config);
+  spate_exfat_record_build(upcase + EXFAT_ENTRY_BYTES, 1, layout->record, layout->block_shift, layout->config);
   return put_scratch(layout, lba_of(layout, layout->root));
 }
 
@@ -198,7 +198,7 @@ static enum spate_error write_boot_region(const struct layout *layout, uint64_t 
     if (i >= 1 && i <= EXTENDED_BLOCKS) spate_field_put32(layout->scratch + block_bytes - 4u, UINT32_C(0xaa550000));
     for (uint32_t at = 0; i == EXFAT_BOOT_BLOCKS - 1u && at < block_bytes; at += 4u)
       spate_field_put32(layout->scratch + at, sum);
-    sum = exfat_boot_checksum(sum, layout->scratch, block_bytes, i == 0);
+    sum = spate_exfat_boot_checksum(sum, layout->scratch, block_bytes, i == 0);
     enum spate_error error = put_scratch(layout, lba + i);
     if (error != SPATE_OK) return error;
   }
@@ -213,7 +213,8 @@ static enum spate_error write_all(struct layout *layout, const struct spate_exfa
   if (error == SPATE_OK) error = spate_block_flush(device);
   if (error == SPATE_OK) error = write_fat(layout);
   if (error == SPATE_OK) error = write_bitmap(layout);
-  if (error == SPATE_OK) error = exfat_upcase_write(layout->config, lba_of(layout, layout->upcase), &layout->table);
+  if (error == SPATE_OK)
+    error = spate_exfat_upcase_write(layout->config, lba_of(layout, layout->upcase), &layout->table);
   if (error == SPATE_OK) error = write_root(layout, format->label);
   if (error == SPATE_OK) error = spate_block_flush(device);
   if (error == SPATE_OK) error = write_boot_region(layout, lba + EXFAT_BOOT_BLOCKS, format->serial);
@@ -226,7 +227,7 @@ enum spate_error spate_exfat_format(const struct spate_exfat_config *config, con
                           .volume_lba = format->medium_lba + config->first_lba,
                           .block_shift = config->block->block_shift};
   uint8_t label[EXFAT_ENTRY_BYTES];
-  enum spate_error error = exfat_config_check(config);
+  enum spate_error error = spate_exfat_config_check(config);
 
   if (error == SPATE_OK) error = put_label(format->label, label); /* before anything is lost */
   if (error == SPATE_OK) error = plan(&layout, format->cluster_bytes);

@@ -16,10 +16,10 @@
 static enum spate_error link_cluster(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
                                      uint32_t last, uint32_t added) {
   for (uint32_t cluster = directory->first_cluster; directory->contiguous && cluster < last; cluster++) {
-    enum spate_error error = exfat_fat_set(volume, cluster, cluster + 1u);
+    enum spate_error error = spate_exfat_fat_set(volume, cluster, cluster + 1u);
     if (error != SPATE_OK) return error;
   }
-  return last == 0 ? SPATE_OK : exfat_fat_set(volume, last, added);
+  return last == 0 ? SPATE_OK : spate_exfat_fat_set(volume, last, added);
 }
 
 static enum spate_error last_cluster(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint32_t *last) {
@@ -27,7 +27,7 @@ static enum spate_error last_cluster(struct spate_exfat *volume, struct spate_ex
 
   *last = 0;
   if (directory->bytes == 0) return SPATE_OK;
-  enum spate_error error = exfat_chain_lba(volume, directory, directory->bytes - 1u, &lba);
+  enum spate_error error = spate_exfat_chain_lba(volume, directory, directory->bytes - 1u, &lba);
   *last = directory->cluster;
   return error;
 }
@@ -42,9 +42,9 @@ static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *
                                  const uint8_t *raw) {
   record->from = path->self;
   record->to_checksum = spate_field_get16(raw + FILE_CHECKSUM);
-  enum spate_error error = exfat_journal_begin(volume, record);
-  if (error == SPATE_OK) error = exfat_entries_write(volume, &record->to, raw);
-  if (error == SPATE_OK) error = exfat_entries_erase(volume, &record->from);
+  enum spate_error error = spate_exfat_journal_begin(volume, record);
+  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record->to, raw);
+  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &record->from);
   path->self = record->to;
   return error;
 }
@@ -52,14 +52,14 @@ static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *
 static enum spate_error put_length(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record,
                                    const struct spate_exfat_chain *grown) {
   struct exfat_set set;
-  enum spate_error error = exfat_set_read(volume, &path->self.directory, path->self.offset_bytes, &set);
+  enum spate_error error = spate_exfat_set_read(volume, &path->self.directory, path->self.offset_bytes, &set);
 
   if (error != SPATE_OK) return error;
   record->from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM);
-  exfat_set_lengths(set.raw, grown->first_cluster, grown->bytes, grown->contiguous);
-  exfat_set_seal(set.raw, set.place.entries);
+  spate_exfat_set_lengths(set.raw, grown->first_cluster, grown->bytes, grown->contiguous);
+  spate_exfat_set_seal(set.raw, set.place.entries);
   return record->to.entries > 0 ? move_set(volume, path, record, set.raw)
-                                : exfat_entries_write(volume, &set.place, set.raw);
+                                : spate_exfat_entries_write(volume, &set.place, set.raw);
 }
 
 /* Where the chain goes on behind the directory's last cluster: mostly nowhere. What others have allocated and linked
@@ -69,9 +69,9 @@ static enum spate_error next_of(struct spate_exfat *volume, const struct spate_e
   *next = EXFAT_CLUSTER_END;
   if (directory->contiguous || last == 0) return SPATE_OK;
   bool allocated = false;
-  enum spate_error error = exfat_fat_get(volume, last, next);
-  if (error == SPATE_OK && exfat_cluster_valid(volume, *next) && *next != added)
-    error = exfat_bitmap_allocated(volume, *next, 1, &allocated);
+  enum spate_error error = spate_exfat_fat_get(volume, last, next);
+  if (error == SPATE_OK && spate_exfat_cluster_valid(volume, *next) && *next != added)
+    error = spate_exfat_bitmap_allocated(volume, *next, 1, &allocated);
   if (!allocated) *next = EXFAT_CLUSTER_END;
   return error;
 }
@@ -80,13 +80,14 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
   uint32_t added = record->clusters.first_cluster;
   uint32_t next;
   struct spate_exfat_chain grown = {.first_cluster = path->directory.first_cluster,
-                                    .bytes = path->directory.bytes + exfat_cluster_bytes(volume)};
+                                    .bytes = path->directory.bytes + spate_exfat_cluster_bytes(volume)};
   enum spate_error error = next_of(volume, &path->directory, record->previous_cluster, added, &next);
 
-  if (error == SPATE_OK) error = exfat_bitmap_set(volume, added, 1, true);
-  if (error == SPATE_OK) error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));
-  if (error == SPATE_OK) error = exfat_fat_set(volume, added, next);
-  if (error == SPATE_OK) error = exfat_barrier(volume);
+  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, added, 1, true);
+  if (error == SPATE_OK)
+    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, added), spate_exfat_cluster_blocks(volume, 1));
+  if (error == SPATE_OK) error = spate_exfat_fat_set(volume, added, next);
+  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error == SPATE_OK) error = link_cluster(volume, &path->directory, record->previous_cluster, added);
   if (error != SPATE_OK) return error;
   if (grown.first_cluster == 0) {
@@ -101,28 +102,28 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
   return error;
 }
 
-enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path) {
-  struct exfat_record record = {.clusters = {.bytes = exfat_cluster_bytes(volume), .contiguous = true}};
+enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path) {
+  struct exfat_record record = {.clusters = {.bytes = spate_exfat_cluster_bytes(volume), .contiguous = true}};
   enum spate_error error = SPATE_OK;
 
-  if (path->directory.bytes + exfat_cluster_bytes(volume) > EXFAT_DIRECTORY_BYTES_MAX) return SPATE_E_NO_SPACE;
+  if (path->directory.bytes + spate_exfat_cluster_bytes(volume) > EXFAT_DIRECTORY_BYTES_MAX) return SPATE_E_NO_SPACE;
   if (straddles(volume, &path->self))
-    error = exfat_slots_find(volume, &path->self.directory, path->self.entries, &record.to);
-  if (error == SPATE_OK) error = exfat_bitmap_find(volume, 1, &record.clusters.first_cluster);
+    error = spate_exfat_slots_find(volume, &path->self.directory, path->self.entries, &record.to);
+  if (error == SPATE_OK) error = spate_exfat_bitmap_find(volume, 1, &record.clusters.first_cluster);
   if (error == SPATE_OK) error = last_cluster(volume, &path->directory, &record.previous_cluster);
-  if (error == SPATE_OK) error = exfat_journal_begin(volume, &record);
+  if (error == SPATE_OK) error = spate_exfat_journal_begin(volume, &record);
   if (error != SPATE_OK) return error;
-  return exfat_journal_end(volume, add_cluster(volume, path, &record));
+  return spate_exfat_journal_end(volume, add_cluster(volume, path, &record));
 }
 
-enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
-                                  struct exfat_place *place) {
-  enum spate_error error = exfat_slots_find(volume, &path->directory, entries, place);
+enum spate_error spate_exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
+                                        struct exfat_place *place) {
+  enum spate_error error = spate_exfat_slots_find(volume, &path->directory, entries, place);
 
   for (uint32_t tries = 0; error == SPATE_E_NO_SPACE && tries < GROW_TRIES; tries++) {
-    error = exfat_directory_grow(volume, path);
+    error = spate_exfat_directory_grow(volume, path);
     if (error != SPATE_OK) return error;
-    error = exfat_slots_find(volume, &path->directory, entries, place);
+    error = spate_exfat_slots_find(volume, &path->directory, entries, place);
   }
   return error;
 }

@@ -9,12 +9,12 @@ static enum spate_error read_label(struct spate_exfat *volume, char *label) {
   for (uint32_t at = 0; at < root.bytes; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     uint16_t units[SPATE_EXFAT_LABEL_UNITS_MAX];
-    enum spate_error error = exfat_entry_read(volume, &root, at, raw);
+    enum spate_error error = spate_exfat_entry_read(volume, &root, at, raw);
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
     if (raw[0] != EXFAT_TYPE_LABEL || raw[1] > SPATE_EXFAT_LABEL_UNITS_MAX) continue;
     for (uint32_t i = 0; i < raw[1]; i++)
       units[i] = spate_field_get16(raw + 2u + 2u * i);
-    exfat_utf8(units, raw[1], label);
+    spate_exfat_utf8(units, raw[1], label);
     return SPATE_OK;
   }
   return SPATE_OK;
@@ -22,28 +22,28 @@ static enum spate_error read_label(struct spate_exfat *volume, char *label) {
 
 enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info) {
   struct spate_exfat_free found;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
-  error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
+  error = spate_exfat_bitmap_scan(volume, UINT32_MAX, &found);
   if (error == SPATE_OK) error = read_label(volume, info->label);
-  exfat_end(volume);
+  spate_exfat_end(volume);
   if (error != SPATE_OK) return error;
   info->bytes = (uint64_t)volume->cluster_count << volume->cluster_shift;
   info->free_bytes = found.clusters << volume->cluster_shift;
   info->longest_free_bytes = (uint64_t)found.run_clusters << volume->cluster_shift;
-  info->cluster_bytes = exfat_cluster_bytes(volume);
+  info->cluster_bytes = spate_exfat_cluster_bytes(volume);
   info->serial = volume->serial;
   return SPATE_OK;
 }
 
 enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares, uint64_t *bytes) {
   struct spate_exfat_free found;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
-  error = exfat_bitmap_scan(volume, UINT32_MAX, &found);
-  exfat_end(volume);
+  error = spate_exfat_bitmap_scan(volume, UINT32_MAX, &found);
+  spate_exfat_end(volume);
   *bytes = (uint64_t)(found.run_clusters / shares) << volume->cluster_shift;
   return error;
 }

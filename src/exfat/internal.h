@@ -84,7 +84,7 @@ enum {
   STREAM_BYTES = 32 + 24
 };
 
-static inline bool exfat_bit(uint8_t byte, uint32_t index) { return ((uint32_t)byte >> (index & 7u) & 1u) != 0; }
+static inline bool spate_exfat_bit(uint8_t byte, uint32_t index) { return ((uint32_t)byte >> (index & 7u) & 1u) != 0; }
 
 /* ---- format.c, upcase_write.c ---- */
 
@@ -92,125 +92,128 @@ struct exfat_table {
   uint32_t bytes, checksum;
 };
 /* Write the recommended up-case table from `lba` on, through the first block of the configured cache. */
-enum spate_error exfat_upcase_write(const struct spate_exfat_config *config, uint64_t lba, struct exfat_table *table);
+enum spate_error spate_exfat_upcase_write(const struct spate_exfat_config *config, uint64_t lba,
+                                          struct exfat_table *table);
 
 /* ---- volume.c ---- */
 
-enum spate_error exfat_config_check(const struct spate_exfat_config *config);
+enum spate_error spate_exfat_config_check(const struct spate_exfat_config *config);
 
 /* ---- operation.c: one operation at a time ---- */
 
-enum spate_error exfat_begin(struct spate_exfat *volume);
-void exfat_end(struct spate_exfat *volume);
+enum spate_error spate_exfat_begin(struct spate_exfat *volume);
+void spate_exfat_end(struct spate_exfat *volume);
 /* begin, for an operation that may write: not on a volume that contradicts itself. */
-enum spate_error exfat_begin_change(struct spate_exfat *volume);
+enum spate_error spate_exfat_begin_change(struct spate_exfat *volume);
 /* The same for what makes room on a full volume of others, where there is none for the record's file: OK with the
  * reason in *no_record. What is done then gets no record, so a cut may leave clusters allocated that nobody owns. */
-enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record);
+enum spate_error spate_exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record);
 /* After a change that came to `error`: clean and end. */
-enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error);
+enum spate_error spate_exfat_end_change(struct spate_exfat *volume, enum spate_error error);
 /* Remember that the volume contradicts itself, and say so. */
-static inline enum spate_error exfat_corrupt(struct spate_exfat *volume) {
+static inline enum spate_error spate_exfat_corrupt(struct spate_exfat *volume) {
   volume->corrupt = true;
   return SPATE_E_CORRUPT;
 }
 /* The same where a new file could destroy one that is there. */
-static inline enum spate_error exfat_distrust(struct spate_exfat *volume) {
+static inline enum spate_error spate_exfat_distrust(struct spate_exfat *volume) {
   volume->untrusted = true;
-  return exfat_corrupt(volume);
+  return spate_exfat_corrupt(volume);
 }
 
 /* ---- cache.c: metadata blocks ---- */
 
 #define EXFAT_POLL_BATCH 16u
 
-void exfat_cache_open(struct spate_exfat *volume);
+void spate_exfat_cache_open(struct spate_exfat *volume);
 /* The block at `lba`, valid until the next call for another block. */
-enum spate_error exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found);
+enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found);
 /* The same for changing it: no write of it is under way. Change its data and commit, with no wait between. */
-enum spate_error exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
+enum spate_error spate_exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
 /* Write it with FUA, and wait. */
-enum spate_error exfat_block_commit(struct spate_exfat_block *block);
-void exfat_block_settle(struct spate_exfat_block *block);
+enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block);
+void spate_exfat_block_settle(struct spate_exfat_block *block);
 /* A block to pass data through: in no one's hands, and forgotten. */
-struct spate_exfat_block *exfat_block_scratch(struct spate_exfat *volume);
+struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume);
 /* These blocks are written past the cache. */
-void exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
+void spate_exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
 /* How many blocks more may be pinned. */
-uint32_t exfat_cache_room(const struct spate_exfat *volume);
+uint32_t spate_exfat_cache_room(const struct spate_exfat *volume);
 /* FLUSH what was written without FUA. */
-enum spate_error exfat_barrier(struct spate_exfat *volume);
+enum spate_error spate_exfat_barrier(struct spate_exfat *volume);
 
 /* ---- chain.c: clusters and the FAT ---- */
 
-static inline bool exfat_cluster_valid(const struct spate_exfat *volume, uint32_t cluster) {
+static inline bool spate_exfat_cluster_valid(const struct spate_exfat *volume, uint32_t cluster) {
   return cluster >= EXFAT_FIRST_CLUSTER && cluster - EXFAT_FIRST_CLUSTER < volume->cluster_count;
 }
-static inline uint32_t exfat_block_shift(const struct spate_exfat *volume) { return volume->block_shift; }
-static inline uint32_t exfat_block_bytes(const struct spate_exfat *volume) { return volume->block_mask + 1u; }
-static inline uint32_t exfat_cluster_bytes(const struct spate_exfat *volume) { return volume->cluster_mask + 1u; }
-static inline uint64_t exfat_clusters(const struct spate_exfat *volume, uint64_t bytes) {
+static inline uint32_t spate_exfat_block_shift(const struct spate_exfat *volume) { return volume->block_shift; }
+static inline uint32_t spate_exfat_block_bytes(const struct spate_exfat *volume) { return volume->block_mask + 1u; }
+static inline uint32_t spate_exfat_cluster_bytes(const struct spate_exfat *volume) { return volume->cluster_mask + 1u; }
+static inline uint64_t spate_exfat_clusters(const struct spate_exfat *volume, uint64_t bytes) {
   return (bytes + volume->cluster_mask) >> volume->cluster_shift;
 }
-static inline uint64_t exfat_cluster_blocks(const struct spate_exfat *volume, uint64_t clusters) {
+static inline uint64_t spate_exfat_cluster_blocks(const struct spate_exfat *volume, uint64_t clusters) {
   return clusters << volume->cluster_blocks_shift;
 }
-static inline uint64_t exfat_cluster_lba(const struct spate_exfat *volume, uint32_t cluster) {
-  return volume->heap_lba + exfat_cluster_blocks(volume, cluster - EXFAT_FIRST_CLUSTER);
+static inline uint64_t spate_exfat_cluster_lba(const struct spate_exfat *volume, uint32_t cluster) {
+  return volume->heap_lba + spate_exfat_cluster_blocks(volume, cluster - EXFAT_FIRST_CLUSTER);
 }
 
-enum spate_error exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next);
-enum spate_error exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next);
+enum spate_error spate_exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next);
+enum spate_error spate_exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next);
 /* OK if a chain of this shape can exist on the volume. */
-enum spate_error exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
+enum spate_error spate_exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 /* `bytes` of a chain that nothing else tells the length of: up to its end in the FAT. */
-enum spate_error exfat_chain_measure(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t bytes_max);
+enum spate_error spate_exfat_chain_measure(struct spate_exfat *volume, struct spate_exfat_chain *chain,
+                                           uint64_t bytes_max);
 /* The device's block that holds byte `offset_bytes` of the chain. */
-enum spate_error exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
-                                 uint64_t *lba);
-/* That block in the cache, and the byte in it; for changing it, with `edit` (exfat_block_edit). */
-enum spate_error exfat_chain_get(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint64_t offset_bytes,
-                                 bool edit, struct spate_exfat_block **block, uint8_t **byte);
+enum spate_error spate_exfat_chain_lba(struct spate_exfat *volume, struct spate_exfat_chain *chain,
+                                       uint64_t offset_bytes, uint64_t *lba);
+/* That block in the cache, and the byte in it; for changing it, with `edit` (spate_exfat_block_edit). */
+enum spate_error spate_exfat_chain_get(struct spate_exfat *volume, struct spate_exfat_chain *chain,
+                                       uint64_t offset_bytes, bool edit, struct spate_exfat_block **block,
+                                       uint8_t **byte);
 /* From cluster number `index` of the chain: the first cluster, and how many follow each other on the volume. */
-enum spate_error exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
-                                 uint32_t *first, uint32_t *clusters);
+enum spate_error spate_exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
+                                       uint32_t *first, uint32_t *clusters);
 /* Blocks read as zeros afterwards; durable after the next barrier. */
-enum spate_error exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
+enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
 /* Zeros by command where the device has one and takes it, else from `zeros`. */
-enum spate_error exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
-                                   size_t zeros_bytes);
+enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
+                                         size_t zeros_bytes);
 
 /* ---- bitmap.c ---- */
 
 /* Bits of clusters are looked at in words of so many. */
 #define EXFAT_WORD_BITS 64u
 /* Which bits of the word that begins with bit `at` are from `first` on and before `end`. */
-static inline uint64_t exfat_word_mask(uint64_t at, uint64_t first, uint64_t end) {
+static inline uint64_t spate_exfat_word_mask(uint64_t at, uint64_t first, uint64_t end) {
   uint64_t mask = first > at ? UINT64_MAX << (first - at) : UINT64_MAX;
 
   return end - at < EXFAT_WORD_BITS ? mask & ((UINT64_C(1) << (end - at)) - 1u) : mask;
 }
 /* A long look gives the streams their turn each millisecond, as a request that waits does: to be called for each word,
  * `at` the number of its first bit. */
-void exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks);
+void spate_exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks);
 
 /* The first run of `enough` clusters, or if there is none the longest, and how many are free (as far as it had to look,
  * where there is one). Gives the streams their turn. */
-enum spate_error exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found);
+enum spate_error spate_exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found);
 /* Mark a run as allocated or free; durable after the next barrier. */
-enum spate_error exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
+enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
 /* Are all of these clusters allocated? */
-enum spate_error exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all);
+enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all);
 /* The first run of `clusters`, or why there is none. */
-enum spate_error exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first);
+enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first);
 /* Advice to the drive; not given where it could concern others' data. */
-enum spate_error exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters);
+enum spate_error spate_exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters);
 
 /* ---- upcase.c, name.c, time.c ---- */
 
-enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum, bool *whole);
-enum spate_error exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper);
-static inline uint32_t exfat_checksum32(uint32_t sum, uint8_t byte) { return (sum << 31 | sum >> 1) + byte; }
+enum spate_error spate_exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum, bool *whole);
+enum spate_error spate_exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper);
+static inline uint32_t spate_exfat_checksum32(uint32_t sum, uint8_t byte) { return (sum << 31 | sum >> 1) + byte; }
 
 struct exfat_name {
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
@@ -220,17 +223,19 @@ struct exfat_name {
 };
 
 /* UTF-8 up to `bytes` to UTF-16. NAME, NAME_LONG (more than `units_max`). */
-enum spate_error exfat_utf16(const char *text, size_t bytes, uint16_t *units, uint32_t units_max, uint32_t *count);
+enum spate_error spate_exfat_utf16(const char *text, size_t bytes, uint16_t *units, uint32_t units_max,
+                                   uint32_t *count);
 /* UTF-16 to UTF-8 with its NUL; `text` has room for 3 bytes a unit and the NUL. */
-void exfat_utf8(const uint16_t *units, uint32_t count, char *text);
-uint16_t exfat_name_hash(const uint16_t *upper, uint32_t count);
-enum spate_error exfat_name_parse(struct spate_exfat *volume, const char *text, size_t bytes, struct exfat_name *name);
+void spate_exfat_utf8(const uint16_t *units, uint32_t count, char *text);
+uint16_t spate_exfat_name_hash(const uint16_t *upper, uint32_t count);
+enum spate_error spate_exfat_name_parse(struct spate_exfat *volume, const char *text, size_t bytes,
+                                        struct exfat_name *name);
 /* OK if every system opens a file of that name: no dot or space at its end. */
-enum spate_error exfat_name_creatable(const struct exfat_name *name);
+enum spate_error spate_exfat_name_creatable(const struct exfat_name *name);
 
 /* The time of now, into a set as its modification, and if `created` as its creation too. */
-void exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created);
-void exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified);
+void spate_exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created);
+void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified);
 
 /* ---- entry_set.c, directory.c, path.c ---- */
 
@@ -248,30 +253,31 @@ struct exfat_set {
 
 /* Where an entry that owns clusters says which: the same place in all of them. */
 enum { ENTRY_FLAGS = 1, ENTRY_FIRST_CLUSTER = 20, ENTRY_DATA_LENGTH = 24 };
-void exfat_entry_chain(const uint8_t *entry, uint8_t flags, struct spate_exfat_chain *chain);
+void spate_exfat_entry_chain(const uint8_t *entry, uint8_t flags, struct spate_exfat_chain *chain);
 
 /* Entries of a set with a name of so many units. */
-static inline uint32_t exfat_set_entries(uint32_t units) {
+static inline uint32_t spate_exfat_set_entries(uint32_t units) {
   return 2u + (units + EXFAT_NAME_UNITS - 1u) / EXFAT_NAME_UNITS;
 }
-uint16_t exfat_set_checksum(const uint8_t *raw, uint32_t entries);
-void exfat_set_seal(uint8_t *raw, uint32_t entries); /* put the checksum in */
+uint16_t spate_exfat_set_checksum(const uint8_t *raw, uint32_t entries);
+void spate_exfat_set_seal(uint8_t *raw, uint32_t entries); /* put the checksum in */
 /* A new set for a file or directory of no bytes, sealed; returns how many entries it has. */
-uint8_t exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uint16_t hash, uint16_t attributes);
-void exfat_set_lengths(uint8_t *raw, uint32_t first_cluster, uint64_t bytes, bool contiguous); /* does not seal */
-uint32_t exfat_set_name(const uint8_t *raw, uint16_t *units);
+uint8_t spate_exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uint16_t hash, uint16_t attributes);
+void spate_exfat_set_lengths(uint8_t *raw, uint32_t first_cluster, uint64_t bytes, bool contiguous); /* does not seal */
+uint32_t spate_exfat_set_name(const uint8_t *raw, uint16_t *units);
 /* The clusters of the file: checked against the volume. */
-enum spate_error exfat_set_chain(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_chain *chain);
+enum spate_error spate_exfat_set_chain(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_chain *chain);
 /* Read and check the set that begins at `offset_bytes`. CORRUPT does not mark the volume. */
-enum spate_error exfat_set_read(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
-                                uint32_t offset_bytes, struct exfat_set *set);
-enum spate_error exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
-                                  uint32_t offset_bytes, uint8_t *raw);
+enum spate_error spate_exfat_set_read(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                      uint32_t offset_bytes, struct exfat_set *set);
+enum spate_error spate_exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                        uint32_t offset_bytes, uint8_t *raw);
 /* Write entries, one block after the other, each with FUA; the block of the first entry comes last. */
-enum spate_error exfat_entries_write(struct spate_exfat *volume, const struct exfat_place *place, const uint8_t *raw);
+enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, const struct exfat_place *place,
+                                           const uint8_t *raw);
 /* Mark entries as unused; the block of the first entry comes first. */
-enum spate_error exfat_entries_erase(struct spate_exfat *volume, const struct exfat_place *place);
-bool exfat_place_equal(const struct exfat_place *a, const struct exfat_place *b);
+enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, const struct exfat_place *place);
+bool spate_exfat_place_equal(const struct exfat_place *a, const struct exfat_place *b);
 
 struct exfat_path {
   struct spate_exfat_chain directory; /* of the last name, and ... */
@@ -280,37 +286,39 @@ struct exfat_path {
 };
 
 /* The next set from *offset_bytes on. CORRUPT leaves *offset_bytes behind what could not be read. */
-enum spate_error exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
-                                      uint32_t *offset_bytes, struct exfat_set *set, bool *more);
+enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                            uint32_t *offset_bytes, struct exfat_set *set, bool *more);
 /* The set of that name in the path's directory. CORRUPT: it is not there, and could be in a set that cannot be read. */
-enum spate_error exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set);
+enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
+                                            struct exfat_set *set);
 /* OK: the name can be given to a new set. A damaged set has no name, to other systems either. EXISTS: `set` has it. */
-enum spate_error exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set);
+enum spate_error spate_exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path,
+                                       struct exfat_set *set);
 /* Follow all names but the last. INVALID when the way leads through `avoid` (may be NULL). */
-enum spate_error exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
-                                 struct exfat_path *path);
+enum spate_error spate_exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
+                                       struct exfat_path *path);
 /* Walk and find; the root directory is found with place.entries 0. */
-enum spate_error exfat_path_find(struct spate_exfat *volume, const char *text, struct exfat_path *path,
-                                 struct exfat_set *set);
+enum spate_error spate_exfat_path_find(struct spate_exfat *volume, const char *text, struct exfat_path *path,
+                                       struct exfat_set *set);
 /* For a new name: the way there, the name free and one that every system opens. */
-enum spate_error exfat_path_new(struct spate_exfat *volume, const char *text, struct exfat_path *path);
+enum spate_error spate_exfat_path_new(struct spate_exfat *volume, const char *text, struct exfat_path *path);
 /* Room for a set of `entries` in a directory as large as it is (NO_SPACE: there is none), made ready so that writing
  * the set is all that is left. */
-enum spate_error exfat_slots_find(struct spate_exfat *volume, struct spate_exfat_chain *directory, uint8_t entries,
-                                  struct exfat_place *place);
+enum spate_error spate_exfat_slots_find(struct spate_exfat *volume, struct spate_exfat_chain *directory,
+                                        uint8_t entries, struct exfat_place *place);
 /* The same in the path's directory, which grows if it must. */
-enum spate_error exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
-                                  struct exfat_place *place);
-enum spate_error exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path);
+enum spate_error spate_exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
+                                        struct exfat_place *place);
+enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path);
 
 /* ---- boot.c ---- */
 
-uint32_t exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
-enum spate_error exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
+uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
+enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
 /* Before the first change: the main region written anew if it was damaged, ClearToZero cleared. */
-enum spate_error exfat_boot_mend(struct spate_exfat *volume);
+enum spate_error spate_exfat_boot_mend(struct spate_exfat *volume);
 /* VolumeDirty on (once) or off. */
-enum spate_error exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
+enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 
 /* ---- record.c, recover.c: what a power cut would leave behind ---- */
 
@@ -342,31 +350,32 @@ _Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
 
 #define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
 /* The entry set of the record's file of name `number`, whose clusters begin at `first_cluster`. */
-void exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
-                        const struct spate_exfat_config *config);
+void spate_exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
+                              const struct spate_exfat_config *config);
 /* VolumeDirty off, if none of these slots of the record is in use, so that no clip is open and nothing is left to be
  * recovered, and if no contradiction was found. */
-enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots);
+enum spate_error spate_exfat_clean(struct spate_exfat *volume, uint32_t slots);
 /* Find the file, which slots are in use, and whether the volume was dirty when they were written. */
-enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 /* Have the file, for the first change of a foreign volume. */
-enum spate_error exfat_record_need(struct spate_exfat *volume);
+enum spate_error spate_exfat_record_need(struct spate_exfat *volume);
 /* The record written, then VolumeDirty on. */
-enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
+enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
 /* What the slot names is settled and durable: VolumeDirty off if it was the last one, then the slot cleared. */
-enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot);
-enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid);
+enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slot);
+enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
+                                         bool *valid);
 /* The highest number in the slots of the file at `lba`; 0: none of this volume was ever written there. */
-enum spate_error exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number);
+enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number);
 /* A directory change that mount could not finish may be a file under two names: no other one takes its place. */
-static inline bool exfat_journal_held(const struct spate_exfat *volume) {
+static inline bool spate_exfat_journal_held(const struct spate_exfat *volume) {
   return (volume->record_unresolved >> EXFAT_RECORD_JOURNAL & 1u) != 0;
 }
 /* Begin a directory change: the journal written and VolumeDirty on. */
-enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record);
+enum spate_error spate_exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record);
 /* End one that came to `error`; on a failure the journal stays for the next mount. */
-enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
-enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+enum spate_error spate_exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
+enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
 /* ---- owners.c, reclaim.c, shared.c: who owns which clusters ---- */
 
@@ -383,50 +392,50 @@ struct exfat_owners {
   bool steps_over;          /* damage, and directories that lie too deep; else both end the walk with CORRUPT */
   uint32_t first, clusters; /* those with a bit in the window */
   uint32_t shared_first, shared_end; /* all that were found to have two owners lie between these; end 0: none */
-  uint64_t freed, kept;              /* clusters that exfat_reclaim_chain() freed, and that it left to their owners */
-  uint64_t budget;                   /* clusters that may still be owned */
-  uint64_t since_ticks;              /* when the streams had their last turn */
+  uint64_t freed, kept; /* clusters that spate_exfat_reclaim_chain() freed, and that it left to their owners */
+  uint64_t budget;      /* clusters that may still be owned */
+  uint64_t since_ticks; /* when the streams had their last turn */
   uint32_t depth;
   struct exfat_level levels[EXFAT_DEPTH_MAX];
 };
 
-static inline uint8_t *exfat_owner_byte(const struct exfat_owners *owners, uint32_t at) {
+static inline uint8_t *spate_exfat_owner_byte(const struct exfat_owners *owners, uint32_t at) {
   return (uint8_t *)owners->volume->config.bitmap + (at - owners->first) / 8u;
 }
-static inline bool exfat_ownerless(const struct exfat_owners *owners, uint32_t at) {
-  return !exfat_bit(*exfat_owner_byte(owners, at), at);
+static inline bool spate_exfat_ownerless(const struct exfat_owners *owners, uint32_t at) {
+  return !spate_exfat_bit(*spate_exfat_owner_byte(owners, at), at);
 }
 /* Walk the tree, and mark who owns what in the window from cluster `at` on, which is in it. */
-enum spate_error exfat_owners_mark(struct exfat_owners *owners, uint32_t at);
+enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t at);
 /* Of what is marked, note as shared what the bitmap calls free. */
-enum spate_error exfat_owners_note_free(struct exfat_owners *owners);
+enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners);
 
 /* The chain's first cluster from `at` on, if it is below *next: into *next. */
-enum spate_error exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
-                                    uint32_t *next);
+enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
+                                          uint32_t *next);
 /* Free those of its clusters in the window that nobody owns. */
-enum spate_error exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain);
+enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain);
 
 /* May others own clusters of this chain, which a file has? */
-enum spate_error exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared);
+enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared);
 /* Free what a file had whose entry set is erased, but for what others own. */
-enum spate_error exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
+enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 
 /* ---- file.c ---- */
 
 /* Open handles to the owner of these clusters are stale. */
-void exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
+void spate_exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 
 /* ---- publish.c, clip.c ---- */
 
-static inline uint8_t *exfat_clip_set(const struct spate_exfat_clip *clip) {
+static inline uint8_t *spate_exfat_clip_set(const struct spate_exfat_clip *clip) {
   return clip->block->data + clip->entry_offset;
 }
 /* Into the image of the clip's block, sealed. */
-void exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes);
+void spate_exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes);
 /* The block stays in memory, and lengths that wait for it are written, from when the clip has its entry set in it. */
-void exfat_clip_pin(struct spate_exfat_clip *clip);
-void exfat_clip_unpin(struct spate_exfat_clip *clip);
-bool exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block);
+void spate_exfat_clip_pin(struct spate_exfat_clip *clip);
+void spate_exfat_clip_unpin(struct spate_exfat_clip *clip);
+bool spate_exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block);
 
 #endif

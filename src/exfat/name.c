@@ -25,7 +25,8 @@ static uint32_t decode(const uint8_t *text, size_t bytes, uint32_t *code) {
   return *code < smallest[more] || *code > 0x10ffff || surrogate ? 0 : more + 1u;
 }
 
-enum spate_error exfat_utf16(const char *text, size_t bytes, uint16_t *units, uint32_t units_max, uint32_t *count) {
+enum spate_error spate_exfat_utf16(const char *text, size_t bytes, uint16_t *units, uint32_t units_max,
+                                   uint32_t *count) {
   const uint8_t *at = (const uint8_t *)text;
 
   *count = 0;
@@ -55,7 +56,7 @@ static char *encode(uint32_t code, char *to) {
   return to;
 }
 
-void exfat_utf8(const uint16_t *units, uint32_t count, char *text) {
+void spate_exfat_utf8(const uint16_t *units, uint32_t count, char *text) {
   for (uint32_t i = 0; i < count; i++) {
     uint32_t code = units[i];
     bool pair = code >= 0xd800 && code < 0xdc00 && i + 1 < count && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000;
@@ -77,7 +78,7 @@ static bool forbidden(uint16_t unit) {
   return false;
 }
 
-uint16_t exfat_name_hash(const uint16_t *upper, uint32_t count) {
+uint16_t spate_exfat_name_hash(const uint16_t *upper, uint32_t count) {
   uint16_t hash = 0;
 
   for (uint32_t i = 0; i < 2u * count; i++) {
@@ -87,22 +88,23 @@ uint16_t exfat_name_hash(const uint16_t *upper, uint32_t count) {
   return hash;
 }
 
-enum spate_error exfat_name_parse(struct spate_exfat *volume, const char *text, size_t bytes, struct exfat_name *name) {
+enum spate_error spate_exfat_name_parse(struct spate_exfat *volume, const char *text, size_t bytes,
+                                        struct exfat_name *name) {
   uint32_t count;
-  enum spate_error error = exfat_utf16(text, bytes, name->units, SPATE_EXFAT_NAME_UNITS_MAX, &count);
+  enum spate_error error = spate_exfat_utf16(text, bytes, name->units, SPATE_EXFAT_NAME_UNITS_MAX, &count);
 
   if (error != SPATE_OK) return error;
   if (count == 0 || (text[0] == '.' && (bytes == 1 || (bytes == 2 && text[1] == '.')))) return SPATE_E_NAME;
   for (uint32_t i = 0; i < count; i++)
     if (forbidden(name->units[i])) return SPATE_E_NAME;
-  error = exfat_upcase(volume, name->units, count, name->upper);
+  error = spate_exfat_upcase(volume, name->units, count, name->upper);
   name->count = (uint8_t)count;
-  name->hash = exfat_name_hash(name->upper, count);
+  name->hash = spate_exfat_name_hash(name->upper, count);
   return error;
 }
 
 /* Windows and Linux strip dots and spaces from the end of what a user types, and then find nothing. */
-enum spate_error exfat_name_creatable(const struct exfat_name *name) {
+enum spate_error spate_exfat_name_creatable(const struct exfat_name *name) {
   uint16_t last = name->units[name->count - 1u];
 
   return last == '.' || last == ' ' ? SPATE_E_NAME : SPATE_OK;

@@ -2,7 +2,7 @@
 /* One operation at a time. One that changes the volume is put into a bracket: what it needs before, and clean after. */
 #include "internal.h"
 
-enum spate_error exfat_begin(struct spate_exfat *volume) {
+enum spate_error spate_exfat_begin(struct spate_exfat *volume) {
   if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   if (volume->busy) return SPATE_E_BUSY;
   volume->busy = true;
@@ -10,34 +10,34 @@ enum spate_error exfat_begin(struct spate_exfat *volume) {
   return SPATE_OK;
 }
 
-void exfat_end(struct spate_exfat *volume) { volume->busy = false; }
+void spate_exfat_end(struct spate_exfat *volume) { volume->busy = false; }
 
-enum spate_error exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record) {
+enum spate_error spate_exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record) {
   *no_record = SPATE_OK;
   if (volume->config.read_only) return SPATE_E_READ_ONLY;
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
   error = volume->untrusted ? SPATE_E_CORRUPT : volume->failed;
-  if (error == SPATE_OK) error = exfat_boot_mend(volume);
-  if (error == SPATE_OK) error = exfat_record_need(volume);
+  if (error == SPATE_OK) error = spate_exfat_boot_mend(volume);
+  if (error == SPATE_OK) error = spate_exfat_record_need(volume);
   if (error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS) {
     *no_record = error;
     return SPATE_OK;
   }
-  return error == SPATE_OK ? SPATE_OK : exfat_end_change(volume, error);
+  return error == SPATE_OK ? SPATE_OK : spate_exfat_end_change(volume, error);
 }
 
-enum spate_error exfat_begin_change(struct spate_exfat *volume) {
+enum spate_error spate_exfat_begin_change(struct spate_exfat *volume) {
   enum spate_error no_record;
-  enum spate_error error = exfat_begin_removal(volume, &no_record);
+  enum spate_error error = spate_exfat_begin_removal(volume, &no_record);
 
-  return error == SPATE_OK && no_record != SPATE_OK ? exfat_end_change(volume, no_record) : error;
+  return error == SPATE_OK && no_record != SPATE_OK ? spate_exfat_end_change(volume, no_record) : error;
 }
 
-enum spate_error exfat_end_change(struct spate_exfat *volume, enum spate_error error) {
-  enum spate_error clean_error = exfat_clean(volume, UINT32_MAX);
+enum spate_error spate_exfat_end_change(struct spate_exfat *volume, enum spate_error error) {
+  enum spate_error clean_error = spate_exfat_clean(volume, UINT32_MAX);
 
-  exfat_end(volume);
+  spate_exfat_end(volume);
   return error == SPATE_OK ? clean_error : error;
 }

@@ -14,7 +14,7 @@
 #define OWNERS_MAX 4u
 
 static enum spate_error damaged(const struct exfat_owners *owners) {
-  (void)exfat_corrupt(owners->volume);
+  (void)spate_exfat_corrupt(owners->volume);
   return owners->steps_over ? SPATE_OK : SPATE_E_CORRUPT;
 }
 
@@ -31,10 +31,10 @@ static void mark_run(struct exfat_owners *owners, uint32_t start, uint32_t clust
   if (start < owners->first) start = owners->first;
   if (end > window_end) end = window_end;
   for (uint64_t at = start & ~(uint64_t)(EXFAT_WORD_BITS - 1u); at < end; at += EXFAT_WORD_BITS) {
-    uint8_t *byte = exfat_owner_byte(owners, (uint32_t)at);
+    uint8_t *byte = spate_exfat_owner_byte(owners, (uint32_t)at);
     uint64_t word = spate_field_get64(byte);
-    uint64_t mask = exfat_word_mask(at, start, end);
-    exfat_give_turn(owners->volume, at, &owners->since_ticks);
+    uint64_t mask = spate_exfat_word_mask(at, start, end);
+    spate_exfat_give_turn(owners->volume, at, &owners->since_ticks);
     if (shares && (word & mask) != 0) note_shared(owners, (uint32_t)at);
     spate_field_put64(byte, word | mask);
   }
@@ -47,14 +47,14 @@ static enum spate_error mark_chain(struct exfat_owners *owners, const struct spa
   uint32_t run;
 
   if (chain.first_cluster == 0 && chain.bytes == 0) return SPATE_OK;
-  if (exfat_chain_check(volume, &chain) != SPATE_OK) return damaged(owners);
+  if (spate_exfat_chain_check(volume, &chain) != SPATE_OK) return damaged(owners);
   if (chain.bytes == 0) chain.bytes = 1; /* not what the specification wants, but a claim all the same */
-  uint32_t count = (uint32_t)exfat_clusters(volume, chain.bytes);
-  if (count > owners->budget) return exfat_corrupt(volume);
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain.bytes);
+  if (count > owners->budget) return spate_exfat_corrupt(volume);
   owners->budget -= count;
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = exfat_chain_run(volume, &chain, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, &chain, index, &first, &run);
     if (error == SPATE_E_CORRUPT) return damaged(owners);
     if (error != SPATE_OK) return error;
     mark_run(owners, first - EXFAT_FIRST_CLUSTER, run, true);
@@ -65,7 +65,7 @@ static enum spate_error mark_chain(struct exfat_owners *owners, const struct spa
 static enum spate_error enter(struct exfat_owners *owners, const struct spate_exfat_chain *directory) {
   for (uint32_t i = 0; i < owners->depth; i++)
     if (owners->levels[i].directory.first_cluster == directory->first_cluster) return damaged(owners); /* in itself */
-  if (owners->depth == EXFAT_DEPTH_MAX) return owners->steps_over ? SPATE_OK : exfat_corrupt(owners->volume);
+  if (owners->depth == EXFAT_DEPTH_MAX) return owners->steps_over ? SPATE_OK : spate_exfat_corrupt(owners->volume);
   owners->levels[owners->depth++] = (struct exfat_level){.directory = *directory};
   return SPATE_OK;
 }
@@ -76,7 +76,7 @@ static enum spate_error mark_vendors(struct exfat_owners *owners, const struct e
     const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
     struct spate_exfat_chain vendor;
     if (entry[0] == EXFAT_TYPE_NAME || (entry[ENTRY_FLAGS] & EXFAT_ALLOCATION_POSSIBLE) == 0) continue;
-    exfat_entry_chain(entry, entry[ENTRY_FLAGS], &vendor);
+    spate_exfat_entry_chain(entry, entry[ENTRY_FLAGS], &vendor);
     enum spate_error error = mark_chain(owners, &vendor);
     if (error != SPATE_OK) return error;
   }
@@ -86,12 +86,12 @@ static enum spate_error mark_vendors(struct exfat_owners *owners, const struct e
 static enum spate_error mark_set(struct exfat_owners *owners, struct exfat_level *level) {
   struct spate_exfat_chain chain;
   struct exfat_set set;
-  enum spate_error error = exfat_set_read(owners->volume, &level->directory, level->offset_bytes, &set);
+  enum spate_error error = spate_exfat_set_read(owners->volume, &level->directory, level->offset_bytes, &set);
 
   level->offset_bytes += error == SPATE_OK ? set.place.entries * EXFAT_ENTRY_BYTES : EXFAT_ENTRY_BYTES;
   if (error == SPATE_E_CORRUPT) return damaged(owners);
   if (error != SPATE_OK) return error;
-  bool sane = exfat_set_chain(owners->volume, set.raw, &chain) == SPATE_OK;
+  bool sane = spate_exfat_set_chain(owners->volume, set.raw, &chain) == SPATE_OK;
   if (!sane) error = damaged(owners); /* what it can own is its own all the same */
   if (error == SPATE_OK) error = mark_chain(owners, &chain);
   if (error == SPATE_OK) error = mark_vendors(owners, &set);
@@ -106,7 +106,7 @@ static enum spate_error mark_unknown(struct exfat_owners *owners, const uint8_t 
 
   if ((entry[0] & EXFAT_TYPE_BENIGN) == 0) return damaged(owners); /* it may own clusters in other ways */
   if ((flags & EXFAT_ALLOCATION_POSSIBLE) == 0) return SPATE_OK;
-  exfat_entry_chain(entry, flags, &chain);
+  spate_exfat_entry_chain(entry, flags, &chain);
   return mark_chain(owners, &chain);
 }
 
@@ -117,9 +117,9 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
   _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES] = {EXFAT_TYPE_END};
   enum spate_error error = SPATE_OK;
 
-  exfat_give_turn(owners->volume, 0, &owners->since_ticks);
+  spate_exfat_give_turn(owners->volume, 0, &owners->since_ticks);
   if (level->offset_bytes < level->directory.bytes)
-    error = exfat_entry_read(owners->volume, &level->directory, level->offset_bytes, raw);
+    error = spate_exfat_entry_read(owners->volume, &level->directory, level->offset_bytes, raw);
   if (error == SPATE_E_CORRUPT) {
     owners->depth--; /* nothing behind a broken chain can be reached */
     return damaged(owners);
@@ -131,26 +131,27 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
   if ((raw[0] & EXFAT_TYPE_IN_USE) == 0) return SPATE_OK;
   switch (raw[0]) {
   case EXFAT_TYPE_BITMAP:
-  case EXFAT_TYPE_UPCASE: exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
+  case EXFAT_TYPE_UPCASE: spate_exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
   case EXFAT_TYPE_LABEL:
   case TYPE_VOLUME_GUID: return SPATE_OK;
   default: return mark_unknown(owners, raw);
   }
 }
 
-enum spate_error exfat_owners_note_free(struct exfat_owners *owners) {
+enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners) {
   struct spate_exfat *volume = owners->volume;
   uint32_t end = owners->first + owners->clusters;
 
   for (uint32_t at = owners->first; at < end;) {
     struct spate_exfat_block *block;
     uint8_t *bits;
-    exfat_give_turn(volume, at, &owners->since_ticks);
-    enum spate_error error = exfat_chain_get(volume, &volume->bitmap, at / 8u, false, &block, &bits);
+    spate_exfat_give_turn(volume, at, &owners->since_ticks);
+    enum spate_error error = spate_exfat_chain_get(volume, &volume->bitmap, at / 8u, false, &block, &bits);
     if (error != SPATE_OK) return error;
-    const uint8_t *block_end = block->data + exfat_block_bytes(volume);
+    const uint8_t *block_end = block->data + spate_exfat_block_bytes(volume);
     for (; bits < block_end && at < end; bits += EXFAT_WORD_BITS / 8u, at += EXFAT_WORD_BITS)
-      if ((spate_field_get64(exfat_owner_byte(owners, at)) & ~spate_field_get64(bits)) != 0) note_shared(owners, at);
+      if ((spate_field_get64(spate_exfat_owner_byte(owners, at)) & ~spate_field_get64(bits)) != 0)
+        note_shared(owners, at);
   }
   return SPATE_OK;
 }
@@ -166,7 +167,7 @@ static void open_window(struct exfat_owners *owners, uint32_t at) {
   if (owners->clusters > room) owners->clusters = (uint32_t)room;
 }
 
-enum spate_error exfat_owners_mark(struct exfat_owners *owners, uint32_t at) {
+enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t at) {
   struct spate_exfat *volume = owners->volume;
 
   open_window(owners, at);

@@ -8,13 +8,13 @@
  */
 #include "internal.h"
 
-void exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes) {
-  uint8_t *set = exfat_clip_set(clip);
+void spate_exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes) {
+  uint8_t *set = spate_exfat_clip_set(clip);
 
   /* fsck.exfat calls an empty file with a first cluster or NoFatChain corrupted. */
-  exfat_set_lengths(set, bytes > 0 ? clip->first_cluster : 0, bytes, bytes > 0);
-  exfat_time_stamp(&clip->volume->config, set, false);
-  exfat_set_seal(set, clip->entries);
+  spate_exfat_set_lengths(set, bytes > 0 ? clip->first_cluster : 0, bytes, bytes > 0);
+  spate_exfat_time_stamp(&clip->volume->config, set, false);
+  spate_exfat_set_seal(set, clip->entries);
 }
 
 static enum spate_error write_waiting(struct spate_exfat_block *block);
@@ -40,7 +40,7 @@ static bool take_wanted(struct spate_exfat_block *block) {
 
   for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
     if (clip->block != block || !clip->wanted) continue;
-    exfat_clip_put_length(clip, clip->wanted_bytes);
+    spate_exfat_clip_put_length(clip, clip->wanted_bytes);
     any = true;
   }
   return any;
@@ -71,12 +71,12 @@ static enum spate_error write_waiting(struct spate_exfat_block *block) {
 /* A refusal is in the clips' own state, and is the business of whoever publishes. */
 static void write_again(struct spate_exfat_block *block) { (void)write_waiting(block); }
 
-void exfat_clip_pin(struct spate_exfat_clip *clip) {
+void spate_exfat_clip_pin(struct spate_exfat_clip *clip) {
   clip->block->pins++;
   clip->block->written = write_again;
 }
 
-void exfat_clip_unpin(struct spate_exfat_clip *clip) {
+void spate_exfat_clip_unpin(struct spate_exfat_clip *clip) {
   if (--clip->block->pins == 0) clip->block->written = NULL;
 }
 

@@ -18,23 +18,23 @@ static enum spate_error free_run(struct exfat_owners *owners, uint32_t at, uint3
     uint8_t *start;
     uint32_t start_byte = at / 8u;
     bool changed = false;
-    enum spate_error error = exfat_chain_get(volume, &volume->bitmap, start_byte, true, &block, &start);
+    enum spate_error error = spate_exfat_chain_get(volume, &volume->bitmap, start_byte, true, &block, &start);
     if (error != SPATE_OK) return error;
     uint64_t lba = block->lba;
     do {
       uint8_t *byte = start + (at / 8u - start_byte);
       uint8_t bit = (uint8_t)(1u << (at & 7u));
       if ((*byte & bit) == 0) continue;
-      if (!exfat_ownerless(owners, at)) {
+      if (!spate_exfat_ownerless(owners, at)) {
         owners->kept++;
         continue;
       }
       *byte &= (uint8_t)~bit;
       changed = true;
       owners->freed++;
-    } while (++at < end && (at & (exfat_block_bytes(volume) * 8u - 1u)) != 0);
-    if (changed) error = exfat_block_commit(block);
-    exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
+    } while (++at < end && (at & (spate_exfat_block_bytes(volume) * 8u - 1u)) != 0);
+    if (changed) error = spate_exfat_block_commit(block);
+    spate_exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
@@ -48,15 +48,16 @@ static enum spate_error next_run(struct spate_exfat *volume, struct spate_exfat_
   enum spate_error error = SPATE_OK;
 
   *clusters = 0;
-  if (index < exfat_clusters(volume, chain->bytes)) error = exfat_chain_run(volume, chain, index, &first, clusters);
+  if (index < spate_exfat_clusters(volume, chain->bytes))
+    error = spate_exfat_chain_run(volume, chain, index, &first, clusters);
   *at = first - EXFAT_FIRST_CLUSTER;
   if (error != SPATE_E_CORRUPT) return error;
   *clusters = 0;
   return SPATE_OK;
 }
 
-enum spate_error exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
-                                    uint32_t *next) {
+enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
+                                          uint32_t *next) {
   uint32_t run = 1;
 
   for (uint32_t index = 0; run > 0; index += run) {
@@ -70,7 +71,7 @@ enum spate_error exfat_reclaim_next(struct spate_exfat *volume, struct spate_exf
   return SPATE_OK;
 }
 
-enum spate_error exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain) {
+enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain) {
   struct spate_exfat *volume = owners->volume;
   uint32_t run = 1;
 

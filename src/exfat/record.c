@@ -26,13 +26,13 @@ static uint32_t crc_of(const struct exfat_record *record) {
 /* Clusters that can be, looked up from their start. */
 static bool usable(struct spate_exfat *volume, struct spate_exfat_chain *chain) {
   chain->cluster = 0;
-  return exfat_chain_check(volume, chain) == SPATE_OK;
+  return spate_exfat_chain_check(volume, chain) == SPATE_OK;
 }
 
 /* A block of the record's; `ours`: it was written as such, on this volume. */
 static enum spate_error read_slot(struct spate_exfat *volume, uint64_t lba, struct exfat_record *record, bool *ours) {
   struct spate_exfat_block *block;
-  enum spate_error error = exfat_block_get(volume, lba, &block);
+  enum spate_error error = spate_exfat_block_get(volume, lba, &block);
 
   if (error != SPATE_OK) return error;
   memcpy(record, block->data, sizeof *record);
@@ -41,19 +41,19 @@ static enum spate_error read_slot(struct spate_exfat *volume, uint64_t lba, stru
   return SPATE_OK;
 }
 
-enum spate_error exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
-                                   bool *valid) {
+enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
+                                         bool *valid) {
   enum spate_error error = read_slot(volume, volume->record_lba + slot, record, valid);
 
   if (error != SPATE_OK) return error;
   *valid = *valid && record->cleared == 0 && (slot != EXFAT_RECORD_JOURNAL || record->chunk_bytes == 0) &&
            usable(volume, &record->clusters) && usable(volume, &record->from.directory) &&
            usable(volume, &record->to.directory) &&
-           (record->previous_cluster == 0 || exfat_cluster_valid(volume, record->previous_cluster));
+           (record->previous_cluster == 0 || spate_exfat_cluster_valid(volume, record->previous_cluster));
   return SPATE_OK;
 }
 
-enum spate_error exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number) {
+enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number) {
   *number = 0;
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     struct exfat_record record;
@@ -68,7 +68,7 @@ enum spate_error exfat_record_newest(struct spate_exfat *volume, uint64_t lba, u
 /* The slot's block, sealed. */
 static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   struct spate_exfat_block *block;
-  enum spate_error error = exfat_block_edit(volume, volume->record_lba + slot, &block);
+  enum spate_error error = spate_exfat_block_edit(volume, volume->record_lba + slot, &block);
 
   if (error != SPATE_OK) return error;
   memcpy(record->magic, record_magic, sizeof record_magic);
@@ -79,44 +79,44 @@ static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, stru
   memcpy(block->data, record, sizeof *record);
   volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
   volume->record_unresolved &= ~(UINT32_C(1) << slot);
-  error = exfat_block_commit(block);
+  error = spate_exfat_block_commit(block);
   if (error == SPATE_OK && record->cleared != 0) volume->record_slots &= ~(UINT32_C(1) << slot);
   return error;
 }
 
-enum spate_error exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
+enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   record->foreign_dirty = volume->foreign_dirty;
   enum spate_error error = put_slot(volume, slot, record);
 
-  return error == SPATE_OK ? exfat_boot_dirty(volume, true) : error;
+  return error == SPATE_OK ? spate_exfat_boot_dirty(volume, true) : error;
 }
 
-enum spate_error exfat_clean(struct spate_exfat *volume, uint32_t slots) {
+enum spate_error spate_exfat_clean(struct spate_exfat *volume, uint32_t slots) {
   /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
   if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
     return SPATE_OK;
-  enum spate_error error = exfat_barrier(volume);
-  return error == SPATE_OK ? exfat_boot_dirty(volume, false) : error;
+  enum spate_error error = spate_exfat_barrier(volume);
+  return error == SPATE_OK ? spate_exfat_boot_dirty(volume, false) : error;
 }
 
-enum spate_error exfat_record_end(struct spate_exfat *volume, uint32_t slot) {
+enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slot) {
   struct exfat_record cleared = {.cleared = true};
-  enum spate_error error = exfat_clean(volume, ~(UINT32_C(1) << slot));
+  enum spate_error error = spate_exfat_clean(volume, ~(UINT32_C(1) << slot));
 
   return error == SPATE_OK ? put_slot(volume, slot, &cleared) : error;
 }
 
-enum spate_error exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {
-  if (exfat_journal_held(volume)) return SPATE_E_CORRUPT;
+enum spate_error spate_exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {
+  if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT;
   /* Without the file: while it is being made, and where there is no room for it. A cut then leaves clusters allocated
    * that nobody owns, on a volume that says it is dirty. */
-  if (volume->record_lba == 0) return exfat_boot_dirty(volume, true);
-  return exfat_record_begin(volume, EXFAT_RECORD_JOURNAL, record);
+  if (volume->record_lba == 0) return spate_exfat_boot_dirty(volume, true);
+  return spate_exfat_record_begin(volume, EXFAT_RECORD_JOURNAL, record);
 }
 
-enum spate_error exfat_journal_end(struct spate_exfat *volume, enum spate_error error) {
-  if (error == SPATE_OK) error = exfat_barrier(volume);
-  if (error == SPATE_OK && volume->record_lba != 0) error = exfat_record_end(volume, EXFAT_RECORD_JOURNAL);
-  if (error != SPATE_OK && !exfat_journal_held(volume)) volume->failed = error;
+enum spate_error spate_exfat_journal_end(struct spate_exfat *volume, enum spate_error error) {
+  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
+  if (error == SPATE_OK && volume->record_lba != 0) error = spate_exfat_record_end(volume, EXFAT_RECORD_JOURNAL);
+  if (error != SPATE_OK && !spate_exfat_journal_held(volume)) volume->failed = error;
   return error;
 }

@@ -26,7 +26,7 @@ static uint32_t name_build(uint32_t number, uint16_t *units, uint16_t *upper) {
 /* The number of the set's name; 0: it is none of the record's. */
 static uint32_t name_number(const uint8_t *raw) {
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
-  uint32_t count = exfat_set_name(raw, units);
+  uint32_t count = spate_exfat_set_name(raw, units);
 
   if (count != SHORT_NAME && count != NAME_COUNT) return 0;
   for (uint32_t i = 0; i < count && i + 1u < NAME_COUNT; i++) {
@@ -37,20 +37,20 @@ static uint32_t name_number(const uint8_t *raw) {
   return units[NAME_COUNT - 1u] >= '2' && units[NAME_COUNT - 1u] <= '9' ? units[NAME_COUNT - 1u] - (uint32_t)'0' : 0;
 }
 
-void exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
-                        const struct spate_exfat_config *config) {
+void spate_exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
+                              const struct spate_exfat_config *config) {
   uint16_t units[NAME_COUNT];
   uint16_t upper[NAME_COUNT];
   uint32_t count = name_build(number, units, upper);
 
-  exfat_set_build(raw, units, count, exfat_name_hash(upper, count), RECORD_ATTRIBUTES);
-  exfat_set_lengths(raw, first_cluster, (uint64_t)EXFAT_RECORD_SLOTS << block_shift, true);
-  exfat_time_stamp(config, raw, true);
-  exfat_set_seal(raw, EXFAT_RECORD_ENTRIES);
+  spate_exfat_set_build(raw, units, count, spate_exfat_name_hash(upper, count), RECORD_ATTRIBUTES);
+  spate_exfat_set_lengths(raw, first_cluster, (uint64_t)EXFAT_RECORD_SLOTS << block_shift, true);
+  spate_exfat_time_stamp(config, raw, true);
+  spate_exfat_set_seal(raw, EXFAT_RECORD_ENTRIES);
 }
 
 static uint32_t record_clusters(const struct spate_exfat *volume) {
-  return (uint32_t)exfat_clusters(volume, (uint64_t)EXFAT_RECORD_SLOTS << exfat_block_shift(volume));
+  return (uint32_t)spate_exfat_clusters(volume, (uint64_t)EXFAT_RECORD_SLOTS << spate_exfat_block_shift(volume));
 }
 
 /* Where the record is, if this is its file: hidden, of its size, and in one run. 0: it is not. */
@@ -60,13 +60,13 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
   uint32_t clusters;
 
   *lba = 0;
-  exfat_entry_chain(set->raw + EXFAT_ENTRY_BYTES, set->raw[STREAM_FLAGS], &chain);
+  spate_exfat_entry_chain(set->raw + EXFAT_ENTRY_BYTES, set->raw[STREAM_FLAGS], &chain);
   if ((spate_field_get16(set->raw + FILE_ATTRIBUTES) & (RECORD_ATTRIBUTES | EXFAT_DIRECTORY)) != RECORD_ATTRIBUTES ||
-      chain.bytes != (uint64_t)EXFAT_RECORD_SLOTS << exfat_block_shift(volume) ||
-      exfat_chain_check(volume, &chain) != SPATE_OK)
+      chain.bytes != (uint64_t)EXFAT_RECORD_SLOTS << spate_exfat_block_shift(volume) ||
+      spate_exfat_chain_check(volume, &chain) != SPATE_OK)
     return SPATE_OK;
-  enum spate_error error = exfat_chain_run(volume, &chain, 0, &first, &clusters);
-  if (error == SPATE_OK && clusters == record_clusters(volume)) *lba = exfat_cluster_lba(volume, first);
+  enum spate_error error = spate_exfat_chain_run(volume, &chain, 0, &first, &clusters);
+  if (error == SPATE_OK && clusters == record_clusters(volume)) *lba = spate_exfat_cluster_lba(volume, first);
   return error;
 }
 
@@ -76,7 +76,7 @@ static enum spate_error consider(struct spate_exfat *volume, const struct exfat_
   uint64_t lba;
   enum spate_error error = adopt(volume, set, &lba);
 
-  if (error == SPATE_OK && lba != 0) error = exfat_record_newest(volume, lba, &number);
+  if (error == SPATE_OK && lba != 0) error = spate_exfat_record_newest(volume, lba, &number);
   if (error != SPATE_OK || lba == 0 || (volume->record_lba != 0 && number <= volume->record_number)) return error;
   volume->record_lba = lba;
   volume->record_number = number;
@@ -94,7 +94,7 @@ static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   *taken = 0;
   while (more) {
     struct exfat_set set;
-    enum spate_error error = exfat_directory_next(volume, &root, &offset_bytes, &set, &more);
+    enum spate_error error = spate_exfat_directory_next(volume, &root, &offset_bytes, &set, &more);
     if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set is nobody's */
     uint32_t number = error == SPATE_OK && more ? name_number(set.raw) : 0;
     if (number > 0) error = consider(volume, &set);
@@ -108,7 +108,7 @@ static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   return volume->record_lba == 0 ? unread : SPATE_OK;
 }
 
-enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   uint32_t taken;
   enum spate_error error = find(volume, &taken);
 
@@ -116,7 +116,7 @@ enum spate_error exfat_record_open(struct spate_exfat *volume, struct spate_exfa
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     struct exfat_record record;
     bool valid;
-    error = exfat_record_read(volume, slot, &record, &valid);
+    error = spate_exfat_record_read(volume, slot, &record, &valid);
     if (error != SPATE_OK) return error;
     if (!valid) continue;
     volume->record_slots |= UINT32_C(1) << slot;
@@ -138,24 +138,24 @@ static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
   struct exfat_place place;
   uint32_t first;
   /* Is there room? Otherwise the directory need not grow. */
-  enum spate_error error = exfat_bitmap_find(volume, clusters, &first);
+  enum spate_error error = spate_exfat_bitmap_find(volume, clusters, &first);
 
-  if (error == SPATE_OK) error = exfat_slots_take(volume, &path, EXFAT_RECORD_ENTRIES, &place);
-  if (error == SPATE_OK) error = exfat_clean(volume, UINT32_MAX); /* dirty if the directory has grown for it */
-  if (error == SPATE_OK) error = exfat_bitmap_find(volume, clusters, &first);
-  if (error == SPATE_OK) error = exfat_bitmap_set(volume, first, clusters, true);
+  if (error == SPATE_OK) error = spate_exfat_slots_take(volume, &path, EXFAT_RECORD_ENTRIES, &place);
+  if (error == SPATE_OK) error = spate_exfat_clean(volume, UINT32_MAX); /* dirty if the directory has grown for it */
+  if (error == SPATE_OK) error = spate_exfat_bitmap_find(volume, clusters, &first);
+  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, first, clusters, true);
   if (error != SPATE_OK) return error;
-  uint64_t lba = exfat_cluster_lba(volume, first);
-  error = exfat_zero(volume, lba, EXFAT_RECORD_SLOTS);
-  if (error == SPATE_OK) error = exfat_barrier(volume);
+  uint64_t lba = spate_exfat_cluster_lba(volume, first);
+  error = spate_exfat_zero(volume, lba, EXFAT_RECORD_SLOTS);
+  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error != SPATE_OK) return error;
-  exfat_record_build(raw, number, first, exfat_block_shift(volume), &volume->config);
-  error = exfat_entries_write(volume, &place, raw);
+  spate_exfat_record_build(raw, number, first, spate_exfat_block_shift(volume), &volume->config);
+  error = spate_exfat_entries_write(volume, &place, raw);
   if (error == SPATE_OK) volume->record_lba = lba;
   return error;
 }
 
-enum spate_error exfat_record_need(struct spate_exfat *volume) {
+enum spate_error spate_exfat_record_need(struct spate_exfat *volume) {
   uint32_t taken;
   uint32_t number = 1;
 

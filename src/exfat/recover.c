@@ -19,18 +19,18 @@ static enum spate_error take_back_link(struct exfat_owners *owners, const struct
   uint32_t next;
 
   if (record->previous_cluster == 0 || at < owners->first || at - owners->first >= owners->clusters) return SPATE_OK;
-  if (!exfat_ownerless(owners, at)) return SPATE_OK;
-  enum spate_error error = exfat_fat_get(volume, record->previous_cluster, &next);
+  if (!spate_exfat_ownerless(owners, at)) return SPATE_OK;
+  enum spate_error error = spate_exfat_fat_get(volume, record->previous_cluster, &next);
   if (error != SPATE_OK || next != cluster) return error;
-  error = exfat_fat_get(volume, cluster, &next);
-  return error == SPATE_OK ? exfat_fat_set(volume, record->previous_cluster, next) : error;
+  error = spate_exfat_fat_get(volume, cluster, &next);
+  return error == SPATE_OK ? spate_exfat_fat_set(volume, record->previous_cluster, next) : error;
 }
 
 static enum spate_error read_moved(struct spate_exfat *volume, const struct exfat_place *place, uint16_t checksum,
                                    struct exfat_set *set, bool *there) {
   *there = false;
   if (place->entries == 0) return SPATE_OK;
-  enum spate_error error = exfat_set_read(volume, &place->directory, place->offset_bytes, set);
+  enum spate_error error = spate_exfat_set_read(volume, &place->directory, place->offset_bytes, set);
   if (error == SPATE_E_CORRUPT) return SPATE_OK;
   *there = error == SPATE_OK && spate_field_get16(set->raw + FILE_CHECKSUM) == checksum;
   return error;
@@ -42,7 +42,7 @@ static enum spate_error read_recorded(struct spate_exfat *volume, uint32_t slot,
                                       bool *valid) {
   struct exfat_set set;
   bool there;
-  enum spate_error error = exfat_record_read(volume, slot, record, valid);
+  enum spate_error error = spate_exfat_record_read(volume, slot, record, valid);
 
   if (error != SPATE_OK || !*valid || record->from.entries == 0 || record->to.entries > 0) return error;
   error = read_moved(volume, &record->from, record->from_checksum, &set, &there);
@@ -57,7 +57,7 @@ static enum spate_error next_recorded(struct spate_exfat *volume, uint32_t at, u
     struct exfat_record record;
     bool valid;
     enum spate_error error = read_recorded(volume, slot, &record, &valid);
-    if (error == SPATE_OK && valid) error = exfat_reclaim_next(volume, record.clusters, at, next);
+    if (error == SPATE_OK && valid) error = spate_exfat_reclaim_next(volume, record.clusters, at, next);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
@@ -71,7 +71,7 @@ static enum spate_error free_recorded(struct exfat_owners *owners) {
     bool valid;
     enum spate_error error = read_recorded(volume, slot, &record, &valid);
     if (error == SPATE_OK && valid) error = take_back_link(owners, &record);
-    if (error == SPATE_OK && valid) error = exfat_reclaim_chain(owners, record.clusters);
+    if (error == SPATE_OK && valid) error = spate_exfat_reclaim_chain(owners, record.clusters);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
@@ -88,14 +88,14 @@ static enum spate_error sweep(struct spate_exfat *volume, const struct exfat_pla
   /* From the start, because only so is it known where sets begin. */
   for (uint32_t at = 0; at < end && at < place->directory.bytes; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
-    enum spate_error error = exfat_entry_read(volume, &stray.directory, at, raw);
+    enum spate_error error = spate_exfat_entry_read(volume, &stray.directory, at, raw);
     if (error == SPATE_OK && raw[0] == EXFAT_TYPE_FILE) {
-      error = exfat_set_read(volume, &place->directory, at, &set);
+      error = spate_exfat_set_read(volume, &place->directory, at, &set);
       if (error == SPATE_OK) at += (set.place.entries - 1u) * EXFAT_ENTRY_BYTES;
       if (error == SPATE_E_CORRUPT) error = SPATE_OK;
     } else if (error == SPATE_OK && at >= place->offset_bytes && raw[0] >= EXFAT_TYPE_STREAM) {
       stray.offset_bytes = at;
-      error = exfat_entries_erase(volume, &stray);
+      error = spate_exfat_entries_erase(volume, &stray);
     }
     if (error != SPATE_OK) return error;
   }
@@ -110,12 +110,12 @@ static enum spate_error finish_move(struct spate_exfat *volume) {
   bool valid;
   bool from_there = false;
   bool to_there = false;
-  enum spate_error error = exfat_record_read(volume, EXFAT_RECORD_JOURNAL, &record, &valid);
+  enum spate_error error = spate_exfat_record_read(volume, EXFAT_RECORD_JOURNAL, &record, &valid);
 
   if (error != SPATE_OK || !valid) return error;
   error = read_moved(volume, &record.from, record.from_checksum, &from, &from_there);
   if (error == SPATE_OK) error = read_moved(volume, &record.to, record.to_checksum, &to, &to_there);
-  if (error == SPATE_OK && from_there && to_there) error = exfat_entries_erase(volume, &from.place);
+  if (error == SPATE_OK && from_there && to_there) error = spate_exfat_entries_erase(volume, &from.place);
   if (error == SPATE_OK) error = sweep(volume, &record.from);
   return error == SPATE_OK ? sweep(volume, &record.to) : error;
 }
@@ -133,7 +133,7 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
   for (uint32_t at = 0; error == SPATE_OK; at = owners.first + owners.clusters) {
     error = next_recorded(volume, at, &at);
     if (error != SPATE_OK || at == UINT32_MAX) break;
-    error = exfat_owners_mark(&owners, at);
+    error = spate_exfat_owners_mark(&owners, at);
     if (error == SPATE_OK) error = free_recorded(&owners);
   }
   found->reclaimed_bytes = owners.freed << volume->cluster_shift;
@@ -143,16 +143,16 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
 static enum spate_error clear_all(struct spate_exfat *volume) {
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     if ((volume->record_slots >> slot & 1u) == 0) continue;
-    enum spate_error error = exfat_record_end(volume, slot);
+    enum spate_error error = spate_exfat_record_end(volume, slot);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
 }
 
-enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   /* Dirty because of us, if it was not so before we began. */
   volume->dirty = found->dirty && !volume->foreign_dirty;
-  enum spate_error error = exfat_boot_mend(volume);
+  enum spate_error error = spate_exfat_boot_mend(volume);
 
   if (error == SPATE_OK && volume->config.salvage != NULL) error = volume->config.salvage(volume, found);
   if (error == SPATE_OK) error = reclaim(volume, found);
@@ -166,5 +166,5 @@ enum spate_error exfat_recover(struct spate_exfat *volume, struct spate_exfat_mo
   }
   volume->corrupt = false; /* what is done next need not meet what was met here */
   spate_port_log("exfat: bytes reclaimed", found->reclaimed_bytes);
-  return exfat_end_change(volume, SPATE_OK);
+  return spate_exfat_end_change(volume, SPATE_OK);
 }

@@ -81,16 +81,16 @@ static enum spate_error check_allocated(const struct reader *reader, uint64_t of
   struct spate_exfat *volume = reader->volume;
   uint32_t first = reader->record->clusters.first_cluster - EXFAT_FIRST_CLUSTER;
   uint32_t at = first + (uint32_t)(offset_bytes >> volume->cluster_shift);
-  uint32_t end = first + (uint32_t)exfat_clusters(volume, offset_bytes + bytes);
+  uint32_t end = first + (uint32_t)spate_exfat_clusters(volume, offset_bytes + bytes);
 
   for (*allocated = true; at < end && *allocated; at++) {
     struct spate_exfat_block *block;
     uint64_t lba;
-    enum spate_error error = exfat_chain_lba(volume, &volume->bitmap, at / 8u, &lba);
-    if (error == SPATE_OK) error = exfat_block_get(volume, lba, &block);
+    enum spate_error error = spate_exfat_chain_lba(volume, &volume->bitmap, at / 8u, &lba);
+    if (error == SPATE_OK) error = spate_exfat_block_get(volume, lba, &block);
     if (error != SPATE_OK) return error;
-    *allocated = exfat_bit(block->data[at / 8u & volume->block_mask], at);
-    exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
+    *allocated = spate_exfat_bit(block->data[at / 8u & volume->block_mask], at);
+    spate_exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
   }
   return SPATE_OK;
 }
@@ -137,9 +137,9 @@ static bool is_clips(const struct exfat_record *record, const struct exfat_set *
 
 static enum spate_error extend(struct spate_exfat *volume, const struct exfat_record *record, uint64_t *gained_bytes) {
   struct reader reader = {
-      .volume = volume, .record = record, .first_lba = exfat_cluster_lba(volume, record->clusters.first_cluster)};
+      .volume = volume, .record = record, .first_lba = spate_exfat_cluster_lba(volume, record->clusters.first_cluster)};
   struct exfat_set set;
-  enum spate_error error = exfat_set_read(volume, &record->to.directory, record->to.offset_bytes, &set);
+  enum spate_error error = spate_exfat_set_read(volume, &record->to.directory, record->to.offset_bytes, &set);
 
   if (error == SPATE_E_CORRUPT) return SPATE_OK; /* it was deleted, or its directory was */
   if (error != SPATE_OK) return error;
@@ -152,11 +152,11 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
   /* Where only the host stopped and the drive did not, the chunks were read from its cache, and may never have reached
    * the medium. */
   volume->unflushed = true;
-  error = exfat_barrier(volume);
+  error = spate_exfat_barrier(volume);
   if (error != SPATE_OK) return error;
-  exfat_set_lengths(set.raw, record->clusters.first_cluster, bytes, true);
-  exfat_set_seal(set.raw, set.place.entries);
-  return exfat_entries_write(volume, &set.place, set.raw);
+  spate_exfat_set_lengths(set.raw, record->clusters.first_cluster, bytes, true);
+  spate_exfat_set_seal(set.raw, set.place.entries);
+  return spate_exfat_entries_write(volume, &set.place, set.raw);
 }
 
 enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
@@ -166,7 +166,7 @@ enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_ex
     struct exfat_record record;
     uint64_t gained_bytes = 0;
     bool valid;
-    enum spate_error error = exfat_record_read(volume, slot, &record, &valid);
+    enum spate_error error = spate_exfat_record_read(volume, slot, &record, &valid);
     if (error == SPATE_OK && valid && record.chunk_bytes > 0 && record.clusters.contiguous)
       error = extend(volume, &record, &gained_bytes);
     if (error != SPATE_OK) return error;

@@ -34,7 +34,7 @@ static uint32_t area_shift(const struct spate_exfat *volume) {
 
 static void note_shared(struct spate_exfat *volume, const struct exfat_owners *owners) {
   if (owners->shared_end == 0) return;
-  (void)exfat_corrupt(volume);
+  (void)spate_exfat_corrupt(volume);
   if (volume->shared_end == 0 || owners->shared_first < volume->shared_first)
     volume->shared_first = owners->shared_first;
   if (owners->shared_end > volume->shared_end) volume->shared_end = owners->shared_end;
@@ -46,8 +46,8 @@ static enum spate_error look(struct spate_exfat *volume, uint32_t area, uint32_t
 
   if (end > volume->cluster_count) end = volume->cluster_count;
   for (uint64_t at = (uint64_t)area << shift; at < end; at = (uint64_t)owners.first + owners.clusters) {
-    enum spate_error error = exfat_owners_mark(&owners, (uint32_t)at);
-    if (error == SPATE_OK) error = exfat_owners_note_free(&owners);
+    enum spate_error error = spate_exfat_owners_mark(&owners, (uint32_t)at);
+    if (error == SPATE_OK) error = spate_exfat_owners_note_free(&owners);
     if (error != SPATE_OK) return error;
   }
   note_shared(volume, &owners);
@@ -66,14 +66,14 @@ static enum spate_error know_run(struct spate_exfat *volume, uint32_t at, uint32
   return SPATE_OK;
 }
 
-enum spate_error exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared) {
-  uint32_t count = (uint32_t)exfat_clusters(volume, chain.bytes);
+enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared) {
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain.bytes);
   uint32_t run;
 
   *shared = false;
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = exfat_chain_run(volume, &chain, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, &chain, index, &first, &run);
     uint32_t at = first - EXFAT_FIRST_CLUSTER;
     if (error == SPATE_OK) error = know_run(volume, at, run);
     if (error != SPATE_OK) return error;
@@ -82,7 +82,7 @@ enum spate_error exfat_shared_find(struct spate_exfat *volume, struct spate_exfa
   return SPATE_OK;
 }
 
-enum spate_error exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
   struct exfat_owners owners = {.volume = volume, .steps_over = true};
   uint32_t at = 0;
   enum spate_error error = SPATE_OK;
@@ -90,13 +90,13 @@ enum spate_error exfat_shared_free(struct spate_exfat *volume, const struct spat
   volume->free_known = false; /* to be counted again */
   while (error == SPATE_OK) {
     uint32_t next = UINT32_MAX;
-    error = exfat_reclaim_next(volume, *chain, at, &next);
+    error = spate_exfat_reclaim_next(volume, *chain, at, &next);
     if (error != SPATE_OK || next == UINT32_MAX) break;
-    error = exfat_owners_mark(&owners, next);
-    if (error == SPATE_OK) error = exfat_reclaim_chain(&owners, *chain);
+    error = spate_exfat_owners_mark(&owners, next);
+    if (error == SPATE_OK) error = spate_exfat_reclaim_chain(&owners, *chain);
     at = owners.first + owners.clusters;
   }
-  exfat_cache_forget(volume, 0, UINT64_MAX); /* what is free now may be TRIMmed, or a clip's */
-  if (owners.kept > 0) (void)exfat_corrupt(volume);
+  spate_exfat_cache_forget(volume, 0, UINT64_MAX); /* what is free now may be TRIMmed, or a clip's */
+  if (owners.kept > 0) (void)spate_exfat_corrupt(volume);
   return error;
 }

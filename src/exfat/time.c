@@ -25,7 +25,7 @@ static void bring_into_range(struct spate_exfat_time *time) {
   time->centisecond = at_most(time->centisecond, last.centisecond);
 }
 
-void exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created) {
+void spate_exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created) {
   struct spate_exfat_time time = {.year = YEAR_FIRST};
 
   if (config->now != NULL) config->now(config->now_context, &time);
@@ -46,7 +46,7 @@ void exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, boo
   set[FILE_CREATED_UTC] = utc;
 }
 
-void exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified) {
+void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified) {
   uint32_t stamp = spate_field_get32(set + FILE_MODIFIED);
   uint8_t step_10ms = set[FILE_MODIFIED_10MS];
   uint8_t utc = set[FILE_MODIFIED_UTC];

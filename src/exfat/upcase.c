@@ -12,27 +12,28 @@
 static enum spate_error word_at(struct spate_exfat *volume, uint64_t offset_bytes, uint16_t *word) {
   struct spate_exfat_block *block;
   uint8_t *byte;
-  enum spate_error error = exfat_chain_get(volume, &volume->upcase, offset_bytes, false, &block, &byte);
+  enum spate_error error = spate_exfat_chain_get(volume, &volume->upcase, offset_bytes, false, &block, &byte);
 
   if (error == SPATE_OK) *word = spate_field_get16(byte);
   return error;
 }
 
-enum spate_error exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum, bool *whole) {
+enum spate_error spate_exfat_upcase_check(struct spate_exfat *volume, uint32_t checksum, bool *whole) {
   uint32_t sum = 0;
 
   for (uint64_t at = 0; at < volume->upcase.bytes; at += 2) {
     uint16_t word;
     enum spate_error error = word_at(volume, at, &word);
     if (error != SPATE_OK) return error;
-    sum = exfat_checksum32(sum, (uint8_t)word);
-    sum = exfat_checksum32(sum, (uint8_t)(word >> 8));
+    sum = spate_exfat_checksum32(sum, (uint8_t)word);
+    sum = spate_exfat_checksum32(sum, (uint8_t)(word >> 8));
   }
   *whole = sum == checksum;
   return SPATE_OK;
 }
 
-enum spate_error exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count, uint16_t *upper) {
+enum spate_error spate_exfat_upcase(struct spate_exfat *volume, const uint16_t *units, uint32_t count,
+                                    uint16_t *upper) {
   uint32_t highest = 0;
   uint32_t unit = 0;
 

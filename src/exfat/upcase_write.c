@@ -66,8 +66,8 @@ static enum spate_error put_word(struct writer *writer, uint32_t word) {
   spate_field_put16(block + writer->used_bytes, (uint16_t)word);
   writer->used_bytes += 2;
   writer->table.bytes += 2;
-  writer->table.checksum = exfat_checksum32(writer->table.checksum, (uint8_t)word);
-  writer->table.checksum = exfat_checksum32(writer->table.checksum, (uint8_t)(word >> 8));
+  writer->table.checksum = spate_exfat_checksum32(writer->table.checksum, (uint8_t)word);
+  writer->table.checksum = spate_exfat_checksum32(writer->table.checksum, (uint8_t)(word >> 8));
   return writer->used_bytes == spate_block_bytes(writer->config->block) ? put_block(writer) : SPATE_OK;
 }
 
@@ -95,7 +95,8 @@ static enum spate_error put_range(struct writer *writer, const struct range *ran
   return error;
 }
 
-enum spate_error exfat_upcase_write(const struct spate_exfat_config *config, uint64_t lba, struct exfat_table *table) {
+enum spate_error spate_exfat_upcase_write(const struct spate_exfat_config *config, uint64_t lba,
+                                          struct exfat_table *table) {
   struct writer writer = {.config = config, .lba = lba};
   enum spate_error error = SPATE_OK;
   uint32_t unit = 0;

@@ -10,7 +10,7 @@ static bool memory_fits(const struct spate_block *device, const void *start, siz
          ((uintptr_t)start & (SPATE_DMA_ALIGN - 1u)) == 0;
 }
 
-enum spate_error exfat_config_check(const struct spate_exfat_config *config) {
+enum spate_error spate_exfat_config_check(const struct spate_exfat_config *config) {
   const struct spate_block *device = config->block;
 
   if (config->blocks < 2u * EXFAT_BOOT_BLOCKS || config->first_lba > device->blocks ||
@@ -31,9 +31,9 @@ enum spate_error exfat_config_check(const struct spate_exfat_config *config) {
 /* The clusters of a bitmap or up-case table entry: always linked by the FAT. */
 static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *raw, uint64_t bytes_min,
                                     uint64_t bytes_max, struct spate_exfat_chain *chain) {
-  exfat_entry_chain(raw, 0, chain);
+  spate_exfat_entry_chain(raw, 0, chain);
   if (chain->bytes < bytes_min || chain->bytes > bytes_max) return SPATE_E_CORRUPT;
-  return exfat_chain_check(volume, chain);
+  return spate_exfat_chain_check(volume, chain);
 }
 
 static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *raw) {
@@ -46,8 +46,8 @@ static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *ra
     return open_system(volume, raw, (volume->cluster_count + UINT64_C(7)) / 8u, UINT32_MAX, &volume->bitmap);
   case EXFAT_TYPE_UPCASE:
     error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
-    if (error == SPATE_OK) error = exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
-    if (error == SPATE_OK && !whole) (void)exfat_distrust(volume); /* what is there can still be read */
+    if (error == SPATE_OK) error = spate_exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
+    if (error == SPATE_OK && !whole) (void)spate_exfat_distrust(volume); /* what is there can still be read */
     return error;
   default: return SPATE_OK;
   }
@@ -56,11 +56,11 @@ static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *ra
 /* The root directory up to its end, for what lies in no file. */
 static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_cluster) {
   volume->root.first_cluster = root_cluster;
-  enum spate_error error = exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
+  enum spate_error error = spate_exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
 
   for (uint32_t at = 0; error == SPATE_OK && at < volume->root.bytes; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
-    error = exfat_entry_read(volume, &volume->root, at, raw);
+    error = spate_exfat_entry_read(volume, &volume->root, at, raw);
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) break;
     error = open_entry(volume, raw);
   }
@@ -79,13 +79,13 @@ static enum spate_error mount(struct spate_exfat *volume, const struct spate_exf
   volume->block_shift = config->block->block_shift;
   volume->block_mask = spate_block_bytes(config->block) - 1u;
   volume->turn_ticks = spate_port_ticks_per_second() / 1000u;
-  exfat_cache_open(volume);
-  enum spate_error error = exfat_boot_read(volume, &root_cluster, &found->dirty);
+  spate_exfat_cache_open(volume);
+  enum spate_error error = spate_exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
-  if (error == SPATE_OK) error = exfat_record_open(volume, found);
+  if (error == SPATE_OK) error = spate_exfat_record_open(volume, found);
   if (error != SPATE_OK) return error;
   found->backup_boot = volume->from_backup;
-  if (volume->record_slots != 0 && !volume->untrusted && !config->read_only) return exfat_recover(volume, found);
+  if (volume->record_slots != 0 && !volume->untrusted && !config->read_only) return spate_exfat_recover(volume, found);
   volume->foreign_dirty = found->dirty;
   return SPATE_OK;
 }
@@ -94,7 +94,7 @@ static enum spate_error mount(struct spate_exfat *volume, const struct spate_exf
 enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                    struct spate_exfat_mounted *found) {
   struct spate_exfat_mounted unasked;
-  enum spate_error error = exfat_config_check(config);
+  enum spate_error error = spate_exfat_config_check(config);
 
   if (error == SPATE_OK) error = spate_block_claim(config->block, volume, config->first_lba, config->blocks);
   if (error != SPATE_OK) return error;
@@ -117,14 +117,14 @@ void spate_exfat_abandon(struct spate_exfat *volume) {
 }
 
 enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
-  enum spate_error error = exfat_begin(volume);
+  enum spate_error error = spate_exfat_begin(volume);
 
   if (error != SPATE_OK) return error;
   if (volume->clips != NULL) {
-    exfat_end(volume);
+    spate_exfat_end(volume);
     return SPATE_E_IN_USE;
   }
-  error = exfat_end_change(volume, exfat_barrier(volume));
+  error = spate_exfat_end_change(volume, spate_exfat_barrier(volume));
   spate_exfat_abandon(volume);
   if (error == SPATE_OK) error = volume->failed;
   return error == SPATE_OK && volume->dirty ? SPATE_E_CORRUPT : error;

@@ -40,16 +40,16 @@ static const uint8_t meanings[] = {
 };
 
 void spate_gateware_failure(const struct spate_gateware *gateware, struct spate_gateware_failure *failure) {
-  const uint32_t bring_up = gateware_read(gateware, SPATE_REGS_BRING_UP);
+  const uint32_t bring_up = spate_gateware_read(gateware, SPATE_REGS_BRING_UP);
 
   *failure = (struct spate_gateware_failure){0};
   failure->error = (uint8_t)((bring_up & SPATE_REGS_BRING_UP_ERROR) >> SPATE_REGS_BRING_UP_ERROR_SHIFT);
   if (failure->error == 0) return;
   failure->step = (uint8_t)(bring_up & SPATE_REGS_BRING_UP_STEP);
-  failure->detail = gateware_read(gateware, SPATE_REGS_ERROR_DETAIL);
+  failure->detail = spate_gateware_read(gateware, SPATE_REGS_ERROR_DETAIL);
 }
 
-enum spate_error gateware_failure_error(const struct spate_gateware *gateware) {
+enum spate_error spate_gateware_failure_error(const struct spate_gateware *gateware) {
   struct spate_gateware_failure failure;
 
   spate_gateware_failure(gateware, &failure);

@@ -9,20 +9,20 @@
 #define CYCLES             10u /* the counter of the core's clock */
 
 static uint64_t read_pair(const struct spate_gateware *gateware, uint32_t low, uint32_t high) {
-  uint32_t before = gateware_read(gateware, high);
+  uint32_t before = spate_gateware_read(gateware, high);
 
   for (;;) {
-    const uint32_t value = gateware_read(gateware, low);
-    const uint32_t after = gateware_read(gateware, high);
+    const uint32_t value = spate_gateware_read(gateware, low);
+    const uint32_t after = spate_gateware_read(gateware, high);
     if (before == after) return (uint64_t)after << 32 | value;
     before = after;
   }
 }
 
 static enum spate_error identify(const struct spate_gateware *gateware) {
-  const uint32_t version = gateware_read(gateware, SPATE_REGS_VERSION);
+  const uint32_t version = spate_gateware_read(gateware, SPATE_REGS_VERSION);
 
-  if (gateware_read(gateware, SPATE_REGS_MAGIC) != SPATE_REGS_MAGIC_VALUE_NOW) return SPATE_E_NO_BRIDGE;
+  if (spate_gateware_read(gateware, SPATE_REGS_MAGIC) != SPATE_REGS_MAGIC_VALUE_NOW) return SPATE_E_NO_BRIDGE;
   return (version & SPATE_REGS_VERSION_MAJOR) == SPATE_REGS_VERSION_MAJOR_NOW << SPATE_REGS_VERSION_MAJOR_SHIFT
              ? SPATE_OK
              : SPATE_E_UNSUPPORTED;
@@ -31,10 +31,10 @@ static enum spate_error identify(const struct spate_gateware *gateware) {
 static enum spate_error wait_for_drive(const struct spate_gateware *gateware, uint32_t ms) {
   const uint64_t began_ticks = spate_port_ticks();
 
-  gateware_write(gateware, SPATE_REGS_CONTROL, SPATE_REGS_CONTROL_ENABLE);
+  spate_gateware_write(gateware, SPATE_REGS_CONTROL, SPATE_REGS_CONTROL_ENABLE);
   for (;;) {
-    const uint32_t status = gateware_read(gateware, SPATE_REGS_STATUS);
-    if ((status & SPATE_REGS_STATUS_GONE) != 0) return gateware_failure_error(gateware);
+    const uint32_t status = spate_gateware_read(gateware, SPATE_REGS_STATUS);
+    if ((status & SPATE_REGS_STATUS_GONE) != 0) return spate_gateware_failure_error(gateware);
     if ((status & SPATE_REGS_STATUS_READY) != 0) return SPATE_OK;
     if (spate_port_ticks() - began_ticks > spate_ticks_of_ms(ms)) return SPATE_E_TIMEOUT;
     spate_port_relax();
@@ -44,22 +44,22 @@ static enum spate_error wait_for_drive(const struct spate_gateware *gateware, ui
 /* What a program that ran before left behind: what it saw, and answers to it. Those that are still to come are known by
  * their tags, which count from another place each time. */
 static void start_afresh(struct spate_gateware *gateware) {
-  const uint8_t uses = (uint8_t)gateware_read(gateware, SPATE_REGS_COUNTERS + CYCLES * 4u);
+  const uint8_t uses = (uint8_t)spate_gateware_read(gateware, SPATE_REGS_COUNTERS + CYCLES * 4u);
 
-  gateware_write(gateware, SPATE_REGS_INTERRUPT_ENABLE, 0);
-  gateware_write(gateware, SPATE_REGS_INTERRUPT_STATUS, UINT32_MAX);
-  while ((gateware_read(gateware, SPATE_REGS_STATUS) & SPATE_REGS_STATUS_RESPONSE_VALID) != 0)
-    gateware_write(gateware, SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
+  spate_gateware_write(gateware, SPATE_REGS_INTERRUPT_ENABLE, 0);
+  spate_gateware_write(gateware, SPATE_REGS_INTERRUPT_STATUS, UINT32_MAX);
+  while ((spate_gateware_read(gateware, SPATE_REGS_STATUS) & SPATE_REGS_STATUS_RESPONSE_VALID) != 0)
+    spate_gateware_write(gateware, SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
   gateware->side_uses = uses;
   for (uint32_t i = 0; i < SPATE_GATEWARE_DEPTH; i++)
     gateware->data[i].uses = uses;
 }
 
 static void describe(struct spate_gateware *gateware) {
-  const uint32_t status = gateware_read(gateware, SPATE_REGS_STATUS);
+  const uint32_t status = spate_gateware_read(gateware, SPATE_REGS_STATUS);
   struct spate_block *block = &gateware->block;
 
-  block->ops = &gateware_ops;
+  block->ops = &spate_gateware_ops;
   block->blocks = read_pair(gateware, SPATE_REGS_BLOCKS_LOW, SPATE_REGS_BLOCKS_HIGH);
   block->block_shift = (status & SPATE_REGS_STATUS_BLOCK_4096) != 0 ? 12 : 9;
   block->volatile_cache = (status & SPATE_REGS_STATUS_VOLATILE_CACHE) != 0;
@@ -67,9 +67,9 @@ static void describe(struct spate_gateware *gateware) {
   block->depth = SPATE_GATEWARE_DEPTH;
   block->command_bytes_max = GATEWARE_MAILBOX_BYTES;
   block->request_blocks_max = REQUEST_BYTES_MAX >> block->block_shift;
-  gateware->unsafe_shutdowns = gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
+  gateware->unsafe_shutdowns = spate_gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
   /* No memory, and no end: an offset in it means nothing. */
-  if (gateware_read(gateware, SPATE_REGS_RING) > 0)
+  if (spate_gateware_read(gateware, SPATE_REGS_RING) > 0)
     gateware->region.bytes = UINT64_MAX & ~(uint64_t)(SPATE_PAGE_BYTES - 1u);
 }
 
@@ -88,15 +88,15 @@ enum spate_error spate_gateware_open(struct spate_gateware *gateware, const stru
 }
 
 const struct spate_region *spate_gateware_region(const struct spate_gateware *gateware) {
-  return gateware_in_memory_mode(gateware) ? NULL : &gateware->region;
+  return spate_gateware_in_memory_mode(gateware) ? NULL : &gateware->region;
 }
 
 /* ---- what can be asked ---- */
 
 bool spate_gateware_health(const struct spate_gateware *gateware, struct spate_gateware_health *health) {
-  const uint32_t status = gateware_read(gateware, SPATE_REGS_STATUS);
-  const uint32_t warning = gateware_read(gateware, SPATE_REGS_HEALTH);
-  const uint32_t wear = gateware_read(gateware, SPATE_REGS_WEAR);
+  const uint32_t status = spate_gateware_read(gateware, SPATE_REGS_STATUS);
+  const uint32_t warning = spate_gateware_read(gateware, SPATE_REGS_HEALTH);
+  const uint32_t wear = spate_gateware_read(gateware, SPATE_REGS_WEAR);
 
   if ((status & SPATE_REGS_STATUS_HEALTH_VALID) == 0) return false;
   *health = (struct spate_gateware_health){
@@ -106,8 +106,8 @@ bool spate_gateware_health(const struct spate_gateware *gateware, struct spate_g
       .spare_threshold_percent =
           (uint8_t)((wear & SPATE_REGS_WEAR_SPARE_THRESHOLD_PERCENT) >> SPATE_REGS_WEAR_SPARE_THRESHOLD_PERCENT_SHIFT),
       .used_percent = (uint8_t)((wear & SPATE_REGS_WEAR_USED_PERCENT) >> SPATE_REGS_WEAR_USED_PERCENT_SHIFT),
-      .media_errors = gateware_read(gateware, SPATE_REGS_MEDIA_ERRORS),
-      .unsafe_shutdowns = gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS),
+      .media_errors = spate_gateware_read(gateware, SPATE_REGS_MEDIA_ERRORS),
+      .unsafe_shutdowns = spate_gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS),
   };
   return true;
 }
@@ -125,7 +125,7 @@ enum spate_error spate_gateware_shutdown(struct spate_gateware *gateware) {
 
   if (gateware->error != SPATE_OK) return gateware->error;
   if (gateware->first != NULL || gateware->data_count > 0) return SPATE_E_BUSY;
-  gateware_side_add(gateware, &io);
+  spate_gateware_side_add(gateware, &io);
   while (io.context != NULL) {
     spate_block_poll(&gateware->block, 1);
     spate_port_relax();

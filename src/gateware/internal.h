@@ -45,33 +45,33 @@ struct gateware_command {
   bool fua;
 };
 
-static inline uint32_t gateware_read(const struct spate_gateware *gateware, uint32_t offset) {
+static inline uint32_t spate_gateware_read(const struct spate_gateware *gateware, uint32_t offset) {
   return spate_port_read32(gateware->config.registers + offset);
 }
 
-static inline void gateware_write(const struct spate_gateware *gateware, uint32_t offset, uint32_t value) {
+static inline void spate_gateware_write(const struct spate_gateware *gateware, uint32_t offset, uint32_t value) {
   spate_port_write32(gateware->config.registers + offset, value);
 }
 
-static inline bool gateware_in_memory_mode(const struct spate_gateware *gateware) {
+static inline bool spate_gateware_in_memory_mode(const struct spate_gateware *gateware) {
   return gateware->region.bytes == 0;
 }
 
 /* failure.c: what the core's error code means. */
-enum spate_error gateware_failure_error(const struct spate_gateware *gateware);
+enum spate_error spate_gateware_failure_error(const struct spate_gateware *gateware);
 
 /* command.c: false: the core has no room just now. */
-bool gateware_start(const struct spate_gateware *gateware, const struct gateware_command *command);
-enum spate_error gateware_status_error(const struct spate_gateware *gateware, uint16_t status);
+bool spate_gateware_start(const struct spate_gateware *gateware, const struct gateware_command *command);
+enum spate_error spate_gateware_status_error(const struct spate_gateware *gateware, uint16_t status);
 
 /* side.c: one at a time, through the mailbox. */
-void gateware_side_add(struct spate_gateware *gateware, struct spate_io *io);
-void gateware_side_start(struct spate_gateware *gateware);
-void gateware_side_done(struct spate_gateware *gateware, uint16_t status, uint64_t done);
-void gateware_side_fail(struct spate_gateware *gateware);
-void *gateware_data_of(const struct spate_io *io);
+void spate_gateware_side_add(struct spate_gateware *gateware, struct spate_io *io);
+void spate_gateware_side_start(struct spate_gateware *gateware);
+void spate_gateware_side_done(struct spate_gateware *gateware, uint16_t status, uint64_t done);
+void spate_gateware_side_fail(struct spate_gateware *gateware);
+void *spate_gateware_data_of(const struct spate_io *io);
 
 /* lanes.c */
-extern const struct spate_block_ops gateware_ops;
+extern const struct spate_block_ops spate_gateware_ops;
 
 #endif

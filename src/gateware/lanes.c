@@ -31,10 +31,10 @@ static enum lane data_lane(const struct spate_gateware *gateware, const struct s
   if (io->region != NULL && (bytes > io->region->bytes || io->offset_bytes > io->region->bytes - bytes))
     return LANE_NONE;
   if (io->region == &gateware->region) return LANE_STREAM;
-  const void *data = gateware_data_of(io);
+  const void *data = spate_gateware_data_of(io);
   const bool cpu = (io->flags & SPATE_IO_CPU) != 0;
   if (cpu && ((uintptr_t)data & (SPATE_DMA_ALIGN - 1u)) != 0) return LANE_NONE;
-  if (io->region != NULL && gateware_in_memory_mode(gateware) && (!cpu || data != NULL))
+  if (io->region != NULL && spate_gateware_in_memory_mode(gateware) && (!cpu || data != NULL))
     return (io->offset_bytes & 3u) == 0 && pages_are_contiguous(io->region, io->offset_bytes, bytes) ? LANE_MEMORY
                                                                                                      : LANE_NONE;
   return cpu && data != NULL ? LANE_SIDE : LANE_NONE; /* the CPU copies it */
@@ -54,9 +54,9 @@ static void cache_maintain(const struct spate_gateware *gateware, const struct s
 
   if ((io->flags & SPATE_IO_CPU) == 0) return;
   if (io->op == SPATE_WRITE)
-    spate_port_cache_clean(gateware_data_of(io), bytes);
+    spate_port_cache_clean(spate_gateware_data_of(io), bytes);
   else
-    spate_port_cache_invalidate(gateware_data_of(io), bytes);
+    spate_port_cache_invalidate(spate_gateware_data_of(io), bytes);
 }
 
 static enum spate_error start_data(struct spate_gateware *gateware, struct spate_io *io, enum lane lane) {
@@ -79,7 +79,7 @@ static enum spate_error start_data(struct spate_gateware *gateware, struct spate
   }
   gateware->data[place].uses++;
   command.tag = (uint16_t)((uint32_t)gateware->data[place].uses << TAG_USES_SHIFT | place);
-  if (!gateware_start(gateware, &command)) return SPATE_E_FULL;
+  if (!spate_gateware_start(gateware, &command)) return SPATE_E_FULL;
   gateware->data[place].io = io;
   gateware->data[place].losses = gateware->block.power_losses;
   gateware->data[place].ticks = spate_port_ticks();
@@ -97,11 +97,11 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   io->error = SPATE_OK;
   io->detail = 0;
   if (lane != LANE_SIDE) return start_data(gateware, io, lane);
-  gateware_side_add(gateware, io);
+  spate_gateware_side_add(gateware, io);
   return SPATE_OK;
 }
 
-static void kick(struct spate_block *block) { gateware_side_start((struct spate_gateware *)block); }
+static void kick(struct spate_block *block) { spate_gateware_side_start((struct spate_gateware *)block); }
 
 /* ---- poll ---- */
 
@@ -125,26 +125,26 @@ static void data_done(struct spate_gateware *gateware, uint32_t place, enum spat
 
 /* The oldest response, to whom it belongs. */
 static void take(struct spate_gateware *gateware) {
-  const uint32_t response = gateware_read(gateware, SPATE_REGS_RESPONSE);
-  const uint32_t done_low = gateware_read(gateware, SPATE_REGS_RESPONSE_DONE_LOW);
-  const uint32_t done_high = gateware_read(gateware, SPATE_REGS_RESPONSE_DONE_HIGH);
+  const uint32_t response = spate_gateware_read(gateware, SPATE_REGS_RESPONSE);
+  const uint32_t done_low = spate_gateware_read(gateware, SPATE_REGS_RESPONSE_DONE_LOW);
+  const uint32_t done_high = spate_gateware_read(gateware, SPATE_REGS_RESPONSE_DONE_HIGH);
   const uint16_t tag = (uint16_t)(response & SPATE_REGS_RESPONSE_TAG);
   const uint16_t status = (uint16_t)(response >> SPATE_REGS_RESPONSE_STATUS_SHIFT);
   const uint32_t place = tag & TAG_PLACE_MASK;
   const uint8_t uses = (uint8_t)(tag >> TAG_USES_SHIFT);
 
-  gateware_write(gateware, SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
+  spate_gateware_write(gateware, SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
   if (place == TAG_SIDE && gateware->side_busy && uses == gateware->side_uses)
-    gateware_side_done(gateware, status, (uint64_t)done_high << 32 | done_low);
+    spate_gateware_side_done(gateware, status, (uint64_t)done_high << 32 | done_low);
   else if (place < SPATE_GATEWARE_DEPTH && gateware->data[place].io != NULL && uses == gateware->data[place].uses)
-    data_done(gateware, place, gateware_status_error(gateware, status), status);
+    data_done(gateware, place, spate_gateware_status_error(gateware, status), status);
   else
     spate_port_log("gateware: an answer to nothing", tag);
 }
 
 /* What happened to the drive since the last look. True: there is a response. */
 static bool look(struct spate_gateware *gateware) {
-  const uint32_t seen = gateware_read(gateware, SPATE_REGS_INTERRUPT_STATUS);
+  const uint32_t seen = spate_gateware_read(gateware, SPATE_REGS_INTERRUPT_STATUS);
 
   if (seen == UINT32_MAX) { /* nobody answers there any more */
     gateware->error = SPATE_E_GONE;
@@ -152,14 +152,14 @@ static bool look(struct spate_gateware *gateware) {
     return false;
   }
   if ((seen & SPATE_REGS_INTERRUPT_STATUS_RECOVERY) != 0) {
-    gateware_write(gateware, SPATE_REGS_INTERRUPT_STATUS, SPATE_REGS_INTERRUPT_STATUS_RECOVERY);
+    spate_gateware_write(gateware, SPATE_REGS_INTERRUPT_STATUS, SPATE_REGS_INTERRUPT_STATUS_RECOVERY);
     gateware->recoveries++;
     gateware->settling = true;
     gateware->settling_ticks = spate_port_ticks();
     spate_port_log("gateware: the drive was reset, count", gateware->recoveries);
   }
   if ((seen & SPATE_REGS_INTERRUPT_STATUS_GONE) != 0 && gateware->error == SPATE_OK) {
-    gateware->error = gateware_failure_error(gateware);
+    gateware->error = spate_gateware_failure_error(gateware);
     spate_port_log("gateware: the drive is gone, error", (uint64_t)gateware->error);
   }
   return (seen & SPATE_REGS_INTERRUPT_STATUS_RESPONSE) != 0;
@@ -169,8 +169,8 @@ static bool look(struct spate_gateware *gateware) {
 static bool settled(struct spate_gateware *gateware) {
   if (!gateware->settling) return true;
   if (gateware->error != SPATE_OK) return true; /* everything ends with an error */
-  if ((gateware_read(gateware, SPATE_REGS_STATUS) & SPATE_REGS_STATUS_HEALTH_VALID) != 0) {
-    const uint32_t count = gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
+  if ((spate_gateware_read(gateware, SPATE_REGS_STATUS) & SPATE_REGS_STATUS_HEALTH_VALID) != 0) {
+    const uint32_t count = spate_gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
     if (count != gateware->unsafe_shutdowns) gateware->block.power_losses++;
     gateware->unsafe_shutdowns = count;
   } else if (spate_port_ticks() - gateware->settling_ticks > spate_ticks_of_ms(SETTLE_MS_MAX)) {
@@ -195,14 +195,14 @@ static void check_deadlines(struct spate_gateware *gateware) {
   }
   if (!late) return;
   spate_port_log("gateware: no answer in time, step",
-                 gateware_read(gateware, SPATE_REGS_BRING_UP) & SPATE_REGS_BRING_UP_STEP);
+                 spate_gateware_read(gateware, SPATE_REGS_BRING_UP) & SPATE_REGS_BRING_UP_STEP);
   gateware->error = SPATE_E_TIMEOUT;
   gateware->lost = true;
 }
 
 /* Streams' requests: also where the core would answer in the end, because that takes data that may never come. */
 static void fail_what_waits(struct spate_gateware *gateware) {
-  if (gateware->lost) gateware_side_fail(gateware);
+  if (gateware->lost) spate_gateware_side_fail(gateware);
   for (uint32_t i = 0; i < SPATE_GATEWARE_DEPTH; i++) {
     const struct spate_io *io = gateware->data[i].io;
     if (io != NULL && (gateware->lost || io->region == &gateware->region)) data_done(gateware, i, gateware->error, 0);
@@ -218,10 +218,10 @@ static unsigned poll(struct spate_block *block, unsigned max) {
     take(gateware);
     reaped++;
   }
-  gateware_side_start(gateware);
+  spate_gateware_side_start(gateware);
   check_deadlines(gateware);
   if (gateware->error != SPATE_OK) fail_what_waits(gateware);
   return reaped;
 }
 
-const struct spate_block_ops gateware_ops = {submit, kick, poll};
+const struct spate_block_ops spate_gateware_ops = {submit, kick, poll};

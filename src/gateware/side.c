@@ -10,7 +10,7 @@
 #define ATTEMPTS_MAX          4u
 #define STATUS_INVALID_OPCODE 0x0001u /* NVMe 1.4, figure 128 */
 
-void *gateware_data_of(const struct spate_io *io) {
+void *spate_gateware_data_of(const struct spate_io *io) {
   if (io->region == NULL) return io->buffer;
   return io->region->start == NULL ? NULL : io->region->start + io->offset_bytes;
 }
@@ -18,20 +18,21 @@ void *gateware_data_of(const struct spate_io *io) {
 static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ || io->op == SPATE_WRITE; }
 
 static uint8_t *piece_data(const struct spate_gateware *gateware) {
-  return (uint8_t *)gateware_data_of(gateware->first) + ((size_t)gateware->done_blocks << gateware->block.block_shift);
+  return (uint8_t *)spate_gateware_data_of(gateware->first) +
+         ((size_t)gateware->done_blocks << gateware->block.block_shift);
 }
 
 static void to_mailbox(const struct spate_gateware *gateware, const uint8_t *from, uint32_t words) {
   for (uint32_t i = 0; i < words; i++) {
     uint32_t word;
     memcpy(&word, from + i * 4u, sizeof word);
-    gateware_write(gateware, SPATE_REGS_MAILBOX + i * 4u, word);
+    spate_gateware_write(gateware, SPATE_REGS_MAILBOX + i * 4u, word);
   }
 }
 
 static void from_mailbox(const struct spate_gateware *gateware, uint8_t *to, uint32_t words) {
   for (uint32_t i = 0; i < words; i++) {
-    const uint32_t word = gateware_read(gateware, SPATE_REGS_MAILBOX + i * 4u);
+    const uint32_t word = spate_gateware_read(gateware, SPATE_REGS_MAILBOX + i * 4u);
     memcpy(to + i * 4u, &word, sizeof word);
   }
 }
@@ -40,7 +41,7 @@ static uint32_t piece_words(const struct spate_gateware *gateware) {
   return gateware->step_blocks << (gateware->block.block_shift - 2u);
 }
 
-void gateware_side_add(struct spate_gateware *gateware, struct spate_io *io) {
+void spate_gateware_side_add(struct spate_gateware *gateware, struct spate_io *io) {
   io->next = NULL;
   *gateware->last_link = io;
   gateware->last_link = &io->next;
@@ -48,7 +49,7 @@ void gateware_side_add(struct spate_gateware *gateware, struct spate_io *io) {
 
 /* The next piece of the first request, if none is on its way. The mailbox is filled again for another attempt: the one
  * before may have left anything there. */
-void gateware_side_start(struct spate_gateware *gateware) {
+void spate_gateware_side_start(struct spate_gateware *gateware) {
   static const uint8_t ops[] = {[SPATE_READ] = GATEWARE_READ,
                                 [SPATE_WRITE] = GATEWARE_WRITE,
                                 [SPATE_FLUSH] = GATEWARE_FLUSH,
@@ -69,7 +70,7 @@ void gateware_side_start(struct spate_gateware *gateware) {
       .blocks = gateware->step_blocks,
       .tag = (uint16_t)((uint32_t)++gateware->side_uses << TAG_USES_SHIFT | TAG_SIDE),
   };
-  if (!gateware_start(gateware, &command)) return; /* kick or poll try again */
+  if (!spate_gateware_start(gateware, &command)) return; /* kick or poll try again */
   gateware->side_busy = true;
   gateware->side_ticks = spate_port_ticks();
 }
@@ -86,7 +87,7 @@ static void finish(struct spate_gateware *gateware, enum spate_error error, uint
   io->done(io);
 }
 
-void gateware_side_done(struct spate_gateware *gateware, uint16_t status, uint64_t done) {
+void spate_gateware_side_done(struct spate_gateware *gateware, uint16_t status, uint64_t done) {
   const struct spate_io *io = gateware->first;
 
   gateware->side_busy = false;
@@ -105,10 +106,10 @@ void gateware_side_done(struct spate_gateware *gateware, uint16_t status, uint64
     gateware->side_attempts = 0;
     if (gateware->done_blocks < io->blocks) return;
   }
-  finish(gateware, gateware_status_error(gateware, status), status);
+  finish(gateware, spate_gateware_status_error(gateware, status), status);
 }
 
-void gateware_side_fail(struct spate_gateware *gateware) {
+void spate_gateware_side_fail(struct spate_gateware *gateware) {
   gateware->side_busy = false;
   while (gateware->first != NULL)
     finish(gateware, gateware->error, 0);

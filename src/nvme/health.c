@@ -9,7 +9,7 @@
 
 /* Counters have 128 bits. */
 static uint64_t saturated(const void *log, unsigned offset_bytes) {
-  return nvme_qword(log, offset_bytes + 8u) != 0 ? UINT64_MAX : nvme_qword(log, offset_bytes);
+  return spate_nvme_qword(log, offset_bytes + 8u) != 0 ? UINT64_MAX : spate_nvme_qword(log, offset_bytes);
 }
 
 void spate_nvme_power_lost(struct spate_nvme *controller) {
@@ -19,7 +19,7 @@ void spate_nvme_power_lost(struct spate_nvme *controller) {
 }
 
 void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log) {
-  const uint32_t first = nvme_dword(log, 0), second = nvme_dword(log, 4);
+  const uint32_t first = spate_nvme_dword(log, 0), second = spate_nvme_dword(log, 4);
 
   health->critical_warning = (uint8_t)first;
   health->temperature_c = (int16_t)((int)(first >> 8 & 0xffffu) - KELVIN);
@@ -36,9 +36,9 @@ void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log)
 }
 
 void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, const void *log) {
-  throttling->hot_minutes = (uint64_t)nvme_dword(log, 192) + nvme_dword(log, 196);
-  throttling->transitions = (uint64_t)nvme_dword(log, 216) + nvme_dword(log, 220);
-  throttling->seconds = (uint64_t)nvme_dword(log, 224) + nvme_dword(log, 228);
+  throttling->hot_minutes = (uint64_t)spate_nvme_dword(log, 192) + spate_nvme_dword(log, 196);
+  throttling->transitions = (uint64_t)spate_nvme_dword(log, 216) + spate_nvme_dword(log, 220);
+  throttling->seconds = (uint64_t)spate_nvme_dword(log, 224) + spate_nvme_dword(log, 228);
 }
 
 void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {

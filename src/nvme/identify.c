@@ -58,13 +58,13 @@ void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void
   take_text(identity->serial, data + 4, 20);
   take_text(identity->model, data + 24, 40);
   take_text(identity->firmware, data + 64, 8);
-  identity->namespaces_max = nvme_dword(data, 516);
+  identity->namespaces_max = spate_nvme_dword(data, 516);
   identity->transfer_bytes_max = mdts == 0 || mdts > MDTS_BELIEVED_MAX ? 0 : SPATE_PAGE_BYTES << mdts;
-  identity->warning_temperature_k = nvme_dword(data, 264) >> 16;
-  identity->critical_temperature_k = nvme_dword(data, 268) & 0xffffu;
-  identity->host_buffer_wanted_bytes = pages_to_bytes(nvme_dword(data, 272));
-  identity->host_buffer_min_bytes = pages_to_bytes(nvme_dword(data, 276));
-  identity->atomic_blocks = (nvme_dword(data, 528) & 0xffffu) + 1u;
+  identity->warning_temperature_k = spate_nvme_dword(data, 264) >> 16;
+  identity->critical_temperature_k = spate_nvme_dword(data, 268) & 0xffffu;
+  identity->host_buffer_wanted_bytes = pages_to_bytes(spate_nvme_dword(data, 272));
+  identity->host_buffer_min_bytes = pages_to_bytes(spate_nvme_dword(data, 276));
+  identity->atomic_blocks = (spate_nvme_dword(data, 528) & 0xffffu) + 1u;
   identity->volatile_cache = (data[525] & 1u) != 0;
   identity->can_trim = (data[520] & 4u) != 0;
   identity->can_zero = (data[520] & 8u) != 0;
@@ -77,7 +77,7 @@ void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void
 
 enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
   const uint8_t *data = controller->data;
-  const uint32_t shutdown_ms = nvme_dword(data, 88) / 1000u; /* RTD3E, in microseconds */
+  const uint32_t shutdown_ms = spate_nvme_dword(data, 88) / 1000u; /* RTD3E, in microseconds */
   char serial[sizeof controller->identity.serial];
 
   take_text(serial, data + 4, 20);
@@ -109,7 +109,7 @@ static void take_active(const struct spate_nvme *controller, struct nsid_list *l
   uint32_t previous = 0;
 
   for (unsigned i = 0; i < NAMESPACES_IN_LIST; i++) {
-    const uint32_t nsid = nvme_dword(controller->data, 4u * i);
+    const uint32_t nsid = spate_nvme_dword(controller->data, 4u * i);
     if (nsid <= previous || nsid > controller->identity.namespaces_max) break;
     add(list, nsid);
     previous = nsid;
@@ -155,17 +155,17 @@ static uint16_t format_bytes(uint32_t format) {
 bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid, const void *page) {
   const uint8_t *data = page;
 
-  *out = (struct spate_nvme_namespace){.nsid = nsid, .blocks = nvme_qword(data, 0)};
+  *out = (struct spate_nvme_namespace){.nsid = nsid, .blocks = spate_nvme_qword(data, 0)};
   if (out->blocks == 0) return false; /* inactive: all zeros */
   out->formats = (uint8_t)(data[25] < SPATE_NVME_FORMATS_MAX ? data[25] + 1u : SPATE_NVME_FORMATS_MAX);
   out->format = data[26] & 0xfu;
   /* FLBAS bits 6:5 are the upper bits of the index where there are more than 16 formats (2.0, figure 97). */
   if (out->formats > 16u) out->format |= (uint8_t)((data[26] >> 5 & 3u) << 4);
   for (unsigned i = 0; i < out->formats; i++) {
-    out->format_block_bytes[i] = format_bytes(nvme_dword(data, 128 + 4u * i));
+    out->format_block_bytes[i] = format_bytes(spate_nvme_dword(data, 128 + 4u * i));
   }
   if (out->format >= out->formats) return true; /* block_bytes 0: no format anyone knows */
-  const uint32_t format = nvme_dword(data, 128 + 4u * out->format);
+  const uint32_t format = spate_nvme_dword(data, 128 + 4u * out->format);
   out->metadata = (format & 0xffffu) != 0 || (data[29] & 7u) != 0; /* bytes beside each block, or protection */
   if (!out->metadata) out->block_bytes = out->format_block_bytes[out->format];
   return true;
@@ -185,10 +185,10 @@ static uint64_t folded(uint64_t mark, uint64_t more) { return (mark << 7 | mark 
  * the formats. Nothing of it changes in a namespace that has queues. */
 uint64_t spate_nvme_namespace_mark(const struct spate_nvme *controller) {
   const uint8_t *data = controller->data;
-  uint64_t mark = nvme_qword(data, 0);
+  uint64_t mark = spate_nvme_qword(data, 0);
 
-  mark = folded(mark, nvme_qword(data, 24));
+  mark = folded(mark, spate_nvme_qword(data, 24));
   for (unsigned offset = 104; offset < 192; offset += 8)
-    mark = folded(mark, nvme_qword(data, offset));
+    mark = folded(mark, spate_nvme_qword(data, offset));
   return mark;
 }

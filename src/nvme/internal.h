@@ -235,11 +235,11 @@ void spate_nvme_event_taken(struct spate_nvme *controller);
 void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on);
 
 /* Fields of a page that the drive filled in, at their natural alignment: one load each, as both are little endian. */
-static inline uint32_t nvme_dword(const void *page, unsigned offset_bytes) {
+static inline uint32_t spate_nvme_dword(const void *page, unsigned offset_bytes) {
   return ((const uint32_t *)page)[offset_bytes / sizeof(uint32_t)];
 }
 
-static inline uint64_t nvme_qword(const void *page, unsigned offset_bytes) {
+static inline uint64_t spate_nvme_qword(const void *page, unsigned offset_bytes) {
   return ((const uint64_t *)page)[offset_bytes / sizeof(uint64_t)];
 }
 

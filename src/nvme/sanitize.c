@@ -40,17 +40,17 @@ enum spate_error spate_nvme_sanitize(struct spate_nvme *controller, enum spate_n
 }
 
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log) {
-  const uint32_t first = nvme_dword(log, 0);
+  const uint32_t first = spate_nvme_dword(log, 0);
   const uint32_t state = first >> STATE_BITS;
 
   *status = (struct spate_nvme_sanitize_status){.progress = (uint16_t)first,
                                                 .state = (uint8_t)(state & STATE_MASK),
                                                 .passes = (uint8_t)(state >> PASSES_SHIFT & PASSES_MASK),
                                                 .nothing_written = (state & ALL_ERASED) != 0,
-                                                .action = (uint8_t)(nvme_dword(log, 4) & STATE_MASK),
-                                                .overwrite_s = nvme_dword(log, 8),
-                                                .block_s = nvme_dword(log, 12),
-                                                .crypto_s = nvme_dword(log, 16)};
+                                                .action = (uint8_t)(spate_nvme_dword(log, 4) & STATE_MASK),
+                                                .overwrite_s = spate_nvme_dword(log, 8),
+                                                .block_s = spate_nvme_dword(log, 12),
+                                                .crypto_s = spate_nvme_dword(log, 16)};
 }
 
 enum spate_error spate_nvme_sanitize_status(struct spate_nvme *controller, struct spate_nvme_sanitize_status *status) {

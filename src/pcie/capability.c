@@ -7,7 +7,7 @@
 #define EXTENDED_MAX     480u
 #define EXTENDED_START   0x100u
 
-uint16_t pcie_find_capability(pcie_reader *read, const void *context, enum pcie_capability wanted) {
+uint16_t spate_pcie_find_capability(pcie_reader *read, const void *context, enum pcie_capability wanted) {
   if (!(read(context, PCI_COMMAND) & PCI_STATUS_CAPABILITIES)) return 0;
   uint32_t offset = read(context, PCI_CAPABILITIES) & 0xfc;
   for (unsigned hop = 0; hop < CAPABILITIES_MAX && offset >= 0x40; hop++) {
@@ -18,7 +18,7 @@ uint16_t pcie_find_capability(pcie_reader *read, const void *context, enum pcie_
   return 0;
 }
 
-uint16_t pcie_find_extended(pcie_reader *read, const void *context, enum pcie_extended_capability wanted) {
+uint16_t spate_pcie_find_extended(pcie_reader *read, const void *context, enum pcie_extended_capability wanted) {
   uint32_t offset = EXTENDED_START;
   for (unsigned hop = 0; hop < EXTENDED_MAX && offset >= EXTENDED_START; hop++) {
     uint32_t capability = read(context, offset);

@@ -7,11 +7,12 @@ static uintptr_t ecam_address(const struct spate_pcie_host *host, struct spate_p
          ((uintptr_t)at.function << 12) + offset;
 }
 
-uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
+uint32_t spate_pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
   return spate_port_read32(ecam_address(host, at, offset));
 }
 
-void pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
+void spate_pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset,
+                           uint32_t value) {
   spate_port_write32(ecam_address(host, at, offset), value);
 }
 
@@ -25,11 +26,12 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
   return SPATE_E_UNSUPPORTED; /* the ports' own capabilities tell */
 }
 
-static const struct spate_pcie_host_ops ops = {pcie_ecam_read, pcie_ecam_write, may_exist, read_link, NULL, NULL};
+static const struct spate_pcie_host_ops ops = {
+    spate_pcie_ecam_read, spate_pcie_ecam_write, may_exist, read_link, NULL, NULL};
 
 enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct spate_pcie_ecam_config *config) {
   if (config->config_base % PCIE_MIB || config->last_bus < config->first_bus) return SPATE_E_INVALID;
-  if (!pcie_windows_valid(&config->memory, &config->prefetchable)) return SPATE_E_INVALID;
+  if (!spate_pcie_windows_valid(&config->memory, &config->prefetchable)) return SPATE_E_INVALID;
   *host = (struct spate_pcie_host){
       .ops = &ops,
       .config_base = config->config_base,
@@ -40,8 +42,8 @@ enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct
   };
   for (uint8_t device = 0; device < 32; device++) {
     struct spate_pcie_address at = {config->first_bus, device, 0};
-    uint32_t id = pcie_ecam_read(host, at, PCI_ID);
-    if (!pcie_is_silence(id)) return SPATE_OK;
+    uint32_t id = spate_pcie_ecam_read(host, at, PCI_ID);
+    if (!spate_pcie_is_silence(id)) return SPATE_OK;
   }
   return SPATE_E_NO_BRIDGE;
 }

@@ -60,56 +60,56 @@ struct pcie_tree {
 };
 
 /* config.c: configuration space, out of line and by pointer, as there are many calls of it. */
-uint32_t pcie_read(const struct pcie_function *function, unsigned offset);
-void pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value);
+uint32_t spate_pcie_read(const struct pcie_function *function, unsigned offset);
+void spate_pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value);
 /* Change bits of a register whose upper half is status: those bits clear when written 1, so they are written 0. */
-void pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set);
+void spate_pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set);
 #define PCIE_SETTLE_MS 100u /* no request within this time of a reset, or of a link that came up (6.6.1) */
 /* scan.c: wait until 100 ms after `since_ticks`, a reset or a link that came up. */
-void pcie_settle(uint64_t since_ticks);
+void spate_pcie_settle(uint64_t since_ticks);
 /* scan.c: enumeration does without this function, and goes on. */
-void pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error);
+void spate_pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error);
 /* ecam.c: the operations of every bridge whose configuration space is mapped as ECAM. */
-uint32_t pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);
-void pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value);
+uint32_t spate_pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);
+void spate_pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value);
 /* scan.c: offset of the PCI Express capability, 0 if there is none. */
-uint16_t pcie_find_express(const struct pcie_function *function);
+uint16_t spate_pcie_find_express(const struct pcie_function *function);
 
 /* scan.c: is there a link below it, with one device at its other end? */
-bool pcie_has_link_below(const struct pcie_function *function);
+bool spate_pcie_has_link_below(const struct pcie_function *function);
 /* scan.c: does this port remember that its link changed? It takes a slot, and a port that reports its link at all. */
-bool pcie_tells_changes(const struct pcie_function *function);
+bool spate_pcie_tells_changes(const struct pcie_function *function);
 
 /* scan.c: number the buses and list the functions. */
-void pcie_scan(struct pcie_tree *tree);
+void spate_pcie_scan(struct pcie_tree *tree);
 /* resources.c: size what the functions claim, place it in the host's windows, program BARs and bridge windows. */
-void pcie_place(struct pcie_tree *tree);
+void spate_pcie_place(struct pcie_tree *tree);
 /* The host's window of this kind. */
-const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *host, unsigned window);
+const struct spate_pcie_window *spate_pcie_host_window(const struct spate_pcie_host *host, unsigned window);
 /* What spate_pcie_enumerate() sets Max_Read_Request_Size to: every bridge here takes reads of 512 bytes. */
 #define PCIE_READ_REQUEST_BYTES 512u
 
 /* link.c: payload and read request sizes, power management off; then what a device's link came to. */
-void pcie_match_payload(struct pcie_tree *tree);
-void pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link);
+void spate_pcie_match_payload(struct pcie_tree *tree);
+void spate_pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link);
 /* restore.c: keep what enumeration set in a function. */
-void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved);
+void spate_pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved);
 /* upstream.c: the bridges above a device, the nearest first, as one more than their places in host->bridges. Their
  * number.
  */
-unsigned pcie_path(const struct spate_pcie_host *host, const struct spate_pcie_device *device,
-                   uint8_t path[SPATE_PCIE_BRIDGES_MAX]);
+unsigned spate_pcie_path(const struct spate_pcie_host *host, const struct spate_pcie_device *device,
+                         uint8_t path[SPATE_PCIE_BRIDGES_MAX]);
 /* upstream.c: is the link below this bridge up? One that cannot tell: it may be. */
-bool pcie_link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
+bool spate_pcie_port_link_is_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge);
 /* upstream.c: as spate_pcie_link_is_up(), but for the host bridge's own forwarding. */
-bool pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate_pcie_device *device);
+bool spate_pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate_pcie_device *device);
 /* upstream.c: from now on a change of this bridge's link is a new one. It is counted for the other devices below. */
-void pcie_forget_change(const struct pcie_function *function, struct spate_pcie_saved *bridge);
+void spate_pcie_forget_change(const struct pcie_function *function, struct spate_pcie_saved *bridge);
 /* upstream.c: of the host and the bridges above this device. */
-uint32_t pcie_changes(const struct spate_pcie_host *host, const struct spate_pcie_device *device);
+uint32_t spate_pcie_changes(const struct spate_pcie_host *host, const struct spate_pcie_device *device);
 /* Nobody answered: all ones on most bridges, zeros where a configuration completion time-out reads as OKAY (PG194). */
-static inline bool pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
+static inline bool spate_pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
 /* pcie.c: are these windows such as the library can use? */
-bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
+bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
 
 #endif

@@ -14,22 +14,22 @@ static struct pcie_function *top_of(struct pcie_function *function) {
 }
 
 static void set_control(const struct pcie_function *function) {
-  pcie_change(function, function->express + EXPRESS_DEVICE_CONTROL,
-              EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK,
-              (uint32_t)function->payload_code << 5 | READ_REQUEST_CODE << 12);
+  spate_pcie_change(function, function->express + EXPRESS_DEVICE_CONTROL,
+                    EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK,
+                    (uint32_t)function->payload_code << 5 | READ_REQUEST_CODE << 12);
 }
 
 /* Leaving L0s or L1 costs microseconds in the middle of a stream. An integrated endpoint has no link. */
 static void keep_awake(const struct pcie_function *function) {
   if (function->express && function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
-    pcie_change(function, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);
+    spate_pcie_change(function, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);
 }
 
 /*
  * A port that may send larger payloads than some receiver below it can take makes that receiver fail (2.2.2), so one
  * size holds for everything below a root port: the least that any function there supports.
  */
-void pcie_match_payload(struct pcie_tree *tree) {
+void spate_pcie_match_payload(struct pcie_tree *tree) {
   for (unsigned i = 0; i < tree->function_count; i++) {
     struct pcie_function *function = &tree->functions[i];
     struct pcie_function *top = top_of(function); /* itself, or listed before it */
@@ -47,8 +47,8 @@ void pcie_match_payload(struct pcie_tree *tree) {
 }
 
 static void read_speed_and_width(const struct pcie_function *function, struct spate_pcie_link *link) {
-  uint32_t capabilities = pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES);
-  uint32_t status = pcie_read(function, function->express + EXPRESS_LINK_CONTROL) >> 16;
+  uint32_t capabilities = spate_pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES);
+  uint32_t status = spate_pcie_read(function, function->express + EXPRESS_LINK_CONTROL) >> 16;
   link->speed = status & 0xf;
   link->width = (status >> 4) & 0x3f;
   link->speed_max = capabilities & 0xf;
@@ -58,7 +58,7 @@ static void read_speed_and_width(const struct pcie_function *function, struct sp
 /* The other end's ability counts where it tells: some switches leave the fields 0. */
 static uint8_t lower(uint8_t own, uint8_t other) { return other && other < own ? other : own; }
 
-void pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link) {
+void spate_pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link) {
   *link = (struct spate_pcie_link){.up = true};
   if (!function->express || function->express_type == EXPRESS_INTEGRATED_ENDPOINT) return;
   read_speed_and_width(function, link);
@@ -79,11 +79,11 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
   if (error && error != SPATE_E_UNSUPPORTED) return error;
   /* Silence: the request ended nowhere. Also asked after a link came back to a device that was reset.
    */
-  link->up = bridge.up && !pcie_is_silence(pcie_read(&function, PCI_ID));
+  link->up = bridge.up && !spate_pcie_is_silence(spate_pcie_read(&function, PCI_ID));
   if (!link->up) return SPATE_E_LINK_DOWN;
   if (link->speed_max == 0) return SPATE_OK; /* no link of its own, or nothing known about it */
 
-  function.express = pcie_find_express(&function);
+  function.express = spate_pcie_find_express(&function);
   if (!function.express) return SPATE_E_LINK_DOWN; /* it had one when it was enumerated */
   struct spate_pcie_link now;
   read_speed_and_width(&function, &now);

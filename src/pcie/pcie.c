@@ -6,7 +6,7 @@
 
 #define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Bridges below it have multiples of 1 MiB */
 
-bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
+bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
   /* So large that sums of what is placed in a window cannot overflow, and larger than any real one. */
   const uint64_t bytes_max = UINT64_C(1) << 48, address_end = UINT64_MAX - bytes_max + 1;
   const struct spate_pcie_window *windows[] = {memory, prefetchable};
@@ -23,23 +23,23 @@ bool pcie_windows_valid(const struct spate_pcie_window *memory, const struct spa
 static void list_endpoint(const struct pcie_tree *tree, const struct pcie_function *function) {
   struct spate_pcie_host *host = tree->host;
   struct spate_pcie_device *device = &host->devices[host->device_count++];
-  uint32_t id = pcie_read(function, PCI_ID);
+  uint32_t id = spate_pcie_read(function, PCI_ID);
   *device = (struct spate_pcie_device){
       .address = function->at,
       .vendor_id = (uint16_t)id,
       .device_id = (uint16_t)(id >> 16),
-      .class_code = pcie_read(function, PCI_CLASS) >> 8,
+      .class_code = spate_pcie_read(function, PCI_CLASS) >> 8,
       .payload_bytes = (uint16_t)(128u << function->payload_code),
       .read_request_bytes = PCIE_READ_REQUEST_BYTES,
   };
-  pcie_save(function, &device->saved);
-  pcie_read_link(function, &device->link);
+  spate_pcie_save(function, &device->saved);
+  spate_pcie_read_link(function, &device->link);
   for (unsigned i = 0; i < tree->resource_count; i++) {
     const struct pcie_resource *resource = &tree->resources[i];
     if (resource->function != function || resource->bar != PCI_BAR0) continue;
     device->bar0_bytes = resource->bytes;
     if (resource->window == PCIE_NO_PLACE || function->in_the_way) continue;
-    const struct spate_pcie_window *window = pcie_host_window(host, resource->window);
+    const struct spate_pcie_window *window = spate_pcie_host_window(host, resource->window);
     device->bar0 = (uintptr_t)(window->cpu_address + (resource->address - window->bus_address));
   }
 }
@@ -53,7 +53,7 @@ static bool is_left_out(const struct pcie_function *function) {
 /* Decoders and DMA on, once every BAR and window is in its place. Nothing here uses interrupts. */
 static void enable(const struct pcie_function *function) {
   uint32_t memory = function->in_the_way ? 0 : PCI_COMMAND_MEMORY;
-  pcie_change(function, PCI_COMMAND, 0, memory | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
+  spate_pcie_change(function, PCI_COMMAND, 0, memory | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
 }
 
 /* The outcome of a scan that found no endpoint. */
@@ -71,7 +71,7 @@ static void take_into_use(struct pcie_tree *tree) {
     if (is_left_out(function)) continue;
     enable(function);
     if (function->bridge) {
-      pcie_save(function, &host->bridges[host->bridge_count]);
+      spate_pcie_save(function, &host->bridges[host->bridge_count]);
       function->saved = ++host->bridge_count;
     } else {
       list_endpoint(tree, function);
@@ -83,7 +83,7 @@ static void take_into_use(struct pcie_tree *tree) {
 static void settle_link(struct spate_pcie_host *host, uint64_t reset_ticks) {
   if (!reset_ticks) return;
   if (host->link_seen_ticks <= reset_ticks) host->link_seen_ticks = spate_port_ticks();
-  pcie_settle(host->link_seen_ticks);
+  spate_pcie_settle(host->link_seen_ticks);
 }
 
 enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t perst_released_ticks) {
@@ -92,7 +92,7 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   host->left_out = 0;
   host->changes = 0;
   host->failed_at = (struct spate_pcie_address){.bus = host->first_bus};
-  if (perst_released_ticks) pcie_settle(perst_released_ticks);
+  if (perst_released_ticks) spate_pcie_settle(perst_released_ticks);
 
   struct spate_pcie_link link = {.up = true};
   enum spate_error error = host->ops->link(host, &link);
@@ -110,10 +110,10 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   tree.first_error = SPATE_OK;
   tree.host_link_is_up = !error;
   tree.link_is_down = false;
-  pcie_scan(&tree);
+  spate_pcie_scan(&tree);
   if (tree.endpoint_count == 0) return nothing_found(&tree);
-  pcie_place(&tree);
-  pcie_match_payload(&tree);
+  spate_pcie_place(&tree);
+  spate_pcie_match_payload(&tree);
   take_into_use(&tree);
   return host->device_count ? SPATE_OK : nothing_found(&tree);
 }

@@ -88,7 +88,7 @@ typedef uint32_t pcie_reader(const void *context, unsigned offset);
 
 /* capability.c: the offset of a capability, 0 if there is none. Pointers come from the device: they lead nowhere but
  * into configuration space, and a loop in them ends. */
-uint16_t pcie_find_capability(pcie_reader *read, const void *context, enum pcie_capability wanted);
-uint16_t pcie_find_extended(pcie_reader *read, const void *context, enum pcie_extended_capability wanted);
+uint16_t spate_pcie_find_capability(pcie_reader *read, const void *context, enum pcie_capability wanted);
+uint16_t spate_pcie_find_extended(pcie_reader *read, const void *context, enum pcie_extended_capability wanted);
 
 #endif

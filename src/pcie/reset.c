@@ -15,10 +15,11 @@ static bool port_above(struct spate_pcie_host *host, const struct spate_pcie_dev
 
 /* The answer to the read comes behind all that was posted in its direction before: with it, that is in memory. */
 static bool give_up_bus(const struct pcie_function *function) {
-  if (pcie_is_silence(pcie_read(function, PCI_ID))) return false;
-  pcie_change(function, PCI_COMMAND, PCI_COMMAND_MASTER, 0);
-  const uint32_t command = pcie_read(function, PCI_COMMAND);
-  return command != UINT32_MAX && !(command & PCI_COMMAND_MASTER) && !pcie_is_silence(pcie_read(function, PCI_ID));
+  if (spate_pcie_is_silence(spate_pcie_read(function, PCI_ID))) return false;
+  spate_pcie_change(function, PCI_COMMAND, PCI_COMMAND_MASTER, 0);
+  const uint32_t command = spate_pcie_read(function, PCI_COMMAND);
+  return command != UINT32_MAX && !(command & PCI_COMMAND_MASTER) &&
+         !spate_pcie_is_silence(spate_pcie_read(function, PCI_ID));
 }
 
 enum spate_error spate_pcie_isolate(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
@@ -53,23 +54,24 @@ static enum spate_error reset_function(struct spate_pcie_host *host, struct spat
   }
   const uint16_t control = device->saved.device_control;
   if (control == 0) return SPATE_E_UNSUPPORTED;
-  if (!spate_pcie_link_is_up(host, device) || pcie_is_silence(pcie_read(&function, PCI_ID))) return SPATE_E_NO_DEVICE;
+  if (!spate_pcie_link_is_up(host, device) || spate_pcie_is_silence(spate_pcie_read(&function, PCI_ID)))
+    return SPATE_E_NO_DEVICE;
   const uint32_t capabilities =
-      pcie_read(&function, (unsigned)control - EXPRESS_DEVICE_CONTROL + EXPRESS_DEVICE_CAPABILITIES);
+      spate_pcie_read(&function, (unsigned)control - EXPRESS_DEVICE_CONTROL + EXPRESS_DEVICE_CAPABILITIES);
   if (!(capabilities & EXPRESS_FUNCTION_RESET_CAPABLE)) return SPATE_E_UNSUPPORTED;
   (void)give_up_bus(&function); /* no request of its own is on its way any more */
-  pcie_change(&function, control, 0, EXPRESS_FUNCTION_RESET);
+  spate_pcie_change(&function, control, 0, EXPRESS_FUNCTION_RESET);
   return begun(device, SPATE_PCIE_RESET_FUNCTION);
 }
 
 static void set_bus_reset(const struct pcie_function *port, bool on) {
-  const uint32_t control = pcie_read(port, PCI_BRIDGE_CONTROL);
-  pcie_write(port, PCI_BRIDGE_CONTROL, on ? control | PCI_BRIDGE_RESET : control & ~PCI_BRIDGE_RESET);
+  const uint32_t control = spate_pcie_read(port, PCI_BRIDGE_CONTROL);
+  spate_pcie_write(port, PCI_BRIDGE_CONTROL, on ? control | PCI_BRIDGE_RESET : control & ~PCI_BRIDGE_RESET);
 }
 
 static bool is_below(const struct spate_pcie_host *host, const struct spate_pcie_device *device, uint8_t bridge) {
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
-  for (unsigned bridges = pcie_path(host, device, path); bridges-- > 0;)
+  for (unsigned bridges = spate_pcie_path(host, device, path); bridges-- > 0;)
     if (path[bridges] == bridge) return true;
   return false;
 }
@@ -86,7 +88,7 @@ static enum spate_error reset_bus(struct spate_pcie_host *host, struct spate_pci
   struct pcie_function port;
   if (!port_above(host, device, &port) || has_neighbours(host, device)) return SPATE_E_UNSUPPORTED;
   if (!is_under_way(device, SPATE_PCIE_RESET_BUS)) {
-    if (pcie_is_silence(pcie_read(&port, PCI_ID))) return SPATE_E_NO_DEVICE;
+    if (spate_pcie_is_silence(spate_pcie_read(&port, PCI_ID))) return SPATE_E_NO_DEVICE;
     set_bus_reset(&port, true);
     return begun(device, SPATE_PCIE_RESET_BUS);
   }

@@ -10,7 +10,7 @@
  */
 #include "internal.h"
 
-const struct spate_pcie_window *pcie_host_window(const struct spate_pcie_host *host, unsigned window) {
+const struct spate_pcie_window *spate_pcie_host_window(const struct spate_pcie_host *host, unsigned window) {
   return window == PCIE_PREFETCH ? &host->prefetchable : &host->memory;
 }
 
@@ -32,16 +32,16 @@ static enum pcie_window choose_window(const struct pcie_function *function, uint
 
 /* Which address bits can be written says how large a BAR is (7.5.1.2.1). */
 static uint32_t writable_bits(const struct pcie_function *function, unsigned offset) {
-  pcie_write(function, offset, 0xffffffff);
-  return pcie_read(function, offset);
+  spate_pcie_write(function, offset, 0xffffffff);
+  return spate_pcie_read(function, offset);
 }
 
 static void size_bars(struct pcie_tree *tree, struct pcie_function *function) {
   unsigned end = PCI_BAR0 + (function->bridge ? 2 : 6) * 4;
   for (unsigned offset = PCI_BAR0; offset < end; offset += 4) {
-    uint32_t before = pcie_read(function, offset);
+    uint32_t before = spate_pcie_read(function, offset);
     uint32_t low = writable_bits(function, offset);
-    if (low & 1) pcie_write(function, offset, before); /* I/O space: left alone */
+    if (low & 1) spate_pcie_write(function, offset, before); /* I/O space: left alone */
     if (low == 0 || (low & 1)) continue;
 
     bool wide = (low & 0x6) == 0x4 && offset + 4 < end;
@@ -49,7 +49,7 @@ static void size_bars(struct pcie_tree *tree, struct pcie_function *function) {
     uint64_t bytes = ~((uint64_t)high << 32 | (low & ~UINT32_C(0xf))) + 1;
     enum pcie_window window = choose_window(function, low, wide);
     /* Also 0, which is what a BAR with no writable address bit comes to. */
-    if (bytes - 1 >= pcie_host_window(tree->host, window)->bytes) window = PCIE_NO_PLACE;
+    if (bytes - 1 >= spate_pcie_host_window(tree->host, window)->bytes) window = PCIE_NO_PLACE;
     struct pcie_resource *resource = add_resource(tree, function, window, bytes, bytes);
     resource->bar = (uint8_t)offset;
     resource->wide = wide;
@@ -96,22 +96,22 @@ static const struct pcie_resource *window_of(const struct pcie_tree *tree, const
 }
 
 static void program_bar(const struct pcie_resource *resource) {
-  pcie_write(resource->function, resource->bar, (uint32_t)resource->address);
-  if (resource->wide) pcie_write(resource->function, resource->bar + 4u, (uint32_t)(resource->address >> 32));
+  spate_pcie_write(resource->function, resource->bar, (uint32_t)resource->address);
+  if (resource->wide) spate_pcie_write(resource->function, resource->bar + 4u, (uint32_t)(resource->address >> 32));
 }
 
 /* A bridge forwards from base to limit, both in MiB; base above limit closes the window (7.5.1.3.8). */
 static void program_bridge(const struct pcie_tree *tree, const struct pcie_function *bridge) {
-  pcie_write(bridge, PCI_IO_WINDOW, 0x000000f0);
+  spate_pcie_write(bridge, PCI_IO_WINDOW, 0x000000f0);
   for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
     const struct pcie_resource *resource = window_of(tree, bridge, window);
     uint64_t base = resource ? resource->address : UINT64_C(0xfff00000);
     uint64_t limit = resource ? resource->address + resource->bytes - 1 : 0;
-    pcie_write(bridge, window == PCIE_PREFETCH ? PCI_PREFETCH_WINDOW : PCI_MEMORY_WINDOW,
-               ((uint32_t)(base >> 16) & 0xfff0) | ((uint32_t)limit & 0xfff00000));
+    spate_pcie_write(bridge, window == PCIE_PREFETCH ? PCI_PREFETCH_WINDOW : PCI_MEMORY_WINDOW,
+                     ((uint32_t)(base >> 16) & 0xfff0) | ((uint32_t)limit & 0xfff00000));
     if (window == PCIE_MEMORY) continue;
-    pcie_write(bridge, PCI_PREFETCH_BASE_UPPER, (uint32_t)(base >> 32));
-    pcie_write(bridge, PCI_PREFETCH_LIMIT_UPPER, (uint32_t)(limit >> 32));
+    spate_pcie_write(bridge, PCI_PREFETCH_BASE_UPPER, (uint32_t)(base >> 32));
+    spate_pcie_write(bridge, PCI_PREFETCH_LIMIT_UPPER, (uint32_t)(limit >> 32));
   }
 }
 
@@ -124,7 +124,7 @@ static unsigned settle_addresses(struct pcie_tree *tree) {
   for (unsigned i = tree->resource_count; i-- > 0;) {
     struct pcie_resource *resource = &tree->resources[i];
     if (resource->window == PCIE_NO_PLACE) continue;
-    const struct spate_pcie_window *window = pcie_host_window(tree->host, resource->window);
+    const struct spate_pcie_window *window = spate_pcie_host_window(tree->host, resource->window);
     const struct pcie_function *parent = resource->function->parent;
     if (parent != NULL) resource->address += window_of(tree, parent, resource->window)->address;
     if (resource->bar && resource->address + resource->bytes > window->bus_address + window->bytes)
@@ -138,7 +138,7 @@ static unsigned lay_out_all(struct pcie_tree *tree) {
   for (unsigned i = tree->function_count; i-- > 0;)
     if (tree->functions[i].bridge) lay_out_bridge(tree, &tree->functions[i]);
   for (unsigned window = PCIE_MEMORY; window <= PCIE_PREFETCH; window++) {
-    uint64_t start = pcie_host_window(tree->host, window)->bus_address;
+    uint64_t start = spate_pcie_host_window(tree->host, window)->bus_address;
     uint64_t align;
     /* A BAR of 0 is taken for one that was never set, by devices and bridges alike. */
     (void)lay_out(tree, NULL, window, start ? start : PCIE_MIB, &align);
@@ -171,7 +171,7 @@ static bool is_out_of_the_way(const struct pcie_resource *resource) {
   uint64_t last = resource->wide ? UINT64_MAX : UINT32_MAX;
   uint64_t first = last - (resource->bytes - 1);
   for (unsigned i = PCIE_MEMORY; i <= PCIE_PREFETCH; i++) {
-    const struct spate_pcie_window *window = pcie_host_window(host, i);
+    const struct spate_pcie_window *window = spate_pcie_host_window(host, i);
     uint64_t end = align_up(window->bus_address + window->bytes, PCIE_MIB); /* bridges count in MiB */
     if (window->bytes && first < end && last >= window->bus_address) return false;
   }
@@ -186,11 +186,11 @@ static void program(struct pcie_tree *tree, const struct pcie_resource *resource
     function->in_the_way = true;
     if (!function->bridge) return;
     function->left_out = true; /* a bridge that does not decode forwards nothing either */
-    pcie_leave_out(tree, function, SPATE_E_WINDOW);
+    spate_pcie_leave_out(tree, function, SPATE_E_WINDOW);
   }
 }
 
-void pcie_place(struct pcie_tree *tree) {
+void spate_pcie_place(struct pcie_tree *tree) {
   for (unsigned i = 0; i < tree->function_count; i++)
     size_bars(tree, &tree->functions[i]);
 

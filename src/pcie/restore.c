@@ -27,14 +27,14 @@ static struct saved_register register_of(const struct spate_pcie_saved *saved, u
   return (struct saved_register){offset, saved->bridge && offset == PCI_IO_WINDOW ? LOWER_HALF : UINT32_MAX};
 }
 
-void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved) {
+void spate_pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved) {
   *saved = (struct spate_pcie_saved){
       .at = function->at,
       .above = function->parent == NULL ? 0 : function->parent->saved,
       .bridge = function->bridge,
-      .link_below = pcie_has_link_below(function),
-      .tells_changes = pcie_tells_changes(function),
-      .id = pcie_read(function, PCI_ID),
+      .link_below = spate_pcie_has_link_below(function),
+      .tells_changes = spate_pcie_tells_changes(function),
+      .id = spate_pcie_read(function, PCI_ID),
   };
   if (function->express) {
     saved->device_control = function->express + EXPRESS_DEVICE_CONTROL;
@@ -43,23 +43,23 @@ void pcie_save(const struct pcie_function *function, struct spate_pcie_saved *sa
   }
   for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++) {
     const struct saved_register at = register_of(saved, i);
-    if (at.offset) saved->registers[i] = pcie_read(function, at.offset) & at.mask;
+    if (at.offset) saved->registers[i] = spate_pcie_read(function, at.offset) & at.mask;
   }
 }
 
 /* True: it had lost its value. */
 static bool restore_register(const struct pcie_function *function, const struct spate_pcie_saved *saved, unsigned i) {
   const struct saved_register at = register_of(saved, i);
-  if (!at.offset || (pcie_read(function, at.offset) & at.mask) == saved->registers[i]) return false;
-  pcie_write(function, at.offset, saved->registers[i]);
+  if (!at.offset || (spate_pcie_read(function, at.offset) & at.mask) == saved->registers[i]) return false;
+  spate_pcie_write(function, at.offset, saved->registers[i]);
   return true;
 }
 
 /* Is it there, and is it who it was? Then it gets back what it does not have any more, but for its link's power
  * management. A bridge that had lost something was reset, with all that is below it: the others there learn of it. */
 static enum spate_error restore(const struct pcie_function *function, struct spate_pcie_saved *saved) {
-  const uint32_t id = pcie_read(function, PCI_ID);
-  if (pcie_is_silence(id) || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
+  const uint32_t id = spate_pcie_read(function, PCI_ID);
+  if (spate_pcie_is_silence(id) || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
   if (id != saved->id) return SPATE_E_NO_DEVICE;
   bool lost = false;
   for (unsigned i = 0; i < SPATE_PCIE_SAVED_REGISTERS; i++)
@@ -71,7 +71,7 @@ static enum spate_error restore(const struct pcie_function *function, struct spa
 /* From the device up: L1 is turned off at the downstream end of a link first (5.4.1.3). */
 static void keep_awake(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
-  const unsigned bridges = pcie_path(host, device, path);
+  const unsigned bridges = spate_pcie_path(host, device, path);
   const struct pcie_function function = {.host = host, .at = device->saved.at};
   (void)restore_register(&function, &device->saved, LINK);
   for (unsigned i = 0; i < bridges; i++) {
@@ -107,7 +107,7 @@ static bool is_settled(struct spate_pcie_device *device, uint8_t link, const str
 /* From the first bus down. OK: the device is as it was. */
 static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_pcie_device *device) {
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
-  unsigned bridges = pcie_path(host, device, path);
+  unsigned bridges = spate_pcie_path(host, device, path);
   uint8_t links = 0;
   while (bridges-- > 0) {
     struct spate_pcie_saved *bridge = &host->bridges[path[bridges] - 1u];
@@ -115,8 +115,8 @@ static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_
     const enum spate_error error = restore(&function, bridge);
     if (error) return error;
     if (!bridge->link_below) continue;
-    pcie_forget_change(&function, bridge); /* before the look: one that comes after it is seen the next time */
-    if (!pcie_link_is_up(&function, bridge)) {
+    spate_pcie_forget_change(&function, bridge); /* before the look: one that comes after it is seen the next time */
+    if (!spate_pcie_port_link_is_up(&function, bridge)) {
       bridge->changes++;
       return link_is_down(device, links);
     }
@@ -139,13 +139,13 @@ enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_p
   error = restore_path(host, device);
   if (error == SPATE_E_BUSY) return error;
   /* Who seemed to be another device was perhaps nobody: a link that has just gone again. */
-  if (error == SPATE_E_NO_DEVICE && !pcie_links_stayed_up(host, device)) return link_is_down(device, 0);
+  if (error == SPATE_E_NO_DEVICE && !spate_pcie_links_stayed_up(host, device)) return link_is_down(device, 0);
   (void)link_is_down(device, 0); /* as far as the next time is concerned */
   if (error != SPATE_OK) return error;
   if (host->ops->forwards != NULL && !host->ops->forwards(host)) host->changes++; /* news for the others */
-  device->changes_known = pcie_changes(host, device);
+  device->changes_known = spate_pcie_changes(host, device);
   if (host->ops->forward == NULL) return SPATE_OK;
   host->ops->forward(host);
   /* A link that went before this would not stop the bridge any more, and so not be seen when it is back. */
-  return pcie_links_stayed_up(host, device) ? SPATE_OK : SPATE_E_BUSY;
+  return spate_pcie_links_stayed_up(host, device) ? SPATE_OK : SPATE_E_BUSY;
 }

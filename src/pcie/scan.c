@@ -7,22 +7,22 @@
  */
 #include "internal.h"
 
-static uint32_t read_register(const void *function, unsigned offset) { return pcie_read(function, offset); }
+static uint32_t read_register(const void *function, unsigned offset) { return spate_pcie_read(function, offset); }
 
-void pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error) {
+void spate_pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error) {
   if (tree->host->left_out < UINT8_MAX) tree->host->left_out++;
   if (tree->first_error) return;
   tree->first_error = error;
   tree->host->failed_at = function->at;
 }
 
-void pcie_settle(uint64_t since_ticks) {
+void spate_pcie_settle(uint64_t since_ticks) {
   while (spate_port_ticks() < since_ticks + spate_ticks_of_ms(PCIE_SETTLE_MS))
     spate_port_relax();
 }
 
-uint16_t pcie_find_express(const struct pcie_function *function) {
-  return pcie_find_capability(read_register, function, CAPABILITY_EXPRESS);
+uint16_t spate_pcie_find_express(const struct pcie_function *function) {
+  return spate_pcie_find_capability(read_register, function, CAPABILITY_EXPRESS);
 }
 
 static bool deadline_passed(const struct pcie_tree *tree) { return spate_port_ticks() >= tree->deadline_ticks; }
@@ -34,8 +34,8 @@ static bool deadline_passed(const struct pcie_tree *tree) { return spate_port_ti
 static enum spate_error identify(const struct pcie_tree *tree, const struct pcie_function *function, uint32_t *id) {
   bool expected = function->parent != NULL && function->parent->link_is_up && function->at.function == 0;
   for (;;) {
-    *id = pcie_read(function, PCI_ID);
-    bool silent = pcie_is_silence(*id);
+    *id = spate_pcie_read(function, PCI_ID);
+    bool silent = spate_pcie_is_silence(*id);
     if (silent ? !expected : (*id & 0xffff) != PCI_VENDOR_RETRY) return SPATE_OK;
     if (deadline_passed(tree)) return silent ? SPATE_OK : SPATE_E_NOT_READY;
     spate_port_relax();
@@ -43,28 +43,28 @@ static enum spate_error identify(const struct pcie_tree *tree, const struct pcie
 }
 
 static void read_express(struct pcie_function *function) {
-  function->express = pcie_find_express(function);
+  function->express = spate_pcie_find_express(function);
   function->express_type = EXPRESS_NONE;
   if (!function->express) return;
-  function->express_type = (pcie_read(function, function->express + EXPRESS_CAPABILITIES) >> 20) & 0xf;
-  function->payload_code = pcie_read(function, function->express + EXPRESS_DEVICE_CAPABILITIES) & 0x7;
+  function->express_type = (spate_pcie_read(function, function->express + EXPRESS_CAPABILITIES) >> 20) & 0xf;
+  function->payload_code = spate_pcie_read(function, function->express + EXPRESS_DEVICE_CAPABILITIES) & 0x7;
 }
 
 /* Does the bridge forward 64-bit prefetchable addresses? The low nibble of its base register says 1 (7.5.1.3.9). */
 static bool has_wide_prefetch(const struct pcie_function *function) {
-  pcie_write(function, PCI_PREFETCH_WINDOW, 0xfff0fff0);
-  bool wide = (pcie_read(function, PCI_PREFETCH_WINDOW) & 0xf) == 1;
+  spate_pcie_write(function, PCI_PREFETCH_WINDOW, 0xfff0fff0);
+  bool wide = (spate_pcie_read(function, PCI_PREFETCH_WINDOW) & 0xf) == 1;
   return wide && (function->parent == NULL || function->parent->wide_prefetch);
 }
 
 /* Firmware before us may have left it running: it loses its decoders, DMA and buses. */
 static void switch_off(const struct pcie_function *function) {
-  pcie_change(function, PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0);
-  if (function->bridge) pcie_write(function, PCI_BUS_NUMBERS, 0);
+  spate_pcie_change(function, PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0);
+  if (function->bridge) spate_pcie_write(function, PCI_BUS_NUMBERS, 0);
 }
 
 static bool has_active_link(const struct pcie_function *port) {
-  return pcie_read(port, port->express + EXPRESS_LINK_CONTROL) & EXPRESS_LINK_ACTIVE;
+  return spate_pcie_read(port, port->express + EXPRESS_LINK_CONTROL) & EXPRESS_LINK_ACTIVE;
 }
 
 /* Since when this port's link is known to be up: the bridge itself may have told of it before. */
@@ -76,8 +76,8 @@ static uint64_t seen_ticks(const struct pcie_tree *tree, const struct pcie_funct
 /* The link of a port in a slot changed since this was asked last. */
 static bool link_has_changed(const struct pcie_function *port) {
   const unsigned slot = port->express + EXPRESS_SLOT_CONTROL;
-  if (!pcie_tells_changes(port) || !(pcie_read(port, slot) & EXPRESS_SLOT_LINK_CHANGED)) return false;
-  pcie_change(port, slot, 0, EXPRESS_SLOT_LINK_CHANGED);
+  if (!spate_pcie_tells_changes(port) || !(spate_pcie_read(port, slot) & EXPRESS_SLOT_LINK_CHANGED)) return false;
+  spate_pcie_change(port, slot, 0, EXPRESS_SLOT_LINK_CHANGED);
   return true;
 }
 
@@ -90,17 +90,17 @@ static void see_link(const struct pcie_tree *tree, struct pcie_function *port) {
 
 /* List a function that answered, if there is room for it. */
 static void add_function(struct pcie_tree *tree, struct pcie_function *function) {
-  if (pcie_read(function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return;
+  if (spate_pcie_read(function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return;
   switch_off(function);
   uint8_t *count = function->bridge ? &tree->bridge_count : &tree->endpoint_count;
   if (*count == (function->bridge ? SPATE_PCIE_BRIDGES_MAX : SPATE_PCIE_DEVICES_MAX)) {
-    pcie_leave_out(tree, function, SPATE_E_TOPOLOGY);
+    spate_pcie_leave_out(tree, function, SPATE_E_TOPOLOGY);
     return;
   }
   (*count)++;
   read_express(function);
   if (function->bridge) function->wide_prefetch = has_wide_prefetch(function);
-  if (pcie_has_link_below(function)) see_link(tree, function);
+  if (spate_pcie_has_link_below(function)) see_link(tree, function);
   tree->functions[tree->function_count++] = *function;
 }
 
@@ -112,9 +112,9 @@ static void scan_device(struct pcie_tree *tree, struct pcie_function *parent, ui
     if (!tree->host->ops->may_exist(tree->host, function.at)) continue;
     uint32_t id;
     const enum spate_error error = identify(tree, &function, &id);
-    if (error) pcie_leave_out(tree, &function, error);
-    if (error || pcie_is_silence(id)) continue;
-    uint32_t header = pcie_read(&function, PCI_HEADER_TYPE);
+    if (error) spate_pcie_leave_out(tree, &function, error);
+    if (error || spate_pcie_is_silence(id)) continue;
+    uint32_t header = spate_pcie_read(&function, PCI_HEADER_TYPE);
     if (i == 0 && (header & PCI_HEADER_MULTIFUNCTION)) functions = 8;
     function.bridge = (header & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
     add_function(tree, &function);
@@ -122,18 +122,18 @@ static void scan_device(struct pcie_tree *tree, struct pcie_function *parent, ui
 }
 
 /* A link has one device at its other end, number 0; ports exist that answer for all 32 with that one (7.3.1). */
-bool pcie_has_link_below(const struct pcie_function *function) {
+bool spate_pcie_has_link_below(const struct pcie_function *function) {
   return function->express_type == EXPRESS_ROOT_PORT || function->express_type == EXPRESS_DOWNSTREAM_PORT;
 }
 
-bool pcie_tells_changes(const struct pcie_function *function) {
-  return pcie_has_link_below(function) &&
-         (pcie_read(function, function->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED) &&
-         (pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES) & EXPRESS_LINK_ACTIVE_REPORTING);
+bool spate_pcie_tells_changes(const struct pcie_function *function) {
+  return spate_pcie_has_link_below(function) &&
+         (spate_pcie_read(function, function->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED) &&
+         (spate_pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES) & EXPRESS_LINK_ACTIVE_REPORTING);
 }
 
 static void scan_bus(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus) {
-  unsigned devices = parent != NULL && pcie_has_link_below(parent) ? 1 : 32;
+  unsigned devices = parent != NULL && spate_pcie_has_link_below(parent) ? 1 : 32;
   for (unsigned device = 0; device < devices; device++)
     scan_device(tree, parent, bus, (uint8_t)device);
 }
@@ -144,9 +144,9 @@ static void settle_link(const struct pcie_tree *tree, const struct pcie_function
                         bool was_down) {
   if ((capabilities & 0xf) <= EXPRESS_SPEED_5) return;
   if (was_down || port->link_seen_ticks == 0)
-    pcie_settle(spate_port_ticks());
+    spate_pcie_settle(spate_port_ticks());
   else if (tree->reset_ticks)
-    pcie_settle(port->link_seen_ticks);
+    spate_pcie_settle(port->link_seen_ticks);
 }
 
 /* Is the link up, and was it so while it was waited for? It may have changed only by coming up: that is forgotten, and
@@ -163,13 +163,13 @@ static bool has_settled(const struct pcie_tree *tree, const struct pcie_function
 /* Is there, or will there be by the deadline, a link below this port? A port that cannot tell: yes. */
 static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
   port->link_is_up = port->parent == NULL && tree->host_link_is_up;
-  uint32_t link_capabilities = pcie_read(port, port->express + EXPRESS_LINK_CAPABILITIES);
+  uint32_t link_capabilities = spate_pcie_read(port, port->express + EXPRESS_LINK_CAPABILITIES);
   if (!(link_capabilities & EXPRESS_LINK_ACTIVE_REPORTING)) return true;
 
   /* An empty slot says so at once, and is "no device" rather than "link down". */
-  bool slot = pcie_read(port, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
+  bool slot = spate_pcie_read(port, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
   for (bool was_down = false;; was_down = true) {
-    bool empty = slot && !(pcie_read(port, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE);
+    bool empty = slot && !(spate_pcie_read(port, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE);
     if (has_settled(tree, port, link_capabilities, was_down)) {
       if (!empty) port->link_is_up = true;
       return true;
@@ -185,21 +185,22 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
 
 /* Without this a root port may swallow "retry" and repeat the request itself, or answer all ones (2.3.2). */
 static void make_retry_visible(const struct pcie_function *port) {
-  uint32_t control = pcie_read(port, port->express + EXPRESS_ROOT_CONTROL);
+  uint32_t control = spate_pcie_read(port, port->express + EXPRESS_ROOT_CONTROL);
   if (control & EXPRESS_ROOT_RETRY_CAPABLE)
-    pcie_change(port, port->express + EXPRESS_ROOT_CONTROL, 0, EXPRESS_ROOT_RETRY_VISIBLE);
+    spate_pcie_change(port, port->express + EXPRESS_ROOT_CONTROL, 0, EXPRESS_ROOT_RETRY_VISIBLE);
 }
 
 static void set_buses(const struct pcie_function *bridge, uint8_t last_bus) {
-  pcie_write(bridge, PCI_BUS_NUMBERS, bridge->at.bus | (uint32_t)bridge->secondary << 8 | (uint32_t)last_bus << 16);
+  spate_pcie_write(bridge, PCI_BUS_NUMBERS,
+                   bridge->at.bus | (uint32_t)bridge->secondary << 8 | (uint32_t)last_bus << 16);
 }
 
 static void open_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
   bridge->opened = true;
-  if (pcie_has_link_below(bridge) && !link_comes_up(tree, bridge)) return;
+  if (spate_pcie_has_link_below(bridge) && !link_comes_up(tree, bridge)) return;
   if (bridge->express_type == EXPRESS_ROOT_PORT) make_retry_visible(bridge);
   if (tree->last_bus == tree->host->last_bus) {
-    pcie_leave_out(tree, bridge, SPATE_E_TOPOLOGY);
+    spate_pcie_leave_out(tree, bridge, SPATE_E_TOPOLOGY);
     return;
   }
   bridge->secondary = ++tree->last_bus;
@@ -226,7 +227,7 @@ static struct pcie_function *next_bridge(struct pcie_tree *tree) {
   return next;
 }
 
-void pcie_scan(struct pcie_tree *tree) {
+void spate_pcie_scan(struct pcie_tree *tree) {
   struct pcie_function *open = NULL;
   scan_bus(tree, NULL, tree->host->first_bus);
   for (struct pcie_function *next; (next = next_bridge(tree)) != NULL; open = next) {

@@ -47,11 +47,11 @@ static bool is_inbound_bar(struct spate_pcie_address at, uint16_t offset) {
 }
 
 static uint32_t config_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
-  return is_inbound_bar(at, offset) ? 0 : pcie_ecam_read(host, at, offset);
+  return is_inbound_bar(at, offset) ? 0 : spate_pcie_ecam_read(host, at, offset);
 }
 
 static void config_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
-  if (!is_inbound_bar(at, offset)) pcie_ecam_write(host, at, offset, value);
+  if (!is_inbound_bar(at, offset)) spate_pcie_ecam_write(host, at, offset, value);
 }
 
 /* Bus 0 is the root port alone; its decoder does not look at the device number. Below it is one link, so one device. */
@@ -62,7 +62,7 @@ static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at
 }
 
 static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
-  uint32_t phy = pcie_ecam_read(host, root_port, BRIDGE_PHY_STATUS);
+  uint32_t phy = spate_pcie_ecam_read(host, root_port, BRIDGE_PHY_STATUS);
   *link = (struct spate_pcie_link){.up = phy != UINT32_MAX && (phy & PHY_LINK_UP)};
   if (!link->up) return SPATE_OK;
   link->speed = phy & PHY_RATE_8 ? 3 : phy & PHY_RATE_5 ? 2 : 1;
@@ -72,10 +72,10 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
 
 /* A design may give the root port any vendor's id: what it is counts. */
 static enum spate_error check_identity(struct spate_pcie_host *host) {
-  uint32_t id = pcie_ecam_read(host, root_port, PCI_ID);
-  uint32_t class_code = pcie_ecam_read(host, root_port, PCI_CLASS) >> 16;
-  uint32_t header = pcie_ecam_read(host, root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
-  bool ours = !pcie_is_silence(id) && class_code == PCI_CLASS_PCI_BRIDGE && header == PCI_HEADER_TYPE_1;
+  uint32_t id = spate_pcie_ecam_read(host, root_port, PCI_ID);
+  uint32_t class_code = spate_pcie_ecam_read(host, root_port, PCI_CLASS) >> 16;
+  uint32_t header = spate_pcie_ecam_read(host, root_port, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK;
+  bool ours = !spate_pcie_is_silence(id) && class_code == PCI_CLASS_PCI_BRIDGE && header == PCI_HEADER_TYPE_1;
   return ours ? SPATE_OK : SPATE_E_NO_BRIDGE;
 }
 
@@ -86,7 +86,7 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
     struct spate_pcie_link now;
     enum spate_error error = read_link(host, &now);
     if (now.up) host->link_seen_ticks = spate_port_ticks();
-    if (now.up && was_down) pcie_settle(host->link_seen_ticks);
+    if (now.up && was_down) spate_pcie_settle(host->link_seen_ticks);
     if (error || now.up) return error;
     if (spate_port_ticks() >= deadline) return SPATE_E_LINK_DOWN;
     spate_port_relax();
@@ -95,25 +95,25 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
 
 /* What is left of training, or of firmware before us, would be taken for news by whoever looks later. */
 static void drain(struct spate_pcie_host *host, uint16_t fifo, uint32_t valid) {
-  for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (pcie_ecam_read(host, root_port, fifo) & valid); i++)
-    pcie_ecam_write(host, root_port, fifo, UINT32_MAX);
+  for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (spate_pcie_ecam_read(host, root_port, fifo) & valid); i++)
+    spate_pcie_ecam_write(host, root_port, fifo, UINT32_MAX);
 }
 
 /* Bridge Enable, which the bridge clears when its link goes down (PG194, Root Port Status/Control). */
 static void forward(struct spate_pcie_host *host) {
-  uint32_t control = pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT);
-  pcie_ecam_write(host, root_port, BRIDGE_ROOT_PORT, control | ROOT_PORT_ENABLE);
+  uint32_t control = spate_pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT);
+  spate_pcie_ecam_write(host, root_port, BRIDGE_ROOT_PORT, control | ROOT_PORT_ENABLE);
 }
 
 static bool forwards(struct spate_pcie_host *host) {
-  return pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT) & ROOT_PORT_ENABLE;
+  return spate_pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT) & ROOT_PORT_ENABLE;
 }
 
 static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link, forward, forwards};
 
 enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const struct spate_pcie_xilinx_config *config) {
   if (config->control_base % PCIE_MIB || config->last_bus == 0) return SPATE_E_INVALID;
-  if (!pcie_windows_valid(&config->memory, &config->prefetchable)) return SPATE_E_INVALID;
+  if (!spate_pcie_windows_valid(&config->memory, &config->prefetchable)) return SPATE_E_INVALID;
   *host = (struct spate_pcie_host){
       .ops = &ops,
       .config_base = config->control_base,
@@ -125,10 +125,10 @@ enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const stru
   if (error) return error;
   error = wait_for_link(host, config->link_timeout_ms ? config->link_timeout_ms : LINK_TIMEOUT_MS_DEFAULT);
   if (error) return error;
-  pcie_ecam_write(host, root_port, BRIDGE_INTERRUPT_MASK, 0);
+  spate_pcie_ecam_write(host, root_port, BRIDGE_INTERRUPT_MASK, 0);
   drain(host, BRIDGE_ERROR_FIFO, ERROR_FIFO_VALID);
   drain(host, BRIDGE_INTERRUPT_FIFO, INTERRUPT_FIFO_VALID);
-  pcie_ecam_write(host, root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
+  spate_pcie_ecam_write(host, root_port, BRIDGE_INTERRUPT_DECODE, UINT32_MAX);
   forward(host);
   return SPATE_OK;
 }

@@ -18,7 +18,7 @@ static uint32_t take_count(const struct spate_recorder *recorder) { return 2u * 
 static struct spate_take *open_take(const struct spate_recorder *recorder, uint32_t index) {
   struct spate_take *take = &recorder->streams[index / 2u]->takes[index & 1u];
 
-  return take_is_open(take) ? take : NULL;
+  return spate_take_is_open(take) ? take : NULL;
 }
 
 static bool is_due(const struct spate_recorder *recorder) {

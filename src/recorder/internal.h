@@ -17,12 +17,12 @@ enum piece_state { PIECE_QUEUED, PIECE_IN_FLIGHT, PIECE_DONE };
 
 enum checkpoint_state { CHECKPOINT_IDLE, CHECKPOINT_FLUSHING, CHECKPOINT_FLUSHED, CHECKPOINT_PUBLISHING };
 
-static inline struct spate_piece *piece_at(const struct spate_stream *stream, uint32_t index) {
+static inline struct spate_piece *spate_piece_at(const struct spate_stream *stream, uint32_t index) {
   return &stream->config.pieces[index & (stream->config.piece_count - 1u)];
 }
 
 /* Does this take hold a file that checkpoints and power losses concern? */
-static inline bool take_is_open(const struct spate_take *take) {
+static inline bool spate_take_is_open(const struct spate_take *take) {
   return take->state == TAKE_ARMED || take->state == TAKE_ENDING;
 }
 

@@ -26,7 +26,7 @@ static void restart_times(struct spate_recorder *recorder, uint64_t now_ticks) {
     struct spate_stream *stream = recorder->streams[i];
     stream->last_completion_ticks = now_ticks;
     for (uint32_t j = stream->completed; j != stream->pushed; j++)
-      piece_at(stream, j)->submitted_ticks = now_ticks;
+      spate_piece_at(stream, j)->submitted_ticks = now_ticks;
   }
 }
 

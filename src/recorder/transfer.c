@@ -40,7 +40,7 @@ void spate_take_cap(struct spate_take *take, enum spate_error error) {
 
 static void advance(struct spate_stream *stream) {
   while (stream->completed != stream->pushed) {
-    struct spate_piece *piece = piece_at(stream, stream->completed);
+    struct spate_piece *piece = spate_piece_at(stream, stream->completed);
     struct spate_take *take = piece->take;
 
     if (piece->state != PIECE_DONE) return;
@@ -133,7 +133,7 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
     return SPATE_E_FULL;
   }
 
-  struct spate_piece *piece = piece_at(stream, stream->pushed);
+  struct spate_piece *piece = spate_piece_at(stream, stream->pushed);
   *piece = (struct spate_piece){
       .stream = stream,
       .take = take,
@@ -163,7 +163,7 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
 
 static struct spate_piece *next_queued(struct spate_stream *stream) {
   for (; stream->next != stream->pushed; stream->next++) {
-    struct spate_piece *piece = piece_at(stream, stream->next);
+    struct spate_piece *piece = spate_piece_at(stream, stream->next);
     if (piece->state == PIECE_QUEUED) return piece;
   }
   return NULL;
@@ -207,7 +207,7 @@ static void power_lost(struct spate_stream *stream) {
   uint32_t first = spate_stream_released(stream);
 
   for (uint32_t i = first; i != stream->completed; i++) {
-    struct spate_piece *piece = piece_at(stream, i);
+    struct spate_piece *piece = spate_piece_at(stream, i);
     if (!piece->take->capped) {
       piece->take->completed_bytes -= piece->bytes;
       stream->counters.completed_bytes -= piece->bytes;
@@ -217,15 +217,16 @@ static void power_lost(struct spate_stream *stream) {
     piece->take->outstanding++;
   }
   for (uint32_t i = first; i != stream->pushed; i++) {
-    if (piece_at(stream, i)->state == PIECE_DONE) piece_at(stream, i)->state = PIECE_QUEUED;
+    if (spate_piece_at(stream, i)->state == PIECE_DONE) spate_piece_at(stream, i)->state = PIECE_QUEUED;
   }
   stream->completed = first;
   stream->next = first;
   for (unsigned i = 0; i < 2; i++) {
     struct spate_take *take = &stream->takes[i];
     uint64_t durable_bytes = take->durable_bytes;
-    if (take_is_open(take) && take->clip.published_bytes > durable_bytes) durable_bytes = take->clip.published_bytes;
-    if (take_is_open(take) && take->completed_bytes > durable_bytes) {
+    if (spate_take_is_open(take) && take->clip.published_bytes > durable_bytes)
+      durable_bytes = take->clip.published_bytes;
+    if (spate_take_is_open(take) && take->completed_bytes > durable_bytes) {
       uint64_t gone_bytes = take->completed_bytes - durable_bytes;
       stream->counters.lost_bytes += gone_bytes;
       stream->counters.completed_bytes -= gone_bytes;

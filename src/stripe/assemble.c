@@ -5,7 +5,7 @@
 #include <spate/port.h>
 #include <string.h>
 
-enum spate_error stripe_check_config(const struct spate_stripe_config *config) {
+enum spate_error spate_stripe_check_config(const struct spate_stripe_config *config) {
   const uint8_t count = config->member_count;
 
   if (count < 2 || count > SPATE_STRIPE_MEMBERS_MAX) return SPATE_E_INVALID;
@@ -18,7 +18,7 @@ enum spate_error stripe_check_config(const struct spate_stripe_config *config) {
   return SPATE_OK;
 }
 
-bool stripe_size_is_possible(uint32_t member_count, uint32_t chunk_bytes, uint64_t member_data_bytes) {
+bool spate_stripe_size_is_possible(uint32_t member_count, uint32_t chunk_bytes, uint64_t member_data_bytes) {
   const uint32_t unit_bytes = SPATE_STRIPE_CHUNK_BYTES_MIN; /* both are multiples: nothing overflows */
 
   return member_data_bytes / unit_bytes * member_count < (uint64_t)SPATE_STRIPE_CHUNKS_MAX * (chunk_bytes / unit_bytes);
@@ -31,7 +31,7 @@ static enum spate_error read_superblock(struct spate_block *member, void *scratc
   if (member->blocks < (SUPERBLOCK_OFFSET_BYTES + SPATE_STRIPE_SCRATCH_BYTES) >> shift) return SPATE_E_NO_STRIPE;
   enum spate_error error =
       spate_block_read(member, SUPERBLOCK_OFFSET_BYTES >> shift, SPATE_STRIPE_SCRATCH_BYTES >> shift, scratch);
-  return error != SPATE_OK ? error : stripe_superblock_get(scratch, superblock);
+  return error != SPATE_OK ? error : spate_stripe_superblock_get(scratch, superblock);
 }
 
 /* Is the data area on the drive, behind the superblock, in whole blocks? */
@@ -66,7 +66,7 @@ enum spate_error spate_stripe_open(struct spate_stripe *stripe, const struct spa
   struct stripe_superblock first = {.member_count = 0};
   struct stripe_superblock superblock;
 
-  enum spate_error error = stripe_check_config(config);
+  enum spate_error error = spate_stripe_check_config(config);
   if (error != SPATE_OK) return error;
   if (config->parts == NULL || config->part_count < 2u * config->member_count) return SPATE_E_INVALID;
   if (config->part_count > SPATE_STRIPE_PARTS_MAX) return SPATE_E_INVALID;
@@ -81,8 +81,9 @@ enum spate_error spate_stripe_open(struct spate_stripe *stripe, const struct spa
     if (error != SPATE_OK) return error;
   }
   /* As many members as places, and none twice: all are there. */
-  if (!stripe_size_is_possible(config->member_count, first.chunk_bytes, first.data_bytes)) return SPATE_E_UNSUPPORTED;
+  if (!spate_stripe_size_is_possible(config->member_count, first.chunk_bytes, first.data_bytes))
+    return SPATE_E_UNSUPPORTED;
   memcpy(stripe->uuid, first.uuid, sizeof stripe->uuid);
-  stripe_start(stripe, config, first.chunk_bytes, first.data_bytes >> config->members[0]->block_shift);
+  spate_stripe_start(stripe, config, first.chunk_bytes, first.data_bytes >> config->members[0]->block_shift);
   return SPATE_OK;
 }

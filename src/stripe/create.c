@@ -96,7 +96,7 @@ static enum spate_error write_superblock(struct spate_block *member, void *scrat
 
 enum spate_error spate_stripe_create(const struct spate_stripe_config *config,
                                      const struct spate_stripe_create *create) {
-  enum spate_error error = stripe_check_config(config);
+  enum spate_error error = spate_stripe_check_config(config);
   if (error == SPATE_OK) error = check_create(create);
   if (error != SPATE_OK) return error;
 
@@ -108,7 +108,7 @@ enum spate_error spate_stripe_create(const struct spate_stripe_config *config,
   memcpy(superblock.uuid, create->uuid, sizeof superblock.uuid);
   superblock.data_bytes = data_bytes_of(config, superblock.chunk_bytes);
   if (superblock.data_bytes == 0) return SPATE_E_TOO_SMALL;
-  if (!stripe_size_is_possible(config->member_count, superblock.chunk_bytes, superblock.data_bytes))
+  if (!spate_stripe_size_is_possible(config->member_count, superblock.chunk_bytes, superblock.data_bytes))
     return SPATE_E_UNSUPPORTED;
 
   for (uint8_t i = 0; i < config->member_count && !create->erase_foreign; i++) {
@@ -119,7 +119,7 @@ enum spate_error spate_stripe_create(const struct spate_stripe_config *config,
     if (create->erase_foreign) error = at_both_ends(config->members[i], config->scratch, zero);
     if (error != SPATE_OK) return error;
     superblock.role = i;
-    stripe_superblock_put(config->scratch, &superblock, create);
+    spate_stripe_superblock_put(config->scratch, &superblock, create);
     error = write_superblock(config->members[i], config->scratch);
     if (error != SPATE_OK) return error;
   }

@@ -21,18 +21,18 @@ struct stripe_superblock {
 
 /* Fill in a superblock as it is on the member, SPATE_STRIPE_SCRATCH_BYTES; and the other way round. Errors: NO_STRIPE,
  * CORRUPT, STRIPE: what one superblock can tell. */
-void stripe_superblock_put(uint8_t *at, const struct stripe_superblock *superblock,
-                           const struct spate_stripe_create *create);
-SPATE_MUST_CHECK enum spate_error stripe_superblock_get(const uint8_t *at, struct stripe_superblock *superblock);
+void spate_stripe_superblock_put(uint8_t *at, const struct stripe_superblock *superblock,
+                                 const struct spate_stripe_create *create);
+SPATE_MUST_CHECK enum spate_error spate_stripe_superblock_get(const uint8_t *at, struct stripe_superblock *superblock);
 
 /* Members that can be one array as far as the devices themselves tell, and the memory. Errors: INVALID, BLOCK_SIZE. */
-SPATE_MUST_CHECK enum spate_error stripe_check_config(const struct spate_stripe_config *config);
+SPATE_MUST_CHECK enum spate_error spate_stripe_check_config(const struct spate_stripe_config *config);
 
 /* Fewer than SPATE_STRIPE_CHUNKS_MAX chunks? */
-bool stripe_size_is_possible(uint32_t member_count, uint32_t chunk_bytes, uint64_t member_data_bytes);
+bool spate_stripe_size_is_possible(uint32_t member_count, uint32_t chunk_bytes, uint64_t member_data_bytes);
 
 /* Geometry and free parts; the members are in their places, and each has this many blocks of whole chunks. */
-void stripe_start(struct spate_stripe *stripe, const struct spate_stripe_config *config, uint32_t chunk_bytes,
-                  uint64_t member_blocks);
+void spate_stripe_start(struct spate_stripe *stripe, const struct spate_stripe_config *config, uint32_t chunk_bytes,
+                        uint64_t member_blocks);
 
 #endif

@@ -347,8 +347,8 @@ static void free_parts(struct spate_stripe *stripe, const struct spate_stripe_co
   }
 }
 
-void stripe_start(struct spate_stripe *stripe, const struct spate_stripe_config *config, uint32_t chunk_bytes,
-                  uint64_t member_blocks) {
+void spate_stripe_start(struct spate_stripe *stripe, const struct spate_stripe_config *config, uint32_t chunk_bytes,
+                        uint64_t member_blocks) {
   struct spate_block *block = &stripe->block;
   uint32_t depth = 0;
 

@@ -56,8 +56,8 @@ static uint32_t checksum(const uint8_t *at, uint32_t role_count) {
   return (uint32_t)sum + (uint32_t)(sum >> 32);
 }
 
-void stripe_superblock_put(uint8_t *at, const struct stripe_superblock *superblock,
-                           const struct spate_stripe_create *create) {
+void spate_stripe_superblock_put(uint8_t *at, const struct stripe_superblock *superblock,
+                                 const struct spate_stripe_create *create) {
   memset(at, 0, SPATE_STRIPE_SCRATCH_BYTES);
   spate_field_put32(at + MD_MAGIC_AT, MD_MAGIC);
   spate_field_put32(at + MD_MAJOR_AT, MD_MAJOR);
@@ -97,7 +97,7 @@ static enum spate_error check(const uint8_t *at) {
   return SPATE_OK;
 }
 
-enum spate_error stripe_superblock_get(const uint8_t *at, struct stripe_superblock *superblock) {
+enum spate_error spate_stripe_superblock_get(const uint8_t *at, struct stripe_superblock *superblock) {
   const enum spate_error error = check(at);
   if (error != SPATE_OK) return error;
 

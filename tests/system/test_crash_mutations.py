@@ -53,7 +53,7 @@ MUTATIONS = {
         "crash_volumes", "is lost|is back|free in the bitmap|leaked|stray|bytes|marked dirty",
     ),
     "no FUA of a checkpoint": (
-        CLIP,
+        "exfat/publish.c",
         [(".flags = SPATE_IO_FUA | SPATE_IO_CPU", ".flags = SPATE_IO_CPU")],
         "crash_recording", "of [0-9]+ bytes",
     ),
@@ -64,66 +64,66 @@ MUTATIONS = {
     ),
     "no barrier between bitmap and entry": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = exfat_barrier(volume);\n"
-          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);",
-          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);")],
+        [("  if (error == SPATE_OK) error = spate_exfat_barrier(volume);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);",
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);")],
         "crash_volumes", "free in the bitmap",
     ),
     "entry before bitmap": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = exfat_bitmap_set(volume, cluster, 1, true);\n",
-          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);\n"
-          "  if (error == SPATE_OK) error = exfat_bitmap_set(volume, cluster, 1, true);\n")],
+        [("  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, cluster, 1, true);\n",
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, cluster, 1, true);\n")],
         "crash_volumes", "free in the bitmap",
     ),
     "arming with a first cluster": (
         CLIP,
-        [("  exfat_time_stamp(&volume->config, set_of(clip), true);\n",
-          "  exfat_set_lengths(set_of(clip), clip->first_cluster, 0, true);\n"
-          "  exfat_time_stamp(&volume->config, set_of(clip), true);\n")],
+        [("  spate_exfat_time_stamp(&volume->config, spate_exfat_clip_set(clip), true);\n",
+          "  spate_exfat_set_lengths(spate_exfat_clip_set(clip), clip->first_cluster, 0, true);\n"
+          "  spate_exfat_time_stamp(&volume->config, spate_exfat_clip_set(clip), true);\n")],
         "crash_volumes", "empty, with a first cluster",
     ),
     "TRIM before the deletion is durable": (
         CHANGE,
-        [("  error = exfat_entries_erase(volume, &set.place);\n",
-          "  error = each_run(volume, *chain, exfat_trim);\n"
-          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);\n")],
+        [("  error = spate_exfat_entries_erase(volume, &set.place);\n",
+          "  error = each_run(volume, *chain, spate_exfat_trim);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);\n")],
         "crash_volumes", "foreign byte",
     ),
     "bits freed before the entry": (
         CHANGE,
-        [("  error = exfat_entries_erase(volume, &set.place);\n"
-          "  if (error == SPATE_OK) error = shared ? exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
+        [("  error = spate_exfat_entries_erase(volume, &set.place);\n"
+          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
           "  error = each_run(volume, *chain, free_run);\n"
-          "  if (error == SPATE_OK) error = exfat_entries_erase(volume, &set.place);")],
+          "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);")],
         "crash_volumes", "free in the bitmap",
     ),
     "no record of a reservation": (
         CLIP,
-        [("exfat_record_begin(volume, clip->record, &record);", "exfat_boot_dirty(volume, true);")],
+        [("spate_exfat_record_begin(volume, clip->record, &record);", "spate_exfat_boot_dirty(volume, true);")],
         "crash_recording", "leaked",
     ),
     "record cleared before the tail is free": (
         CLIP,
         [("  enum spate_error error = free_tail(volume, tail_first, tail);\n",
-          "  enum spate_error error = exfat_record_end(volume, clip->record);\n"
+          "  enum spate_error error = spate_exfat_record_end(volume, clip->record);\n"
           "  if (error == SPATE_OK) error = free_tail(volume, tail_first, tail);\n")],
         "crash_volumes", "leaked",
     ),
     "dirty before the record": (
         RECORD,
         [("  enum spate_error error = put_slot(volume, slot, record);\n\n"
-          "  return error == SPATE_OK ? exfat_boot_dirty(volume, true) : error;",
-          "  enum spate_error error = exfat_boot_dirty(volume, true);\n\n"
+          "  return error == SPATE_OK ? spate_exfat_boot_dirty(volume, true) : error;",
+          "  enum spate_error error = spate_exfat_boot_dirty(volume, true);\n\n"
           "  return error == SPATE_OK ? put_slot(volume, slot, record) : error;")],
         "crash_volumes", "recovered, and marked dirty",
     ),
     "record cleared before the volume is clean": (
         RECORD,
-        [("  enum spate_error error = exfat_clean(volume, ~(UINT32_C(1) << slot));\n\n"
+        [("  enum spate_error error = spate_exfat_clean(volume, ~(UINT32_C(1) << slot));\n\n"
           "  return error == SPATE_OK ? put_slot(volume, slot, &cleared) : error;",
           "  enum spate_error error = put_slot(volume, slot, &cleared);\n\n"
-          "  return error == SPATE_OK ? exfat_clean(volume, UINT32_MAX) : error;")],
+          "  return error == SPATE_OK ? spate_exfat_clean(volume, UINT32_MAX) : error;")],
         "crash_volumes", "recovered, and marked dirty",
     ),
     "a length salvaged from the drive's cache": (
@@ -145,12 +145,12 @@ MUTATIONS = {
     ),
     "recovery that frees what has an owner": (
         "exfat/reclaim.c",
-        [("if (!exfat_ownerless(owners, at)) {", "if (false) {")],
+        [("if (!spate_exfat_ownerless(owners, at)) {", "if (false) {")],
         "crash_recording", "free in the bitmap",
     ),
     "a deletion that frees what another file owns": (
         "exfat/shared.c",
-        [("  (void)exfat_corrupt(volume);\n  if (volume->shared_end == 0", "  if (volume->shared_end == 0"),
+        [("  (void)spate_exfat_corrupt(volume);\n  if (volume->shared_end == 0", "  if (volume->shared_end == 0"),
          ("    *shared |= at < volume->shared_end && volume->shared_first < at + run;\n", "")],
         "crash_volumes", "free in the bitmap",
     ),
@@ -175,28 +175,29 @@ MUTATIONS = {
     ),
     "a deleted chain freed as if its clusters lay together": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = shared ? exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
+        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
           "  if (error == SPATE_OK)\n"
-          "    error = free_run(volume, chain->first_cluster, (uint32_t)exfat_clusters(volume, chain->bytes));")],
+          "    error = free_run(volume, chain->first_cluster, (uint32_t)spate_exfat_clusters(volume, chain->bytes));")],
         "crash_others", "free in the bitmap",
     ),
     "a new directory with what its cluster held": (
         CHANGE,
-        [("    error = exfat_zero(volume, exfat_cluster_lba(volume, cluster), exfat_cluster_blocks(volume, 1));\n",
+        [("    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, cluster), spate_exfat_cluster_blocks(volume, 1));\n",
           "    error = SPATE_OK;\n")],
         "crash_others", "stale .* was made by nobody",
     ),
     "a directory grown by what a cluster held": (
         "exfat/grow.c",
-        [("  if (error == SPATE_OK) error = exfat_zero(volume, exfat_cluster_lba(volume, added), exfat_cluster_blocks(volume, 1));\n",
+        [("  if (error == SPATE_OK)\n"
+          "    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, added), spate_exfat_cluster_blocks(volume, 1));\n",
           "")],
         "crash_others", "stale .* was made by nobody|stray entries|entry behind the end",
     ),
     "no barrier between zeros and a directory's entry": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = exfat_barrier(volume);\n"
-          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);",
-          "  if (error == SPATE_OK) error = exfat_entries_write(volume, &record.to, raw);")],
+        [("  if (error == SPATE_OK) error = spate_exfat_barrier(volume);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);",
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);")],
         "crash_others", "stale .* was made by nobody|free in the bitmap",
     ),
     "the second unit of a pair without its last bits": (
@@ -206,7 +207,7 @@ MUTATIONS = {
     ),
     "a hash of the name as it is written": (
         "exfat/name.c",
-        [("  name->hash = exfat_name_hash(name->upper, count);", "  name->hash = exfat_name_hash(name->units, count);")],
+        [("  name->hash = spate_exfat_name_hash(name->upper, count);", "  name->hash = spate_exfat_name_hash(name->units, count);")],
         "crash_others", "name hash",
     ),
     "recovery that stops at a chain which a PC has changed": (

@@ -31,7 +31,7 @@ BARRIER = "spate_port_dma_write_barrier();"
 REGISTER_WRITE = re.compile(r"\s*((?:if \([^;]*\) )?(?:spate_port_write(?:32|64)|spate_nvme_write_control)\()")
 CLEAN = "spate_port_cache_clean(data_of(io), bytes);"
 LANES = ROOT / "src/gateware/lanes.c"
-START = "if (!gateware_start(gateware, &command)) return SPATE_E_FULL;"
+START = "if (!spate_gateware_start(gateware, &command)) return SPATE_E_FULL;"
 MAINTAIN = "cache_maintain(gateware, io);"
 LIBRARIES = ["tests/libspate_test_support.a", "sim/libspate_sim.a", "libspate.a"]
 

@@ -30,7 +30,7 @@ static void check_scan(uint32_t enough) {
   struct spate_exfat_free got;
   plain_scan(enough, &want);
   plain_scan(UINT32_MAX, &all);
-  OK(exfat_bitmap_scan(&image.volume, enough, &got));
+  OK(spate_exfat_bitmap_scan(&image.volume, enough, &got));
   if (want.run_clusters >= enough || enough == UINT32_MAX) {
     assert_int_equal(got.run_first, want.run_first);
     assert_true(got.run_clusters >= (enough == UINT32_MAX ? want.run_clusters : enough));
@@ -46,7 +46,7 @@ static void check_allocated(uint32_t first, uint32_t clusters) {
   bool got = false;
   for (uint32_t i = 0; i < clusters; i++)
     want &= is_set(first - 2 + i);
-  OK(exfat_bitmap_allocated(&image.volume, first, clusters, &got));
+  OK(spate_exfat_bitmap_allocated(&image.volume, first, clusters, &got));
   assert_int_equal(got, want);
 }
 
@@ -78,7 +78,7 @@ static void the_bitmap_is_what_it_says(void **state) {
       memcpy(copy, bits(), (image.volume.cluster_count + 7) / 8);
       for (uint32_t at = first - 2; at < first - 2 + clusters; at++)
         copy[at / 8] = (uint8_t)(allocate ? copy[at / 8] | 1u << (at & 7) : copy[at / 8] & ~(1u << (at & 7)));
-      OK(exfat_bitmap_set(&image.volume, first, clusters, allocate));
+      OK(spate_exfat_bitmap_set(&image.volume, first, clusters, allocate));
       assert_memory_equal(bits(), copy, (image.volume.cluster_count + 7) / 8);
       check_scan(1 + (uint32_t)(ram_random(&random) % 200));
       if (step % 3 == 0) check_scan(UINT32_MAX);
@@ -125,7 +125,7 @@ static void a_failed_write_is_counted_again(void **state) {
   OK(image_mount(&image));
   check_scan(UINT32_MAX);
   ram_block_fault(&image.ram, (struct ram_fault){RAM_OP(SPATE_WRITE), 0, UINT64_MAX, 1, RAM_ALWAYS, SPATE_E_MEDIA, 0});
-  GIVES(SPATE_E_MEDIA, exfat_bitmap_set(&image.volume, first, 200, true));
+  GIVES(SPATE_E_MEDIA, spate_exfat_bitmap_set(&image.volume, first, 200, true));
   ram_block_clear_faults(&image.ram);
   assert_int_equal(bits()[4095], 0xff); /* the first window was written */
   check_scan(UINT32_MAX);
@@ -151,15 +151,15 @@ static void streams_have_their_turn(void **state) {
   image.volume.config.bitmap = aligned_alloc(4096, 262144);
   image.volume.config.bitmap_bytes = 262144; /* all of it: no reads */
   image.volume.window_bytes = 0;
-  OK(exfat_bitmap_scan(&image.volume, 1, &found));
+  OK(spate_exfat_bitmap_scan(&image.volume, 1, &found));
   image.ram.block.while_waiting = count_turn;
   clock_step_ns = 400000;
   for (unsigned i = 0; i < 3; i++) {
     uint64_t reads = image.ram.count[SPATE_READ];
     turns = 0;
-    if (i == 0) OK(exfat_bitmap_scan(&image.volume, UINT32_MAX, &found));
-    if (i == 1) OK(exfat_bitmap_set(&image.volume, found.run_first, found.run_clusters, true));
-    if (i == 2) OK(exfat_bitmap_allocated(&image.volume, found.run_first, found.run_clusters, &all));
+    if (i == 0) OK(spate_exfat_bitmap_scan(&image.volume, UINT32_MAX, &found));
+    if (i == 1) OK(spate_exfat_bitmap_set(&image.volume, found.run_first, found.run_clusters, true));
+    if (i == 2) OK(spate_exfat_bitmap_allocated(&image.volume, found.run_first, found.run_clusters, &all));
     assert_in_range(turns, 60, i == 1 ? 1000 : 150);                  /* writing waits, too */
     if (i != 1) assert_int_equal(image.ram.count[SPATE_READ], reads); /* writing looks up where the bitmap lies */
   }

@@ -42,7 +42,7 @@ static void the_record_is_found_by_each_of_its_names(void **state) {
       small_add(image.ram.memory, names[i], 0x06, first, RECORD_BYTES, RECORD_BYTES, run != 0);
       assert_int_equal(image_mount(&image), SPATE_OK);
       put_file("f", "x", 1);
-      assert_int_equal(image.volume.record_lba, exfat_cluster_lba(&image.volume, first));
+      assert_int_equal(image.volume.record_lba, spate_exfat_cluster_lba(&image.volume, first));
       assert_whole(false);
       assert_int_equal(oracle.file_count, 2);
       image_close(&image);
@@ -124,7 +124,7 @@ static void a_new_record_remembers_nothing(void **state) {
     assert_non_null(oracle_find(&oracle, ".spate"));
     assert_int_equal(image_mount(&image), SPATE_OK);
     for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
-      assert_int_equal(exfat_record_read(&image.volume, slot, &record, &valid), SPATE_OK);
+      assert_int_equal(spate_exfat_record_read(&image.volume, slot, &record, &valid), SPATE_OK);
       assert_false(valid);
     }
     assert_int_equal(image.found.reservations, 0);

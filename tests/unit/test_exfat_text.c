@@ -37,11 +37,11 @@ static void every_code_point_goes_there_and_back(void **state) {
     if (!is_code_point(code) || code == '/') continue;
     size_t bytes = plain_utf8(code, (uint8_t *)text);
     size_t unit_count = plain_utf16(code, want);
-    if (exfat_utf16(text, bytes, units, 2, &count) != SPATE_OK) fail_msg("%x is refused", code);
+    if (spate_exfat_utf16(text, bytes, units, 2, &count) != SPATE_OK) fail_msg("%x is refused", code);
     assert_int_equal(count, unit_count);
     assert_memory_equal(units, want, 2 * unit_count);
-    if (exfat_utf16(text, bytes, units, count - 1, &count) != SPATE_E_NAME_LONG) fail_msg("%x had no room", code);
-    exfat_utf8(want, (uint32_t)unit_count, back);
+    if (spate_exfat_utf16(text, bytes, units, count - 1, &count) != SPATE_E_NAME_LONG) fail_msg("%x had no room", code);
+    spate_exfat_utf8(want, (uint32_t)unit_count, back);
     assert_string_equal(back, text);
   }
 }
@@ -74,7 +74,7 @@ static void nothing_else_is_taken(void **state) {
       uint16_t units[4];
       uint32_t count;
       enum spate_error want = plain_valid(text, bytes) ? SPATE_OK : SPATE_E_NAME;
-      if (exfat_utf16((const char *)text, bytes, units, 4, &count) != want)
+      if (spate_exfat_utf16((const char *)text, bytes, units, 4, &count) != want)
         fail_msg("%02x %02x %02x %02x, of these %zu", text[0], text[1], text[2], text[3], bytes);
     }
 }
@@ -99,7 +99,7 @@ static void units_that_are_no_text_are_replaced(void **state) {
         code = 0xfffd;
       bytes += plain_utf8(code, want + bytes);
     }
-    exfat_utf8(units, 3, got);
+    spate_exfat_utf8(units, 3, got);
     assert_string_equal(got, (const char *)want);
   }
 }

@@ -15,8 +15,8 @@ static void comes_back(const struct spate_exfat_time *time) {
   struct spate_exfat_time got;
   struct spate_exfat_config config = {.now = given_time, .now_context = &given};
   uint8_t set[96] = {0};
-  exfat_time_stamp(&config, set, false);
-  exfat_time_get(set, &got);
+  spate_exfat_time_stamp(&config, set, false);
+  spate_exfat_time_get(set, &got);
   assert_int_equal(got.year, time->year);
   assert_int_equal(got.month, time->month);
   assert_int_equal(got.day, time->day);
@@ -63,13 +63,13 @@ static void the_fields_lie_where_the_specification_says(void **state) {
   struct spate_exfat_time time = last;
   struct spate_exfat_config config = {.now = given_time, .now_context = &time};
   uint8_t set[96] = {0};
-  exfat_time_stamp(&config, set, true);
+  spate_exfat_time_stamp(&config, set, true);
   assert_memory_equal(set + 8, "\x7d\xbf\x9f\xff\x7d\xbf\x9f\xff\x7d\xbf\x9f\xff\xc7\xc7\0\0\0", 17);
   time = first;
   time.second = 1;
   time.utc_known = true;
   time.utc_quarters = -1;
-  exfat_time_stamp(&config, set, true);
+  spate_exfat_time_stamp(&config, set, true);
   assert_memory_equal(set + 8, "\0\0\x21\0\0\0\x21\0\0\0\x21\0\x64\x64\xff\xff\xff", 17);
 }
 

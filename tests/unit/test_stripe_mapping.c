@@ -272,8 +272,8 @@ static void test_the_number_of_chunks_is_bounded(void **state) {
   for (uint32_t members = 2; members <= SPATE_STRIPE_MEMBERS_MAX; members++) {
     for (uint32_t chunk_bytes = SPATE_STRIPE_CHUNK_BYTES_MIN; chunk_bytes <= 1u << 24; chunk_bytes *= 2) {
       const uint64_t most_rows = (SPATE_STRIPE_CHUNKS_MAX - 1u) / members; /* so that all chunks are fewer */
-      assert_true(stripe_size_is_possible(members, chunk_bytes, most_rows * chunk_bytes));
-      assert_false(stripe_size_is_possible(members, chunk_bytes, (most_rows + 1) * chunk_bytes));
+      assert_true(spate_stripe_size_is_possible(members, chunk_bytes, most_rows * chunk_bytes));
+      assert_false(spate_stripe_size_is_possible(members, chunk_bytes, (most_rows + 1) * chunk_bytes));
     }
   }
 }
