@@ -48,8 +48,7 @@ static void begin(struct spate_recorder *recorder) {
     if (error == SPATE_E_FULL) return;
     recorder->flush.error = error;
     recorder->checkpoint = error == SPATE_OK ? CHECKPOINT_FLUSHING : CHECKPOINT_FLUSHED;
-    recorder->counters.flushes++;
-    spate_block_kick(recorder->block);
+    recorder->counters.flushes++; /* kicked with the streams' requests */
   } else {
     recorder->flush.error = SPATE_OK;
     recorder->checkpoint = CHECKPOINT_FLUSHED;
