@@ -251,7 +251,8 @@ def test_bare_metal_installed(firmware, tmp_path):
 
 def test_a_cross_build_without_a_port_says_what_to_do(firmware, tmp_path):
     told = run("cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", tmp_path / "build", f"-DSPATE_SOURCE={ROOT}",
-               f"-DCMAKE_TOOLCHAIN_FILE={firmware}/toolchain.cmake", "-DCMAKE_CXX_COMPILER=g++", statuses=(1,)).stderr
+               f"-DCMAKE_TOOLCHAIN_FILE={firmware}/toolchain.cmake", "-DCMAKE_CXX_COMPILER=g++", "-Ddefault_port=8080", statuses=(1,)).stderr
+    assert 'SPATE_PORT_DIR ("") has no spate_board.h' in " ".join(told.split())
     assert "Name a folder of ports/" in told and "docs/PORTING.md" in told
 
 
