@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hosted port (ports/common/host_port.h) on the machine given to sim_use(). Each access costs the processor its
+ * The hosted port (ports/host/host_port.h) on the machine given to sim_use(). Each access costs the processor its
  * time, goes over the link, and what happens meanwhile happens first.
  */
-#include "../ports/common/host_port.h"
+#include "../ports/host/host_port.h"
 #include "internal.h"
 #include <inttypes.h>
 #include <spate/port.h>

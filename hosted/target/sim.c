@@ -9,7 +9,7 @@
 #include "place.h"
 #include "target_internal.h"
 
-#include "../../ports/common/host_port.h"
+#include "../../ports/host/host_port.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H
 
-#include "../common/host_port.h"
+#include "host_port.h"
 
 #include <stddef.h>
 #include <stdint.h>

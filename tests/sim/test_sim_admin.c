@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../ports/common/host_port.h"
+#include "../../ports/host/host_port.h"
 
 #define GET_LOG      0x02u
 #define GET_FEATURES 0x0au

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../../ports/common/host_port.h"
+#include "../../ports/host/host_port.h"
 
 #define REQUESTS   6u
 #define BLOCKS     64u

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../ports/common/host_port.h"
+#include "../../ports/host/host_port.h"
 
 #define BLOCKS 8u
 

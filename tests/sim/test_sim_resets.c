@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../ports/common/host_port.h"
+#include "../../ports/host/host_port.h"
 
 #define CAP_SUBSYSTEM (UINT64_C(1) << 36)
 #define REQUESTS      24u

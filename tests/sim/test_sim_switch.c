@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../ports/common/host_port.h"
+#include "../../ports/host/host_port.h"
 
 #define DRIVES   2u
 #define REQUESTS 48u /* to each drive */

@@ -119,6 +119,15 @@ def test_each_installed_header_on_its_own(installed, tmp_path):
             run(*compiler, "-x", language, "-fsyntax-only", *flags, source)
 
 
+def test_the_headers_of_a_port_can_be_installed():
+    """They are in its folder, and need no others of the repository."""
+    headers = [header for board in ROOT.glob("ports/*/spate_board.h") for header in board.parent.glob("*.h")]
+    assert len(headers) > 5
+    for header in headers:
+        for name in re.findall(r'^#include "(.*)"$', header.read_text(), re.M):
+            assert (header.parent / name).parent == header.parent and (header.parent / name).exists(), f"{header}: {name}"
+
+
 def test_it_is_installed_with_the_command(tmp_path):
     """Beside libspate-ring, which is another package of the same prefix."""
     run("cmake", "--install", ROOT / "build/linux", "--prefix", tmp_path / "prefix")
@@ -242,7 +251,8 @@ def test_bare_metal_installed(firmware, tmp_path):
 
 def test_a_cross_build_without_a_port_says_what_to_do(firmware, tmp_path):
     told = run("cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", tmp_path / "build", f"-DSPATE_SOURCE={ROOT}",
-               f"-DCMAKE_TOOLCHAIN_FILE={firmware}/toolchain.cmake", "-DCMAKE_CXX_COMPILER=g++", statuses=(1,)).stderr
+               f"-DCMAKE_TOOLCHAIN_FILE={firmware}/toolchain.cmake", "-DCMAKE_CXX_COMPILER=g++", "-Ddefault_port=8080", statuses=(1,)).stderr
+    assert 'SPATE_PORT_DIR ("") has no spate_board.h' in " ".join(told.split())
     assert "Name a folder of ports/" in told and "docs/PORTING.md" in told
 
 
@@ -276,11 +286,13 @@ def test_the_makefile_of_the_page(tmp_path):
 # ---- the version ----
 
 
-def test_one_version_everywhere(installed):
+def test_one_version_everywhere(installed, tmp_path):
+    run("cmake", "--install", ROOT / "build/linux", "--prefix", tmp_path)
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
     told = {
         "spate --version": run(ROOT / "build/linux/bin/spate", "--version").stdout.removeprefix("spate ").strip(),
         "pkg-config spate": " ".join(pkg_config(installed, "--modversion")),
+        "pkg-config spate-ring": re.search(r"^Version: (.*)$", (tmp_path / "lib/pkgconfig/spate-ring.pc").read_text(), re.M)[1],
         "packaging/debian/changelog": re.match(r"spate \((.*)-\d+\)", (ROOT / "packaging/debian/changelog").read_text())[1],
         "spate.core": re.search(r"^name: spate:storage:spate:(.*)$", (ROOT / "spate.core").read_text(), re.M)[1],
         "python/pyproject.toml": re.search(r'^version = "(.*)"$', (ROOT / "python/pyproject.toml").read_text(), re.M)[1],
