@@ -207,8 +207,10 @@ struct sim_drive {
 
   struct drive_registers registers;
   uint32_t epoch; /* rises when everything in flight is forgotten */
-  bool never_ready, never_disabled, fatal_on_enable;
+  bool never_ready, never_disabled, fatal_on_enable, ignores_control;
+  uint32_t shutdown_ms; /* beside the cache's time */
   bool link_down;
+  bool silent;
   bool broken; /* sim_drive_break(), and not cured */
   enum sim_reset_kind cure;
   uint64_t reset_begun_ps; /* of a reset that has a beginning and an end */
