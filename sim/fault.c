@@ -50,7 +50,10 @@ bool drive_fault_before(struct sim_drive *drive, struct drive_command *command) 
 
   if (fault == NULL) return false;
   switch (fault->action) {
-  case SIM_STATUS: drive_complete(drive, command, (uint16_t)fault->value); return true;
+  case SIM_STATUS:
+    command->status = (uint16_t)fault->value;
+    drive_complete_at(drive, command, sim_now_ps(drive->sim) + (fault->value >> 16) * SIM_PS_PER_MS);
+    return true;
   case SIM_STALL: command->stalled = true; return true;
   case SIM_FATAL: drive_fatal(drive); return true;
   case SIM_RESET: sim_drive_reset(drive); return true;

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 enum sim_action {
-  SIM_STATUS,      /* completes with `value` as status field (without phase), not carried out */
+  SIM_STATUS,      /* completes with the low half of `value` as status field (without phase), as many ms later as the
+                      high half says; not carried out */
   SIM_LOSE,        /* carried out, never completed; an Abort does not find it */
   SIM_STALL,       /* nothing happens until an Abort takes it */
   SIM_DOUBLE,      /* completed twice, the second time `value` ms later and as a success */

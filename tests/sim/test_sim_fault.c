@@ -210,6 +210,14 @@ static void test_late(void **state) {
   const uint64_t start_ps = sim_now_ps(r->sim);
   assert_int_equal(do_io(r, READ, 8).status, 0);
   assert_in_range(sim_now_ps(r->sim) - start_ps, 3000 * SIM_PS_PER_MS, 3001 * SIM_PS_PER_MS);
+  write_byte(r, 8, 1);
+  sim_drive_fault(r->drive, (struct sim_fault){
+                                .action = SIM_STATUS, .opcode = WRITE, .count = 1, .value = 3000u << 16 | MEDIA_ERROR});
+  memset(raw_at(&r->raw, OUT), 2, RAW_PAGE);
+  const uint64_t again_ps = sim_now_ps(r->sim);
+  assert_int_equal(do_io(r, WRITE, 8).status, MEDIA_ERROR);
+  assert_in_range(sim_now_ps(r->sim) - again_ps, 3000 * SIM_PS_PER_MS, 3001 * SIM_PS_PER_MS);
+  assert_int_equal(read_byte(r, 8), 1);
   end(r);
   (void)state;
 }
