@@ -244,10 +244,35 @@ static inline uint64_t io_us(const struct fixture *f, unsigned number) {
   return io_command(f, number)->fetched_ps / SIM_PS_PER_US;
 }
 
+/* ---- cache maintenance ---- */
+
+struct cache_calls {
+  unsigned cleans, invalidates;
+  uint64_t address, bytes; /* of the last one */
+};
+
+/* For sim_trace(), with a struct cache_calls. */
+static inline void count_cache_calls(void *context, const struct sim_access *access) {
+  struct cache_calls *calls = context;
+
+  if (access->kind != SIM_ACCESS_CLEAN && access->kind != SIM_ACCESS_INVALIDATE) return;
+  calls->cleans += access->kind == SIM_ACCESS_CLEAN;
+  calls->invalidates += access->kind == SIM_ACCESS_INVALIDATE;
+  calls->address = access->address;
+  calls->bytes = access->bytes;
+}
+
 /* ---- what the medium holds, by byte ---- */
 
 static inline void media_read(const struct fixture *f, uint64_t at, uint8_t *to, size_t bytes) {
   sim_store_read(sim_drive_store(f->drive), at, to, bytes);
+}
+
+static inline uint8_t media_byte(const struct fixture *f, uint64_t at) {
+  uint8_t block[512];
+
+  media_read(f, at / sizeof block * sizeof block, block, sizeof block);
+  return block[at % sizeof block];
 }
 
 static inline void media_write(const struct fixture *f, uint64_t at, const uint8_t *data, size_t bytes) {
