@@ -87,6 +87,7 @@ void sim_drive_fail(struct sim_drive *drive);
 /* Its registers answer nothing, and it does not touch memory, while its link and its configuration space are as they
  * were: a controller that hangs, or whose memory decoding went. When that ends, it is as after a reset. */
 void sim_drive_silence(struct sim_drive *drive, bool silent);
+bool sim_drive_is_silent(const struct sim_drive *drive);
 void sim_drive_reset(struct sim_drive *drive);                /* behind the host's back; nothing in the cache is lost */
 void sim_drive_heat(struct sim_drive *drive, double celsius); /* as if it had become this hot */
 void sim_drive_fail_sanitize(struct sim_drive *drive);        /* the next one */
