@@ -144,20 +144,13 @@ static void test_registers_come_later_than_the_link(void **state) {
   (void)state;
 }
 
-/* An event every 20 us: a processor that polls in vain is carried no further. */
-static void tick(void *context, uint64_t number) {
-  struct fixture *f = context;
-
-  sim_at(f->sim, sim_now_ps(f->sim) + 20 * SIM_PS_PER_US, tick, f, number);
-}
-
 /* Other drives want the processor, too. */
 static void test_helper_is_asked_once_in_a_millisecond(void **state) {
   struct helper helper = {.error = SPATE_E_BUSY};
   struct fixture *f = prepared(&helper);
   f->config.reattach_timeout_ms = 1000;
   fixture_open(f, 8);
-  tick(f, 0);
+  fixture_tick(f, 0);
   go_at(f, false, -1, 10);
   expect_gone(f, 1000, 1200);
   assert_in_range(helper.calls, 900, 1001);
