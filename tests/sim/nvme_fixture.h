@@ -112,6 +112,13 @@ static inline void fixture_open(struct fixture *f, unsigned depth) {
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depth), SPATE_OK);
 }
 
+static inline struct fixture *fixture_opened(unsigned depth) {
+  struct fixture *f = fixture_make(9);
+
+  fixture_open(f, depth);
+  return f;
+}
+
 /* A queue that has taken all but `before_wrap` of the commands that its count has room for. */
 static inline void fixture_age_queue(struct spate_nvme_queue *queue, uint32_t before_wrap) {
   assert_int_equal(before_wrap % queue->entries, 0);
@@ -149,6 +156,11 @@ static inline void fixture_tick(void *context, uint64_t number) {
 }
 
 /* ---- requests ---- */
+
+/* Of the first blocks of the ring. */
+static inline struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
+  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
+}
 
 /* Submit; the outcome is known later. */
 static inline enum spate_error fixture_submit_to(struct spate_nvme_queue *queue, struct outcome *outcome,
@@ -209,6 +221,10 @@ static inline void fixture_fault(struct fixture *f, enum sim_action action, bool
       f->drive,
       (struct sim_fault){
           .action = action, .admin = admin, .opcode = (int16_t)opcode, .skip = skip, .count = count, .value = value});
+}
+
+static inline void io_fault(struct fixture *f, enum sim_action action, uint32_t skip, uint32_t count, uint32_t value) {
+  fixture_fault(f, action, false, -1, skip, count, value);
 }
 
 static inline uint32_t csts(const struct fixture *f) { return spate_port_read32(f->config.registers + 0x1c); }

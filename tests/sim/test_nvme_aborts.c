@@ -6,12 +6,6 @@
 #define ABORT        0x08
 #define GET_FEATURES 0x0a
 
-static struct fixture *opened(void) {
-  struct fixture *f = fixture_make(9);
-  fixture_open(f, 4);
-  return f;
-}
-
 static void fault(struct fixture *f, enum sim_action action, bool admin, int opcode, uint32_t value) {
   fixture_fault(f, action, admin, opcode, 0, 1, value);
 }
@@ -26,7 +20,7 @@ static void expect_no_surprise(struct fixture *f, uint32_t aborts) {
 
 /* The first command comes back at once, the answer to its Abort 900 ms later. The second expires in between. */
 static void test_a_second_command_waits_for_the_first_abort(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   struct outcome first, second;
   fault(f, SIM_STALL, false, -1, 0);
   fault(f, SIM_STALL, false, -1, 0);
@@ -50,7 +44,7 @@ static void admin_ended(struct spate_nvme_admin_request *request) { ++*(unsigned
 
 /* The same for an admin request of the caller's that expires meanwhile. */
 static void test_an_admin_request_waits_for_the_abort_of_another_command(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   struct outcome first;
   unsigned ended = 0;
   struct spate_nvme_admin_request request = {
@@ -74,7 +68,7 @@ static void test_an_admin_request_waits_for_the_abort_of_another_command(void **
 
 /* A completion that names another queue is of none of the driver's admin commands: that one goes on to its deadline. */
 static void test_admin_completion_for_another_queue_is_ignored(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   uint8_t power_state = 0;
   fault(f, SIM_MISDIRECT, true, GET_FEATURES, 0);
   assert_int_equal(spate_nvme_power_state_get(&f->nvme, &power_state), SPATE_E_TIMEOUT);

@@ -6,10 +6,6 @@
 #define EVENT   0x0c
 #define LOOK_MS 150 /* the admin queue is looked at every 100 ms */
 
-static struct spate_io write_of(const struct fixture *f, uint64_t lba) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = 1, .region = &f->ring};
-}
-
 static void poll_until_running_again(struct fixture *f, uint32_t resets) {
   const uint64_t end = now_us(f) + 60 * US_PER_S;
   while (spate_nvme_counters(&f->nvme)->resets < resets || f->nvme.state != SPATE_NVME_RUNNING) {
@@ -59,7 +55,7 @@ static void test_two_signs_of_one_failure_are_one_reset(void **state) {
       if (admin == 1)
         assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
       else
-        assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1)), SPATE_OK);
+        assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1, 1)), SPATE_OK);
       fixture_poll_ms(f, (admin == 1 ? 4900 : 2000) + ms);
       if (sim_drive_counters(f->drive)->enables == 1) sim_drive_fail(f->drive);
       poll_until_running_again(f, 1);
@@ -111,10 +107,10 @@ static void test_a_retry_waits_on(void **state) {
   spate_put16(controller_page(f) + 128, 50); /* CRDT1: 5 s */
   fixture_open(f, 4);
   fixture_fault(f, SIM_STATUS, false, -1, 0, 1, 1u << 11 | 0x006);
-  assert_int_equal(fixture_submit(f, &waiting, write_of(f, 1)), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &waiting, write_of(f, 1, 1)), SPATE_OK);
   fixture_poll_ms(f, 1000);
   fixture_fault(f, SIM_LATE, false, -1, 0, 1, 1000);
-  assert_int_equal(fixture_submit(f, &caught, write_of(f, 2)), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &caught, write_of(f, 2, 1)), SPATE_OK);
   fixture_poll_ms(f, 10);
   fail_once(f);
   assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 1);
@@ -134,7 +130,7 @@ static void test_requests_are_plain_again(void **state) {
   struct spate_nvme_queue *queues[] = {&f->queue, &f->second};
   for (unsigned i = 0; i < 2; i++) {
     struct outcome outcome;
-    assert_int_equal(fixture_submit_to(queues[i], &outcome, write_of(f, i)), SPATE_OK);
+    assert_int_equal(fixture_submit_to(queues[i], &outcome, write_of(f, i, 1)), SPATE_OK);
     assert_int_equal(outcome.io.parts_left, 0);
     assert_true(fixture_wait(f, &outcome, 10));
   }
@@ -154,7 +150,7 @@ static void test_what_it_ends_has_no_status(void **state) {
     struct outcome outcome;
     fixture_open(f, 4);
     fixture_fault(f, causes[i].action, false, -1, 0, 100, 0);
-    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1)), SPATE_OK);
+    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1, 1)), SPATE_OK);
     assert_true(fixture_wait(f, &outcome, 60000));
     assert_int_equal(outcome.io.error, causes[i].error);
     assert_int_equal(outcome.io.detail, 0);

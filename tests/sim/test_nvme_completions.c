@@ -2,20 +2,6 @@
 /* Completions that come in any order, and those that are not to be believed. */
 #include "nvme_fixture.h"
 
-static struct fixture *opened(unsigned depth) {
-  struct fixture *f = fixture_make(9);
-  fixture_open(f, depth);
-  return f;
-}
-
-static struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
-}
-
-static void io_fault(struct fixture *f, enum sim_action action, unsigned skip, unsigned count, uint32_t value) {
-  fixture_fault(f, action, false, -1, skip, count, value);
-}
-
 /* Of the command of this number, which its identifier names. */
 static uint32_t slot_of(const struct fixture *f, unsigned number) {
   return io_command(f, number)->dwords[0] >> 16 & 0xffu;
@@ -46,7 +32,7 @@ static void test_completions_in_any_order(void **state) {
 }
 
 static void test_doubled_completion_retires_nothing(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcomes[4];
   io_fault(f, SIM_DOUBLE, 0, 4, 0);
   for (unsigned round = 0; round < 8; round++) {
@@ -63,7 +49,7 @@ static void test_doubled_completion_retires_nothing(void **state) {
 
 /* The second completion comes when the slot has the next command already: only the generation tells. */
 static void test_late_double_does_not_retire_the_next_command(void **state) {
-  struct fixture *f = opened(2);
+  struct fixture *f = fixture_opened(2);
   struct outcome first, second;
   io_fault(f, SIM_DOUBLE, 0, 1, 5);
   io_fault(f, SIM_LATE, 0, 1, 50);
@@ -82,7 +68,7 @@ static void test_late_double_does_not_retire_the_next_command(void **state) {
 static void test_unknown_identifiers_are_ignored(void **state) {
   const uint32_t wrong[] = {0x0001, 0x0010, 0x00ff, 0x0100, 0x8000, 0xffff};
   for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    struct fixture *f = opened(4);
+    struct fixture *f = fixture_opened(4);
     io_fault(f, SIM_WRONG_ID, 0, 1, wrong[i]);
     assert_int_equal(fixture_do(f, write_of(f, 0, 1), NULL), SPATE_OK);
     fixture_poll_ms(f, 10);
@@ -93,7 +79,7 @@ static void test_unknown_identifiers_are_ignored(void **state) {
 }
 
 static void test_completion_for_another_queue_is_ignored(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome outcome;
   io_fault(f, SIM_MISDIRECT, 0, 1, 0);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
@@ -106,7 +92,7 @@ static void test_completion_for_another_queue_is_ignored(void **state) {
 }
 
 static void test_admin_completion_of_another_command_is_ignored(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   bool on = false;
   fixture_fault(f, SIM_WRONG_ID, true, 0x0a, 0, 1, 0x100);
   assert_int_equal(spate_nvme_write_cache_get(&f->nvme, &on), SPATE_OK);

@@ -16,7 +16,7 @@ static struct fixture *opened(void) {
 /* From now on each command takes long. */
 static void slow(struct fixture *f) { fixture_fault(f, SIM_LATE, false, -1, 0, UINT32_MAX, LONG_MS); }
 
-static struct spate_io write_of(const struct fixture *f, uint32_t blocks) {
+static struct spate_io buffer_write(const struct fixture *f, uint32_t blocks) {
   return (struct spate_io){.op = SPATE_WRITE, .blocks = blocks, .buffer = f->ring_memory};
 }
 
@@ -26,7 +26,7 @@ static void test_a_retry_has_the_pages_it_had(void **state) {
   struct outcome outcomes[SPATE_NVME_LIST_PAGES];
   fixture_fault(f, SIM_STATUS, false, -1, 0, SPATE_NVME_LIST_PAGES, 0x006);
   for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES; i++)
-    assert_int_equal(fixture_submit(f, &outcomes[i], write_of(f, ONE_LIST_BLOCKS)), SPATE_OK);
+    assert_int_equal(fixture_submit(f, &outcomes[i], buffer_write(f, ONE_LIST_BLOCKS)), SPATE_OK);
   spate_block_kick(&f->queue.block);
   spend_us(f, US_PER_MS);
   assert_int_equal(io_count(f), SPATE_NVME_LIST_PAGES);
@@ -44,9 +44,9 @@ static void test_what_waits_for_pages_holds_none(void **state) {
   struct outcome outcomes[SPATE_NVME_LIST_PAGES - 1], wide, narrow;
   slow(f);
   for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES - 1; i++)
-    assert_int_equal(fixture_submit(f, &outcomes[i], write_of(f, ONE_LIST_BLOCKS)), SPATE_OK);
-  assert_int_equal(fixture_submit(f, &wide, write_of(f, TWO_LISTS_BLOCKS)), SPATE_OK);
-  assert_int_equal(fixture_submit(f, &narrow, write_of(f, ONE_LIST_BLOCKS)), SPATE_OK);
+    assert_int_equal(fixture_submit(f, &outcomes[i], buffer_write(f, ONE_LIST_BLOCKS)), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &wide, buffer_write(f, TWO_LISTS_BLOCKS)), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &narrow, buffer_write(f, ONE_LIST_BLOCKS)), SPATE_OK);
   spate_block_kick(&f->queue.block);
   spend_us(f, US_PER_MS);
   assert_int_equal(io_count(f), SPATE_NVME_LIST_PAGES);
@@ -68,8 +68,8 @@ static void test_what_waits_for_pages_waits_for_nothing_else(void **state) {
   fixture_poll_ms(f, 1);
   slow(f);
   for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES; i++)
-    assert_int_equal(fixture_submit(f, &outcomes[i], write_of(f, ONE_LIST_BLOCKS)), SPATE_OK);
-  assert_int_equal(fixture_submit(f, &waiting, write_of(f, ONE_LIST_BLOCKS)), SPATE_OK);
+    assert_int_equal(fixture_submit(f, &outcomes[i], buffer_write(f, ONE_LIST_BLOCKS)), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &waiting, buffer_write(f, ONE_LIST_BLOCKS)), SPATE_OK);
   assert_true(fixture_wait(f, &waiting, 1000));
   assert_int_equal(delayed.calls, 0);
   assert_true(fixture_wait(f, &delayed, 6000));

@@ -2,22 +2,8 @@
 /* Drives that lose their power, that are gone or another one, and recoveries that come to an end. */
 #include "nvme_fixture.h"
 
-static struct fixture *opened(unsigned depth) {
-  struct fixture *f = fixture_make(9);
-  fixture_open(f, depth);
-  return f;
-}
-
-static struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
-}
-
-static void io_fault(struct fixture *f, enum sim_action action, unsigned skip, unsigned count, uint32_t value) {
-  fixture_fault(f, action, false, -1, skip, count, value);
-}
-
 static void test_power_cut_of_the_drive_is_counted(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcomes[8];
   io_fault(f, SIM_POWER_CUT, 4, 1, 0);
   fill_pattern(f->ring_memory, 8 * 4096, 5);
@@ -40,7 +26,7 @@ static void test_power_cut_of_the_drive_is_counted(void **state) {
 static void test_either_counter_tells_of_a_power_cut(void **state) {
   const unsigned counters[] = {112, 144};
   for (unsigned i = 0; i < 2; i++) {
-    struct fixture *f = opened(4);
+    struct fixture *f = fixture_opened(4);
     io_fault(f, SIM_FATAL, 0, 1, 0);
     spate_put64(health_page(f) + counters[i], 1000);
     assert_int_equal(fixture_do(f, write_of(f, 0, 1), NULL), SPATE_OK);
@@ -52,7 +38,7 @@ static void test_either_counter_tells_of_a_power_cut(void **state) {
 
 /* Known to have been reset, and it does not say whether it had power: suppose not. */
 static void test_unreadable_health_counts_as_power_loss(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   fixture_fault(f, SIM_STATUS, true, 0x02, 0, 1, 0x4109);
   io_fault(f, SIM_FATAL, 0, 1, 0);
   assert_int_equal(fixture_do(f, write_of(f, 0, 1), NULL), SPATE_OK);
@@ -62,7 +48,7 @@ static void test_unreadable_health_counts_as_power_loss(void **state) {
 }
 
 static void test_another_drive_in_its_place_is_not_written(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcome;
   io_fault(f, SIM_POWER_CUT, 0, 1, 0);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
@@ -76,7 +62,7 @@ static void test_another_drive_in_its_place_is_not_written(void **state) {
 }
 
 static void test_drive_that_is_gone_ends_every_request(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcomes[8], late;
   io_fault(f, SIM_SILENCE, 3, 1, 0);
   for (unsigned i = 0; i < 8; i++)
@@ -116,7 +102,7 @@ static void test_drive_that_is_gone_is_reported_within_a_second(void **state) {
 }
 
 static void test_recovery_is_tried_again(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcome;
   io_fault(f, SIM_FATAL, 0, 1, 0);
   fixture_fault(f, SIM_LOSE, true, 0x06, 0, 1, 0);
@@ -130,7 +116,7 @@ static void test_recovery_is_tried_again(void **state) {
 }
 
 static void test_recoveries_end(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcome;
   io_fault(f, SIM_FATAL, 0, 1, 0);
   fixture_fault(f, SIM_LOSE, true, 0x06, 0, 100, 0);
@@ -144,7 +130,7 @@ static void test_recoveries_end(void **state) {
 
 /* The drive comes up well each time, and fails on the same command: that one ends, the others are done. */
 static void test_command_that_kills_the_drive_ends(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome poison, good;
   fixture_fault(f, SIM_FATAL, false, 9, 0, 100, 0);
   assert_int_equal(fixture_submit(f, &poison, (struct spate_io){.op = SPATE_TRIM, .blocks = 1}), SPATE_OK);
@@ -159,7 +145,7 @@ static void test_command_that_kills_the_drive_ends(void **state) {
 }
 
 static void test_shutdown_gives_up_on_a_hung_drive(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcome;
   fixture_fault(f, SIM_LOSE, false, -1, 0, 10000, 0);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);

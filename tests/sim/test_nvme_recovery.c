@@ -6,22 +6,8 @@
 #define CC   0x14u
 #define CSTS 0x1cu
 
-static struct fixture *opened(unsigned depth) {
-  struct fixture *f = fixture_make(9);
-  fixture_open(f, depth);
-  return f;
-}
-
-static struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
-}
-
-static void io_fault(struct fixture *f, enum sim_action action, unsigned skip, unsigned count, uint32_t value) {
-  fixture_fault(f, action, false, -1, skip, count, value);
-}
-
 static void test_stalled_command_is_aborted_and_retried(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome stalled, other;
   fill_pattern(f->ring_memory, 512, 3);
   io_fault(f, SIM_STALL, 0, 1, 0);
@@ -43,7 +29,7 @@ static void test_stalled_command_is_aborted_and_retried(void **state) {
 }
 
 static void test_io_goes_on_while_aborting(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome lost;
   io_fault(f, SIM_LOSE, 0, 1, 0);
   assert_int_equal(fixture_submit(f, &lost, write_of(f, 9, 1)), SPATE_OK);
@@ -59,7 +45,7 @@ static void test_io_goes_on_while_aborting(void **state) {
 
 /* A completion that waits in the ring while nobody polls is no time-out. */
 static void test_answer_not_looked_at_is_no_timeout(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome outcome;
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
   spate_block_kick(&f->queue.block);
@@ -76,7 +62,7 @@ static void test_answer_not_looked_at_is_no_timeout(void **state) {
 
 /* The host was stopped for a minute: the drive's commands are not blamed. */
 static void test_stopped_host_is_no_timeout(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome outcome;
   io_fault(f, SIM_LATE, 0, 1, 70000);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
@@ -90,7 +76,7 @@ static void test_stopped_host_is_no_timeout(void **state) {
 }
 
 static void test_lost_command_leads_to_reset_and_replay(void **state) {
-  struct fixture *f = opened(16);
+  struct fixture *f = fixture_opened(16);
   struct outcome outcomes[16];
   io_fault(f, SIM_LOSE, 0, 16, 0);
   fill_pattern(f->ring_memory, 16 * 8192, 11);
@@ -120,7 +106,7 @@ static void test_lost_command_leads_to_reset_and_replay(void **state) {
 
 /* What completed before the reset and was not looked at yet is complete, and not sent again. */
 static void test_completed_before_the_reset_is_not_replayed(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome completed, caught;
   io_fault(f, SIM_FATAL, 1, 1, 0);
   assert_int_equal(fixture_submit(f, &completed, write_of(f, 0, 1)), SPATE_OK);
@@ -139,7 +125,7 @@ static void test_completed_before_the_reset_is_not_replayed(void **state) {
 }
 
 static void test_submit_answers_full_while_recovering(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome lost, refused;
   io_fault(f, SIM_FATAL, 0, 1, 0);
   assert_int_equal(fixture_submit(f, &lost, write_of(f, 0, 1)), SPATE_OK);
@@ -161,7 +147,7 @@ static void test_submit_answers_full_while_recovering(void **state) {
 
 /* Submitted, and not yet rung when the reset began: no doorbell until the controller runs, and then it is sent. */
 static void test_reset_controller_is_not_rung(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome outcome;
   sim_drive_fail(f->drive);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 7, 1)), SPATE_OK);
@@ -181,7 +167,7 @@ static void test_reset_controller_is_not_rung(void **state) {
 }
 
 static void test_fatal_status_is_noticed_within_a_moment(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome outcome;
   io_fault(f, SIM_FATAL, 0, 1, 0);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
@@ -219,7 +205,7 @@ static void test_recovery_restores_what_was_set_up(void **state) {
 
 /* The cache was turned off, but what it holds could not be flushed: no reset may make it count as durable. */
 static void test_cache_that_could_not_be_flushed_stays_volatile(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   struct outcome outcome;
   io_fault(f, SIM_STATUS, 0, 1, DNR | 0x006);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_E_COMMAND);
@@ -235,7 +221,7 @@ static void test_cache_that_could_not_be_flushed_stays_volatile(void **state) {
 }
 
 static void test_lost_admin_command_leads_to_reset(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   fixture_fault(f, SIM_LOSE, true, 0x02, 0, 1, 0);
   assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_E_TIMEOUT);
   assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);

@@ -5,22 +5,8 @@
 #define DNR  0x4000u
 #define MORE 0x2000u
 
-static struct fixture *opened(unsigned depth) {
-  struct fixture *f = fixture_make(9);
-  fixture_open(f, depth);
-  return f;
-}
-
-static struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
-}
-
-static void io_fault(struct fixture *f, enum sim_action action, unsigned skip, unsigned count, uint32_t value) {
-  fixture_fault(f, action, false, -1, skip, count, value);
-}
-
 static void test_error_with_dnr_is_not_retried(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   uint16_t detail = 0;
   io_fault(f, SIM_STATUS, 0, 1, DNR | MORE | 0x006);
   assert_int_equal(fixture_do(f, write_of(f, 0, 8), &detail), SPATE_E_COMMAND);
@@ -32,7 +18,7 @@ static void test_error_with_dnr_is_not_retried(void **state) {
 }
 
 static void test_media_error_has_its_own_code(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   uint16_t detail = 0;
   io_fault(f, SIM_STATUS, 0, 1, DNR | 0x281);
   assert_int_equal(fixture_do(f, write_of(f, 0, 8), &detail), SPATE_E_MEDIA);
@@ -42,7 +28,7 @@ static void test_media_error_has_its_own_code(void **state) {
 }
 
 static void test_error_without_dnr_is_retried_and_mended(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   fill_pattern(f->ring_memory, 4096, 7);
   io_fault(f, SIM_STATUS, 0, 3, 0x022);
   assert_int_equal(fixture_do(f, write_of(f, 40, 8), NULL), SPATE_OK);
@@ -54,7 +40,7 @@ static void test_error_without_dnr_is_retried_and_mended(void **state) {
 }
 
 static void test_retries_end(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   uint16_t detail = 0;
   io_fault(f, SIM_STATUS, 0, 100, 0x006);
   assert_int_equal(fixture_do(f, write_of(f, 0, 8), &detail), SPATE_E_COMMAND);
@@ -70,7 +56,7 @@ static void test_malformed_is_final_without_dnr(void **state) {
     bool is_final = false;
     for (unsigned i = 0; i < sizeof final / sizeof final[0]; i++)
       is_final |= status == final[i];
-    struct fixture *f = opened(4);
+    struct fixture *f = fixture_opened(4);
     io_fault(f, SIM_STATUS, 0, 100, status);
     assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), status >> 8 == 2 ? SPATE_E_MEDIA : SPATE_E_COMMAND);
     assert_int_equal(io_count(f), is_final ? 1 : SPATE_NVME_ATTEMPTS_MAX);
@@ -113,7 +99,7 @@ static void test_retry_delay_is_bounded(void **state) {
 }
 
 static void test_acre_only_where_delays_are_stated(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   assert_false(sim_drive_retry_delays(f->drive));
   fixture_free(f);
   (void)state;
@@ -121,7 +107,7 @@ static void test_acre_only_where_delays_are_stated(void **state) {
 
 /* One of several parts fails: the request fails once, with that status, when all parts are over. */
 static void test_failed_part_fails_the_request_once(void **state) {
-  struct fixture *f = opened(8);
+  struct fixture *f = fixture_opened(8);
   struct outcome outcome;
   io_fault(f, SIM_LATE, 0, 1, 50);
   io_fault(f, SIM_STATUS, 0, 1, DNR | 0x280);
@@ -139,7 +125,7 @@ static void test_failed_part_fails_the_request_once(void **state) {
 
 /* Nothing of a slot's last command is left for the next one in it. */
 static void test_slots_start_afresh(void **state) {
-  struct fixture *f = opened(4);
+  struct fixture *f = fixture_opened(4);
   assert_int_equal(fixture_do(f, write_of(f, 0, 768), NULL), SPATE_OK); /* three parts */
   for (unsigned i = 0; i < 8; i++) {
     io_fault(f, SIM_STATUS, 0, 3, 0x006);

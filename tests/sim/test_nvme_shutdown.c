@@ -4,12 +4,6 @@
 
 #define GET_FEATURES 0x0a
 
-static struct fixture *opened(void) {
-  struct fixture *f = fixture_make(9);
-  fixture_open(f, 4);
-  return f;
-}
-
 static void expect_closed(struct fixture *f) {
   struct outcome outcome;
   const struct spate_io plain = {.op = SPATE_WRITE, .blocks = 8, .region = &f->ring};
@@ -27,7 +21,7 @@ static void expect_closed(struct fixture *f) {
 }
 
 static void test_nothing_is_taken_after_it(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
   assert_int_equal(last_admin(f, 0x00)->dwords[10], 1); /* Delete I/O Submission Queue 1, ... */
   assert_int_equal(last_admin(f, 0x00)->dwords[11], 0);
@@ -40,7 +34,7 @@ static void test_nothing_is_taken_after_it(void **state) {
 
 /* Nothing is in flight, and the controller is just being reset: it is brought up first, and shut down in order. */
 static void test_it_waits_for_a_recovery(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   sim_drive_fail(f->drive);
   while (f->nvme.state == SPATE_NVME_RUNNING)
     fixture_poll(f);

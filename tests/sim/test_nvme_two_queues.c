@@ -17,14 +17,6 @@ static struct fixture *opened(void) {
 
 static struct spate_nvme_queue *queue_number(struct fixture *f, unsigned i) { return i == 0 ? &f->queue : &f->second; }
 
-static struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
-}
-
-static void io_fault(struct fixture *f, enum sim_action action, unsigned skip, unsigned count, uint32_t value) {
-  fixture_fault(f, action, false, -1, skip, count, value);
-}
-
 static void submit_writes(struct fixture *f, struct spate_nvme_queue *queue, struct outcome *outcomes, unsigned count,
                           uint64_t first_lba) {
   for (unsigned i = 0; i < count; i++)
