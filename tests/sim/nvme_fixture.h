@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-#define FIXTURE_QUEUE_BYTES (1u << 20)
+#define FIXTURE_QUEUE_BYTES (256u << 10) /* each write barrier looks at all of it */
 #define FIXTURE_RING_BYTES  (16u << 20)
 #define FIXTURE_DRIVE_BYTES (UINT64_C(8) << 20)
 #define US_PER_MS           UINT64_C(1000)
