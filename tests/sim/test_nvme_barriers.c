@@ -100,7 +100,9 @@ static void traffic(struct fixture *f, unsigned round) {
     }
   }
   const uint64_t end_us = now_us(f) + 60 * US_PER_S;
-  for (unsigned max = 1; ended < submitted; max = max % DEPTH + 1u) {
+  unsigned max = 0;
+  while (ended < submitted) {
+    max = max % DEPTH + 1u;
     (void)spate_block_poll(&f->queue.block, max);
     (void)spate_block_poll(&f->second.block, max);
     spate_port_relax();
