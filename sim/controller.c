@@ -129,7 +129,7 @@ void drive_fatal(struct sim_drive *drive) {
 }
 
 bool drive_may_master(struct sim_drive *drive) {
-  return !drive->link_down && !drive->silent && sim_pcie_bus_master(drive->sim, drive->index);
+  return !drive->link_down && sim_pcie_bus_master(drive->sim, drive->index);
 }
 
 /* ---- enabled and disabled ---- */
