@@ -28,6 +28,7 @@ struct sim_drive_options {
   uint64_t bytes;              /* capacity; 0: the profile's */
   double filled;               /* share of the capacity, at its end, that was written before and not trimmed */
   bool no_volatile_cache;      /* whatever the profile says */
+  bool keeps_write_cache;      /* Set Features 6 outlives a reset, as if it were saved. Otherwise the default is back */
   bool journal;                /* keep every write, flush and trim with its data: see below */
   bool shuffle;                /* complete commands in any order, by the seed */
   bool log_commands;           /* keep every command as fetched: sim_drive_commands() */

@@ -239,6 +239,7 @@ struct sim_drive {
 
   uint64_t drained_ps; /* what the cache held when it was turned off is on the medium */
   struct drive_features features;
+  bool cache_chosen; /* by Set Features 6 */
   struct drive_events events;
   struct drive_sanitize sanitize;
   struct drive_cache cache;

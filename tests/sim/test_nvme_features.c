@@ -86,6 +86,16 @@ static void test_host_buffer_below_the_minimum_is_not_lent(void **state) {
   (void)state;
 }
 
+static void test_a_drive_that_wants_memory_gets_none_without_a_buffer(void **state) {
+  struct fixture *f = fixture_make(9);
+  spate_put32(controller_page(f) + 272, 64);
+  f->config.host_buffer_bytes = 128u << 10;
+  fixture_open(f, 4);
+  assert_false(host_buffer(f).enabled);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_write_cache_is_known_and_set(void **state) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.no_volatile_cache = true}, 1);
   bool on;
@@ -103,6 +113,24 @@ static void test_write_cache_is_known_and_set(void **state) {
   assert_false(f->queue.block.volatile_cache);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_E_UNSUPPORTED);
   fixture_free(f);
+  (void)state;
+}
+
+/* A reset brings the drive's default back, whichever that is; then the host's choice is set again. */
+static void test_write_cache_is_set_again_after_a_reset(void **state) {
+  for (unsigned on = 0; on < 2; on++) {
+    struct fixture *f = fixture_make_with((struct sim_drive_options){.no_volatile_cache = on == 1}, 1);
+    controller_page(f)[525] = 1;
+    fixture_open(f, 4);
+    assert_int_equal(cache_is_on(f), on == 0);
+    assert_int_equal(spate_nvme_write_cache_set(&f->nvme, on == 1), SPATE_OK);
+    sim_drive_fail(f->drive);
+    fixture_poll_ms(f, 1000);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+    assert_int_equal(cache_is_on(f), on == 1);
+    assert_int_equal(f->queue.block.volatile_cache, on == 1);
+    fixture_free(f);
+  }
   (void)state;
 }
 
@@ -240,7 +268,9 @@ int main(void) {
       cmocka_unit_test(test_host_buffer_is_lent_and_given_back),
       cmocka_unit_test(test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues),
       cmocka_unit_test(test_host_buffer_below_the_minimum_is_not_lent),
+      cmocka_unit_test(test_a_drive_that_wants_memory_gets_none_without_a_buffer),
       cmocka_unit_test(test_write_cache_is_known_and_set),
+      cmocka_unit_test(test_write_cache_is_set_again_after_a_reset),
       cmocka_unit_test(test_write_cache_is_flushed_when_it_is_turned_off),
       cmocka_unit_test(test_sanitize_status_is_decoded),
       cmocka_unit_test(test_power_state),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive that fails as a whole: it says that it failed, does not do what CC says, shuts down slowly, or is silent. */
+/* A drive that fails as a whole: it says that it failed, does not do what CC says, shuts down slowly, or is silent. And
+ * one that keeps over a reset what others lose. */
 #include "raw_sim.h"
 #include "unanswered.h"
 #include <setjmp.h>
@@ -11,7 +12,10 @@
 #define BACK 17u /* page: read to */
 
 enum { CC = 0x14 };
+enum { SET_FEATURES = 9, GET_FEATURES };
 enum { FLUSH, WRITE, READ };
+
+#define WRITE_CACHE 6u /* feature */
 
 static struct raw_sim *start(void) {
   const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20};
@@ -109,12 +113,29 @@ static void test_silent(void **state) {
   (void)state;
 }
 
+static uint32_t write_cache(struct raw_sim *r) {
+  return raw_do(&r->raw, 0, &(struct raw_command){.opcode = GET_FEATURES, .dword10 = WRITE_CACHE}).result;
+}
+
+static void test_write_cache_kept(void **state) {
+  for (unsigned keeps = 0; keeps < 2; keeps++) {
+    const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20, .keeps_write_cache = keeps == 1};
+    struct raw_sim *r = raw_sim_start(sim_profile_find("ideal"), &options, 7);
+    assert_int_equal(write_cache(r), 1); /* the default, until the host says otherwise */
+    (void)raw_do(&r->raw, 0, &(struct raw_command){.opcode = SET_FEATURES, .dword10 = WRITE_CACHE});
+    assert_int_equal(write_cache(r), 0);
+    assert_true(raw_disable(&r->raw));
+    assert_true(raw_enable(&r->raw));
+    assert_int_equal(write_cache(r), keeps == 1 ? 0 : 1);
+    end(r);
+  }
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_failed),
-      cmocka_unit_test(test_control_ignored),
-      cmocka_unit_test(test_slow_shutdown),
-      cmocka_unit_test(test_silent),
+      cmocka_unit_test(test_failed), cmocka_unit_test(test_control_ignored),  cmocka_unit_test(test_slow_shutdown),
+      cmocka_unit_test(test_silent), cmocka_unit_test(test_write_cache_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
