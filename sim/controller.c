@@ -47,6 +47,7 @@ static void default_options(struct sim_drive *drive) {
   if (options->bytes == 0) options->bytes = drive->profile.capacity_bytes;
   options->bytes &= ~(uint64_t)(SIM_PAGE - 1u);
   if (options->queue_pairs == 0) options->queue_pairs = 8;
+  if (options->version == 0) options->version = VERSION_1_4;
   if (options->queue_pairs > DRIVE_QUEUES_MAX) options->queue_pairs = DRIVE_QUEUES_MAX;
   drive->profile.capacity_bytes = options->bytes;
   if (options->no_volatile_cache) drive->profile.volatile_cache = false;
@@ -226,7 +227,8 @@ static void shutdown_begin(struct sim_drive *drive) {
       break;
     }
   drive->registers.csts = (drive->registers.csts & ~CSTS_SHST_MASK) | CSTS_SHST_BUSY;
-  sim_at(drive->sim, waits ? sim_media_flush(&drive->media, now) : now, shut_down, drive, drive->epoch);
+  const uint64_t flushed_ps = waits ? sim_media_flush(&drive->media, now) : now;
+  sim_at(drive->sim, flushed_ps + drive->shutdown_ms * SIM_PS_PER_MS, shut_down, drive, drive->epoch);
 }
 
 static void leave_shutdown(struct sim_drive *drive, bool stays_enabled) {
@@ -237,6 +239,10 @@ static void leave_shutdown(struct sim_drive *drive, bool stays_enabled) {
 static void write_cc(struct sim_drive *drive, uint32_t value, uint64_t sequence) {
   const uint32_t before = drive->registers.cc;
 
+  if (drive->ignores_control) {
+    if ((value & CC_ENABLE) == 0) drive->registers.csts &= ~CSTS_READY;
+    return;
+  }
   if ((value & CC_RESERVED) != 0) sim_violate(drive->sim, "reserved bits of CC set: %08x", value);
   if ((value & before & CC_ENABLE) != 0 && ((value ^ before) & CC_WHILE_DISABLED) != 0)
     sim_violate(drive->sim, "CC.AMS, MPS or CSS changed while enabled");
@@ -259,7 +265,7 @@ uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset) {
   switch (offset) {
   case REG_CAP: return (uint32_t)registers->cap;
   case REG_CAP + 4: return (uint32_t)(registers->cap >> 32);
-  case REG_VS: return VERSION_1_4;
+  case REG_VS: return drive->options.version;
   case REG_INTMS:
   case REG_INTMC: return registers->intms;
   case REG_CC: return registers->cc;
@@ -269,7 +275,11 @@ uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset) {
   case REG_ASQ + 4: return (uint32_t)(registers->asq >> 32);
   case REG_ACQ: return (uint32_t)registers->acq;
   case REG_ACQ + 4: return (uint32_t)(registers->acq >> 32);
-  default: return 0;
+  case REG_NSSR: return 0;
+  default:
+    if (offset < REG_DOORBELLS)
+      sim_violate(drive->sim, "a register that the drive does not have was read: offset %x", offset);
+    return 0;
   }
 }
 
@@ -304,7 +314,10 @@ void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t
   case REG_ACQ + 4: write_address(drive, &registers->acq, true, value); break;
   case REG_NSSR:
     if ((registers->cap & CAP_SUBSYSTEM) != 0) {
-      if (value == NSSR_VALUE) subsystem_reset(drive);
+      if (value == NSSR_VALUE)
+        subsystem_reset(drive);
+      else
+        sim_violate(drive->sim, "NSSR written with %08x, which resets nothing", value);
       break;
     } /* reserved otherwise, as all others are */
     __attribute__((fallthrough));
@@ -320,6 +333,12 @@ void sim_drive_stick(struct sim_drive *drive, bool never_ready, bool never_disab
   drive->fatal_on_enable = fatal_on_enable;
 }
 
+void sim_drive_ignore_control(struct sim_drive *drive) { drive->ignores_control = true; }
+
+void sim_drive_slow_shutdown(struct sim_drive *drive, uint32_t ms) { drive->shutdown_ms = ms; }
+
+void sim_drive_fail(struct sim_drive *drive) { drive_fatal(drive); }
+
 static void fall_back(struct sim_drive *drive) {
   drive_forget(drive);
   drive_features_reset(drive);
@@ -331,6 +350,13 @@ void sim_drive_reset(struct sim_drive *drive) {
   drive->counters.resets++;
   fall_back(drive);
 }
+
+void sim_drive_silence(struct sim_drive *drive, bool silent) {
+  if (silent != drive->silent) fall_back(drive);
+  drive->silent = silent;
+}
+
+bool sim_drive_is_silent(const struct sim_drive *drive) { return drive->silent; }
 
 static void count_up(uint8_t *counter) { spate_put64(counter, spate_get64(counter) + 1u); }
 

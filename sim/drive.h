@@ -28,11 +28,13 @@ struct sim_drive_options {
   uint64_t bytes;              /* capacity; 0: the profile's */
   double filled;               /* share of the capacity, at its end, that was written before and not trimmed */
   bool no_volatile_cache;      /* whatever the profile says */
+  bool keeps_write_cache;      /* Set Features 6 outlives a reset, as if it were saved. Otherwise the default is back */
   bool journal;                /* keep every write, flush and trim with its data: see below */
   bool shuffle;                /* complete commands in any order, by the seed */
   bool log_commands;           /* keep every command as fetched: sim_drive_commands() */
   uint16_t queue_pairs;        /* that it grants; 0: 8 */
   uint8_t doorbell_stride;     /* CAP.DSTRD */
+  uint32_t version;            /* VS; 0: 1.4 (00010400h). Only Identify knows the difference: see identify.c */
   /* What trimmed blocks read as: 0 zeros, 1 ones, 2 what they held, 3 each any of these, by the seed. 1 and 3 keep them
    * as data: not for terabytes. */
   uint8_t deallocated;
@@ -61,6 +63,10 @@ void sim_drive_fault(struct sim_drive *drive, struct sim_fault fault);
 void sim_drive_clear_faults(struct sim_drive *drive);
 /* CSTS.RDY does not follow CC.EN: to 1, to 0; CSTS.CFS instead. */
 void sim_drive_stick(struct sim_drive *drive, bool never_ready, bool never_disabled, bool fatal_on_enable);
+/* CC keeps the value it has, although CSTS.RDY follows what is written to CC.EN. */
+void sim_drive_ignore_control(struct sim_drive *drive);
+/* A shutdown takes so long, beside what it takes to write back the cache. */
+void sim_drive_slow_shutdown(struct sim_drive *drive, uint32_t ms);
 /* Resets beyond CC.EN, from the gentlest to the hardest. */
 enum sim_reset_kind {
   SIM_RESET_SUBSYSTEM, /* NSSR, where CAP.NSSRS is set */
@@ -77,6 +83,12 @@ void sim_drive_perst(struct sim_drive *drive, bool asserted);
 void sim_drive_power_cut(struct sim_drive *drive); /* what was not durable is decided by the seed: with a journal any
                                                       version, otherwise all of it stays */
 void sim_drive_link_drop(struct sim_drive *drive, uint32_t ms); /* UINT32_MAX: for good */
+/* CSTS.CFS, until CC.EN is cleared. What is in flight never completes. */
+void sim_drive_fail(struct sim_drive *drive);
+/* Its registers answer nothing, and it does not touch memory, while its link and its configuration space are as they
+ * were: a controller that hangs, or whose memory decoding went. When that ends, it is as after a reset. */
+void sim_drive_silence(struct sim_drive *drive, bool silent);
+bool sim_drive_is_silent(const struct sim_drive *drive);
 void sim_drive_reset(struct sim_drive *drive);                /* behind the host's back; nothing in the cache is lost */
 void sim_drive_heat(struct sim_drive *drive, double celsius); /* as if it had become this hot */
 void sim_drive_fail_sanitize(struct sim_drive *drive);        /* the next one */

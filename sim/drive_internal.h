@@ -207,8 +207,10 @@ struct sim_drive {
 
   struct drive_registers registers;
   uint32_t epoch; /* rises when everything in flight is forgotten */
-  bool never_ready, never_disabled, fatal_on_enable;
+  bool never_ready, never_disabled, fatal_on_enable, ignores_control;
+  uint32_t shutdown_ms; /* beside the cache's time */
   bool link_down;
+  bool silent;
   bool broken; /* sim_drive_break(), and not cured */
   enum sim_reset_kind cure;
   uint64_t reset_begun_ps; /* of a reset that has a beginning and an end */
@@ -237,6 +239,7 @@ struct sim_drive {
 
   uint64_t drained_ps; /* what the cache held when it was turned off is on the medium */
   struct drive_features features;
+  bool cache_chosen; /* by Set Features 6 */
   struct drive_events events;
   struct drive_sanitize sanitize;
   struct drive_cache cache;

@@ -50,18 +50,23 @@ bool drive_fault_before(struct sim_drive *drive, struct drive_command *command) 
 
   if (fault == NULL) return false;
   switch (fault->action) {
-  case SIM_STATUS: drive_complete(drive, command, (uint16_t)fault->value); return true;
+  case SIM_STATUS:
+    command->status = (uint16_t)fault->value;
+    drive_complete_at(drive, command, sim_now_ps(drive->sim) + (fault->value >> 16) * SIM_PS_PER_MS);
+    return true;
   case SIM_STALL: command->stalled = true; return true;
   case SIM_FATAL: drive_fatal(drive); return true;
   case SIM_RESET: sim_drive_reset(drive); return true;
   case SIM_POWER_CUT: sim_drive_power_cut(drive); return true;
   case SIM_LINK_DROP: sim_drive_link_drop(drive, fault->value); return true;
   case SIM_GONE: sim_drive_link_drop(drive, UINT32_MAX); return true;
+  case SIM_SILENCE: sim_drive_silence(drive, true); return true;
   case SIM_LOSE:
   case SIM_DOUBLE:
   case SIM_LATE:
   case SIM_WRONG_ID:
   case SIM_WRONG_QUEUE:
+  case SIM_MISDIRECT:
   case SIM_WRONG_PHASE:
   case SIM_GARBAGE: break;
   case SIM_HOLD:
@@ -84,16 +89,37 @@ static void post_extra(struct sim_drive *drive, const struct drive_command *comm
   drive_post_entry(drive, command->queue, entry, false);
 }
 
+static uint16_t other_queue(const struct drive_command *command) { return command->queue == 1 ? 2 : 1; }
+
+/* The second completion of a command, whose slot may be another command's by now: `number` has epoch, queue and
+ * identifier. */
+static void post_again(void *context, uint64_t number) {
+  struct sim_drive *drive = context;
+  const struct drive_command command = {.queue = (uint16_t)(number >> 16), .id = (uint16_t)number};
+
+  if (drive->epoch == number >> 32) post_extra(drive, &command, command.queue, command.id);
+}
+
+static void post_twice(struct sim_drive *drive, const struct drive_command *command) {
+  const uint64_t number = (uint64_t)drive->epoch << 32 | (uint32_t)command->queue << 16 | command->id;
+
+  if (command->fault_value == 0)
+    post_extra(drive, command, command->queue, command->id);
+  else
+    sim_at(drive->sim, sim_now_ps(drive->sim) + command->fault_value * SIM_PS_PER_MS, post_again, drive, number);
+}
+
 bool drive_fault_after(struct sim_drive *drive, struct drive_command *command) {
   switch (command->fault_action) {
+  case SIM_MISDIRECT: post_extra(drive, command, other_queue(command), command->id); __attribute__((fallthrough));
   case SIM_LOSE:
     drive_change_lost(drive, command);
     drive_free(drive, command);
     return false;
   case SIM_HOLD: command->holding = command->held > 0; return !command->holding;
-  case SIM_DOUBLE: post_extra(drive, command, command->queue, command->id); return true;
+  case SIM_DOUBLE: post_twice(drive, command); return true;
   case SIM_WRONG_ID: post_extra(drive, command, command->queue, command->id ^ command->fault_value); return true;
-  case SIM_WRONG_QUEUE: post_extra(drive, command, command->queue == 1 ? 2 : 1, command->id); return true;
+  case SIM_WRONG_QUEUE: post_extra(drive, command, other_queue(command), command->id); return true;
   default: return true;
   }
 }

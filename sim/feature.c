@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Get and Set Features (5.9, 5.21). Nothing is saveable; a reset brings the defaults back. */
+/* Get and Set Features (5.9, 5.21). Nothing is saveable; a reset brings the defaults back (options.keeps_write_cache).
+ */
 #include "drive_internal.h"
 #include <string.h>
 
@@ -59,9 +60,13 @@ static uint32_t default_of(const struct sim_drive *drive, uint8_t feature) {
 }
 
 void drive_features_reset(struct sim_drive *drive) {
+  const uint32_t write_cache = drive->features.values[FEATURE_WRITE_CACHE];
+
   drive->features = (struct drive_features){0};
   for (unsigned i = 0; i < 256; i++)
     drive->features.values[i] = default_of(drive, (uint8_t)i);
+  if (drive->options.keeps_write_cache && drive->cache_chosen)
+    drive->features.values[FEATURE_WRITE_CACHE] = write_cache;
   drive->features.over_k = default_of(drive, FEATURE_TEMPERATURE);
 }
 
@@ -233,6 +238,7 @@ uint16_t drive_set_feature(struct sim_drive *drive, struct drive_command *comman
     return STATUS_PENDING;
   }
   const bool cache_was_on = drive_cache_on(drive);
+  drive->cache_chosen |= feature == FEATURE_WRITE_CACHE;
   if (status == STATUS_OK) drive->features.values[feature] = command->dwords[11];
   if (cache_was_on && !drive_cache_on(drive))
     drive->drained_ps = sim_media_flush(&drive->media, sim_now_ps(drive->sim));

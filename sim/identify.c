@@ -8,6 +8,9 @@
 #define VENDOR    0x1b36u /* as in its configuration space */
 #define BROADCAST UINT32_C(0xffffffff)
 
+#define VERSION_1_1 UINT32_C(0x00010100) /* Identify has lists of namespaces */
+#define VERSION_1_2 UINT32_C(0x00010200) /* and VER */
+
 #define ONCS_DATASET      4u
 #define ONCS_WRITE_ZEROES 8u
 #define OACS_FORMAT       2u
@@ -45,8 +48,8 @@ static void make_controller(struct sim_drive *drive) {
   page[72] = 3;                                          /* RAB: eight commands in a burst */
   page[77] = log2_of(profile->mdts_pages);               /* MDTS */
   spate_put16(page + 78, (uint16_t)(drive->index + 1u)); /* CNTLID */
-  spate_put32(page + 80, 0x00010400);                    /* VER */
-  spate_put32(page + 84, 1000000);                       /* RTD3R, RTD3E: a second each */
+  if (drive->options.version >= VERSION_1_2) spate_put32(page + 80, drive->options.version); /* VER */
+  spate_put32(page + 84, 1000000); /* RTD3R, RTD3E: a second each */
   spate_put32(page + 88, 1000000);
   page[111] = 1; /* CNTRLTYPE: an I/O controller */
   spate_put16(page + 256, OACS_FORMAT);
@@ -145,6 +148,10 @@ uint16_t drive_identify(struct sim_drive *drive, struct drive_command *command) 
   uint8_t *page = drive_page(command);
 
   if ((command->dwords[10] & 0xff00u) != 0) sim_violate(drive->sim, "reserved bits in dword 10 of Identify");
+  if (cns > 1 && drive->options.version < VERSION_1_1) {
+    sim_violate(drive->sim, "Identify with CNS %u: before NVMe 1.1 it has one bit", cns);
+    return STATUS_FIELD;
+  }
   if ((cns == 0 || cns == 3) && !active && (nsid == 0 || nsid > spate_get32(drive->identify_controller + 516)))
     return STATUS_NAMESPACE;
   switch (cns) {

@@ -13,7 +13,7 @@
 #define FIRMWARE_BYTES 512u
 #define ERROR_BYTES    64u
 #define SANITIZE_BYTES 512u
-#define TELEMETRY_MAX  (UINT64_C(3) << 20)
+#define TELEMETRY_MAX  (UINT64_C(4) << 20) /* the longest admin transfer of the driver */
 #define RETAIN_EVENT   (UINT32_C(1) << 15)
 #define WARN_HEAT      2u /* critical warning: temperature */
 #define EVENT_HEALTH   1u /* type */

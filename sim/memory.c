@@ -306,6 +306,7 @@ static void drain(struct sim_memory *memory, struct piece *piece) {
 void sim_memory_write_barrier(struct sim *sim) {
   struct sim_memory *memory = sim_memory_of(sim);
 
+  sim_tell(sim, SIM_ACCESS_WRITE_BARRIER, 0, NULL, 0);
   for (size_t i = 0; i < memory->piece_count; i++)
     if (memory->pieces[i].kind == SIM_QUEUE && !is_shared(&memory->pieces[i])) drain(memory, &memory->pieces[i]);
 }
@@ -313,6 +314,7 @@ void sim_memory_write_barrier(struct sim *sim) {
 void sim_memory_read_barrier(struct sim *sim) {
   struct sim_memory *memory = sim_memory_of(sim);
 
+  sim_tell(sim, SIM_ACCESS_READ_BARRIER, 0, NULL, 0);
   for (size_t i = 0; i < memory->store_count; i++) {
     const struct store *store = &memory->stores[i];
     struct piece *piece = &memory->pieces[store->piece];
@@ -343,7 +345,8 @@ bool sim_window_store32(struct sim *sim, uint64_t address, uint32_t value) {
 /* ---- caches ---- */
 
 /* The lines that `bytes` at `start` touch, of cached memory that has two views; none of any other. */
-static struct piece *lines_of(struct sim *sim, const void *start, size_t bytes, size_t *first, size_t *end) {
+static struct piece *lines_of(struct sim *sim, enum sim_access_kind kind, const void *start, size_t bytes,
+                              size_t *first, size_t *end) {
   struct piece *piece = find_cpu(sim_memory_of(sim), start);
 
   if (piece == NULL) {
@@ -355,6 +358,7 @@ static struct piece *lines_of(struct sim *sim, const void *start, size_t bytes, 
     sim_violate(sim, "cache maintenance beyond the end of a piece of memory");
     return NULL;
   }
+  sim_tell(sim, kind, piece->address + at, start, bytes);
   if (piece->kind != SIM_CACHED || is_shared(piece)) return NULL;
   *first = line_of(at);
   *end = bytes == 0 ? *first : line_of(at + bytes - 1) + LINE_BYTES;
@@ -363,7 +367,7 @@ static struct piece *lines_of(struct sim *sim, const void *start, size_t bytes, 
 
 void sim_memory_clean(struct sim *sim, const void *start, size_t bytes) {
   size_t line, end;
-  struct piece *piece = lines_of(sim, start, bytes, &line, &end);
+  struct piece *piece = lines_of(sim, SIM_ACCESS_CLEAN, start, bytes, &line, &end);
 
   if (piece == NULL) return;
   for (; line < end; line += LINE_BYTES)
@@ -372,7 +376,7 @@ void sim_memory_clean(struct sim *sim, const void *start, size_t bytes) {
 
 void sim_memory_invalidate(struct sim *sim, void *start, size_t bytes) {
   size_t first, end;
-  struct piece *piece = lines_of(sim, start, bytes, &first, &end);
+  struct piece *piece = lines_of(sim, SIM_ACCESS_INVALIDATE, start, bytes, &first, &end);
 
   if (piece == NULL) return;
   memcpy(piece->cpu + first, piece->settled + first, end - first);

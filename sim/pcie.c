@@ -343,7 +343,7 @@ struct sim_drive *sim_pcie_route(struct sim *sim, uint64_t address, uint32_t *of
     if (port == NULL) break;
     if (port->down || !forwards(&port->port, address) || (get(&port->drive, COMMAND) & COMMAND_MEMORY) == 0) continue;
     const uint64_t bar = (uint64_t)get(&port->drive, BAR0 + 4) << 32 | (get(&port->drive, BAR0) & ~UINT32_C(0xf));
-    if (address - bar >= SIM_BAR_BYTES) continue;
+    if (address - bar >= SIM_BAR_BYTES || sim_drive_is_silent(sim_drive_at(sim, i))) continue;
     *offset = (uint32_t)(address - bar);
     return sim_drive_at(sim, i);
   }

@@ -95,6 +95,11 @@ enum sim_access_kind {
   SIM_ACCESS_READ,  /* of a register by the processor; configuration space included */
   SIM_ACCESS_WRITE, /* as it leaves the processor */
   SIM_ACCESS_STORE, /* to memory by a device */
+  /* What the processor does so that it and the devices see the same: at a bus address, or (barriers) at none. */
+  SIM_ACCESS_WRITE_BARRIER,
+  SIM_ACCESS_READ_BARRIER,
+  SIM_ACCESS_CLEAN,
+  SIM_ACCESS_INVALIDATE,
 };
 
 struct sim_access {

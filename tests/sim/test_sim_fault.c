@@ -180,6 +180,29 @@ static void test_double(void **state) {
   (void)state;
 }
 
+/* The second completion comes when the identifier is nobody's any more. */
+static void test_double_later(void **state) {
+  struct raw_sim *r = start();
+  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 1, .value = 3});
+  const uint16_t id = do_io(r, READ, 8).id;
+  sim_spend(r->sim, 2 * SIM_PS_PER_MS);
+  assert_int_not_equal(do_io(r, READ, 8).id, id);
+  const uint64_t start_ps = sim_now_ps(r->sim);
+  const struct raw_completion again = raw_take(&r->raw, 1);
+  assert_false(again.missing);
+  assert_int_equal(again.id, id);
+  assert_int_equal(again.status, 0);
+  assert_in_range(sim_now_ps(r->sim) - start_ps, 0, SIM_PS_PER_MS);
+  assert_true(raw_take(&r->raw, 1).missing);
+  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 1, .value = 3});
+  assert_false(do_io(r, READ, 8).missing);
+  assert_true(raw_disable(&r->raw)); /* a reset takes it away */
+  enable_again(r);
+  assert_true(raw_take(&r->raw, 1).missing);
+  end(r);
+  (void)state;
+}
+
 static void test_late(void **state) {
   struct raw_sim *r = start();
   r->raw.target.patience = 5000;
@@ -187,6 +210,14 @@ static void test_late(void **state) {
   const uint64_t start_ps = sim_now_ps(r->sim);
   assert_int_equal(do_io(r, READ, 8).status, 0);
   assert_in_range(sim_now_ps(r->sim) - start_ps, 3000 * SIM_PS_PER_MS, 3001 * SIM_PS_PER_MS);
+  write_byte(r, 8, 1);
+  sim_drive_fault(r->drive, (struct sim_fault){
+                                .action = SIM_STATUS, .opcode = WRITE, .count = 1, .value = 3000u << 16 | MEDIA_ERROR});
+  memset(raw_at(&r->raw, OUT), 2, RAW_PAGE);
+  const uint64_t again_ps = sim_now_ps(r->sim);
+  assert_int_equal(do_io(r, WRITE, 8).status, MEDIA_ERROR);
+  assert_in_range(sim_now_ps(r->sim) - again_ps, 3000 * SIM_PS_PER_MS, 3001 * SIM_PS_PER_MS);
+  assert_int_equal(read_byte(r, 8), 1);
   end(r);
   (void)state;
 }
@@ -203,6 +234,12 @@ static void test_wrong_completions(void **state) {
   assert_int_equal(own.queue, 1);
   assert_int_equal(other.id, own.id);
   assert_true(raw_take(&r->raw, 1).missing);
+  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_MISDIRECT, .opcode = READ, .count = 1});
+  const uint16_t id = r->raw.next_id;
+  const struct raw_completion misdirected = do_io(r, READ, 8);
+  assert_int_equal(misdirected.id, id);
+  assert_int_equal(misdirected.queue, 2);
+  assert_true(raw_take(&r->raw, 1).missing); /* its own never comes */
   end(r);
   (void)state;
 }
@@ -298,6 +335,18 @@ static void test_gone(void **state) {
   assert_true(do_io(r, READ, 8).missing);
   sim_spend(r->sim, 3600 * SIM_PS_PER_S);
   assert_int_equal(raw_csts(&r->raw), UINT32_MAX);
+  end(r);
+  (void)state;
+}
+
+static void test_silence(void **state) {
+  struct raw_sim *r = start();
+  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_SILENCE, .opcode = READ, .count = 1});
+  assert_true(do_io(r, READ, 8).missing);
+  assert_int_equal(raw_csts(&r->raw), UINT32_MAX);
+  sim_drive_silence(r->drive, false);
+  enable_again(r);
+  assert_false(do_io(r, READ, 8).missing);
   end(r);
   (void)state;
 }
@@ -416,6 +465,7 @@ int main(void) {
       cmocka_unit_test(test_lose),
       cmocka_unit_test(test_stall),
       cmocka_unit_test(test_double),
+      cmocka_unit_test(test_double_later),
       cmocka_unit_test(test_late),
       cmocka_unit_test(test_wrong_completions),
       cmocka_unit_test(test_wrong_phase),
@@ -424,6 +474,7 @@ int main(void) {
       cmocka_unit_test(test_power_cut),
       cmocka_unit_test(test_link_drop),
       cmocka_unit_test(test_gone),
+      cmocka_unit_test(test_silence),
       cmocka_unit_test(test_garbage),
       cmocka_unit_test(test_hold),
       cmocka_unit_test(test_hold_of_two),

@@ -13,9 +13,9 @@
 #define LIST    900u
 #define NOWHERE UINT64_C(0x1000)
 
-enum { DELETE_SQ, CREATE_SQ, DELETE_CQ = 4, CREATE_CQ, ABORT = 8, SET_FEATURES, EVENT = 12, FORMAT = 0x80 };
+enum { DELETE_SQ, CREATE_SQ, DELETE_CQ = 4, CREATE_CQ, IDENTIFY, ABORT = 8, SET_FEATURES, EVENT = 12, FORMAT = 0x80 };
 enum { FLUSH, WRITE, READ, ZEROES = 8, DATASET };
-enum { CC = 0x14, AQA = 0x24, ASQ = 0x28, DOORBELLS = 0x1000 };
+enum { CC = 0x14, CSTS = 0x1c, NSSR = 0x20, AQA = 0x24, ASQ = 0x28, DOORBELLS = 0x1000 };
 
 static struct raw_sim *make(bool enabled) {
   const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20};
@@ -74,12 +74,53 @@ static void test_registers(void **state) {
   expect(r, "changed while enabled");
   (void)raw_sim_read32(r, DOORBELLS);
   expect(r, "a doorbell was read");
+  (void)raw_sim_read32(r, 0x18);
+  expect(r, "does not have was read: offset 18");
+  (void)raw_sim_read32(r, CSTS + 2);
+  expect(r, "does not have was read: offset 1e");
   raw_sim_write32(r, CC, 0x00460000);
   raw_sim_write32(r, CC, 0x00460001);
   expect(r, "CSTS.RDY is still 1");
   raw_sim_write32(r, CC, 0x00460000);
   expect(r, "cleared before CSTS.RDY was 1");
   raw_sim_free(r);
+  (void)state;
+}
+
+/* 3.1.9: only one value resets, and a controller that writes another one waits for a reset that does not come. */
+static void test_subsystem_reset(void **state) {
+  struct raw_sim *r = make(true);
+  *sim_drive_cap(r->drive) |= UINT64_C(1) << 36;
+  raw_sim_write32(r, NSSR, 0x4e564d64);
+  expect(r, "NSSR written with 4e564d64");
+  assert_int_equal(raw_csts(&r->raw), 1);
+  raw_sim_write32(r, NSSR, 0x4e564d65);
+  expect_none(r);
+  assert_int_equal(sim_drive_counters(r->drive)->hard_resets[SIM_RESET_SUBSYSTEM], 1);
+  raw_sim_free(r);
+  (void)state;
+}
+
+/* NVMe 1.0 has no lists of namespaces: CNS is one bit. */
+static void test_identify_before_1_1(void **state) {
+  for (uint32_t version = 0x00010000; version <= 0x00010100; version += 0x00000100) {
+    const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20, .version = version};
+    struct raw_sim *r = raw_sim_start(sim_profile_find("ideal"), &options, 7);
+    const bool has_lists = version >= 0x00010100;
+    assert_int_equal(raw_sim_read32(r, 8), version);
+    for (uint32_t cns = 0; cns < 3; cns++) {
+      const uint16_t status = run(
+          r, 0,
+          (struct raw_command){.opcode = IDENTIFY, .nsid = cns == 0, .prp1 = raw_bus(&r->raw, OUT), .dword10 = cns});
+      assert_int_equal(status, cns < 2 || has_lists ? 0 : 0x4002);
+      if (cns == 1) assert_int_equal(spate_get32(raw_at(&r->raw, OUT) + 80), 0); /* VER came with 1.2 */
+      if (cns < 2 || has_lists)
+        expect_none(r);
+      else
+        expect(r, "before NVMe 1.1 it has one bit");
+    }
+    raw_sim_free(r);
+  }
   (void)state;
 }
 
@@ -406,6 +447,8 @@ static void test_no_access_after_disable(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_registers),
+      cmocka_unit_test(test_subsystem_reset),
+      cmocka_unit_test(test_identify_before_1_1),
       cmocka_unit_test(test_what_it_cannot_start_with),
       cmocka_unit_test(test_doorbells),
       cmocka_unit_test(test_completion_queue_overrun),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver on QEMU's NVMe drive: the judge of what the fake drive, written here, may have misunderstood. */
+/* The driver on QEMU's NVMe drive: the judge of what the virtual drive, written here, may have misunderstood. */
 #include "nvme/internal.h"
 #include "qtest_port.h"
 #include <setjmp.h>

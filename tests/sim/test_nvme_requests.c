@@ -15,7 +15,7 @@ static void test_write_and_read_back_on_a_region(void **state) {
       struct spate_io io = {
           .op = SPATE_WRITE, .lba = 100, .blocks = blocks, .region = &f->ring, .offset_bytes = offset};
       assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-      assert_memory_equal(f->drive.media + (100u << shift), f->ring_memory + offset, sizes[i]);
+      expect_media(f, (100u << shift), f->ring_memory + offset, sizes[i]);
       io.op = SPATE_READ;
       io.offset_bytes = 8u << 20;
       memset(f->ring_memory + io.offset_bytes, 0, sizes[i]);
@@ -32,19 +32,21 @@ static void test_one_doorbell_for_a_batch(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcomes[8];
   fixture_open(f, 16);
-  const unsigned before = f->drive.doorbells;
+  spend_us(f, 1000);
+  const uint64_t before = sim_drive_counters(f->drive)->doorbells;
   for (unsigned i = 0; i < 8; i++)
     assert_int_equal(
         fixture_submit(f, &outcomes[i],
                        (struct spate_io){.op = SPATE_WRITE, .blocks = 8, .region = &f->ring, .lba = 8 * i}),
         SPATE_OK);
-  assert_int_equal(f->drive.doorbells, before);
+  assert_int_equal(sim_drive_counters(f->drive)->doorbells, before);
   spate_block_kick(&f->queue.block);
   spate_block_kick(&f->queue.block);
-  assert_int_equal(f->drive.doorbells, before + 1);
-  fake_nvme_advance(&f->drive, 1000);
+  spend_us(f, 1000);
+  assert_int_equal(sim_drive_counters(f->drive)->doorbells, before + 1);
   assert_int_equal(spate_block_poll(&f->queue.block, 32), 8);
-  assert_int_equal(f->drive.doorbells, before + 2);
+  spend_us(f, 1000);
+  assert_int_equal(sim_drive_counters(f->drive)->doorbells, before + 2);
   assert_int_equal(spate_nvme_counters(&f->nvme)->commands, 8);
   assert_int_equal(spate_nvme_counters(&f->nvme)->completions, 8);
   fixture_free(f);
@@ -71,7 +73,7 @@ static void test_poll_reaps_no_more_than_asked(void **state) {
         fixture_submit(f, &outcomes[i], (struct spate_io){.op = SPATE_READ, .blocks = 1, .region = &f->ring}),
         SPATE_OK);
   spate_block_kick(&f->queue.block);
-  fake_nvme_advance(&f->drive, 1000);
+  spend_us(f, 1000);
   assert_int_equal(spate_block_poll(&f->queue.block, 3), 3);
   assert_int_equal(spate_block_poll(&f->queue.block, 0), 0);
   assert_int_equal(spate_block_poll(&f->queue.block, 100), 7);
@@ -105,11 +107,11 @@ static void test_request_in_parts_is_taken_whole_or_not(void **state) {
   assert_int_equal(fixture_submit(f, &outcomes[1], small), SPATE_OK);
   assert_int_equal(fixture_submit(f, &outcomes[2], large), SPATE_E_FULL);
   assert_true(fixture_wait(f, &outcomes[1], 10));
-  assert_int_equal(f->drive.journal_count, 2);
+  assert_int_equal(io_count(f), 2);
   assert_int_equal(fixture_submit(f, &outcomes[2], large), SPATE_OK);
   assert_true(fixture_wait(f, &outcomes[2], 10));
   assert_int_equal(outcomes[2].calls, 1);
-  assert_int_equal(f->drive.journal_count, 5);
+  assert_int_equal(io_count(f), 5);
   fixture_free(f);
   (void)state;
 }
@@ -161,7 +163,7 @@ static void test_invalid_requests(void **state) {
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
     assert_int_equal(fixture_do(f, bad[i], NULL), SPATE_E_INVALID);
-  assert_int_equal(f->drive.journal_count, 0);
+  assert_int_equal(io_count(f), 0);
   const struct spate_io good = {.op = SPATE_WRITE, .lba = end - 1, .blocks = 1, .region = ring};
   assert_int_equal(fixture_do(f, good, NULL), SPATE_OK);
   fixture_free(f);
@@ -169,29 +171,30 @@ static void test_invalid_requests(void **state) {
 }
 
 static void test_flush_fua_zero_trim(void **state) {
-  struct fixture *f = fixture_make(9);
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.deallocated = 1}, 1);
   fixture_open(f, 8);
-  memset(f->drive.media, 0x5a, 1u << 20);
+  memset(f->ring_memory, 0x5a, 1u << 20);
+  media_write(f, 0, f->ring_memory, 1u << 20);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
-  assert_int_equal(f->drive.journal[0].dwords[0] & 0xff, 0);
+  assert_int_equal(io_command(f, 0)->dwords[0] & 0xff, 0);
   const struct spate_io fua = {.op = SPATE_WRITE, .flags = SPATE_IO_FUA, .blocks = 8, .region = &f->ring, .lba = 64};
   assert_int_equal(fixture_do(f, fua, NULL), SPATE_OK);
-  assert_int_equal(f->drive.journal[1].dwords[12], 7u | 1u << 30);
+  assert_int_equal(io_command(f, 1)->dwords[12], 7u | 1u << 30);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .lba = 10, .blocks = 20}, NULL), SPATE_OK);
-  assert_int_equal(f->drive.media[10 * 512 - 1], 0x5a);
-  assert_int_equal(f->drive.media[10 * 512], 0);
-  assert_int_equal(f->drive.media[30 * 512 - 1], 0);
-  assert_int_equal(f->drive.media[30 * 512], 0x5a);
+  assert_int_equal(media_byte(f, 10 * 512 - 1), 0x5a);
+  assert_int_equal(media_byte(f, 10 * 512), 0);
+  assert_int_equal(media_byte(f, 30 * 512 - 1), 0);
+  assert_int_equal(media_byte(f, 30 * 512), 0x5a);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_TRIM, .lba = 50, .blocks = 3}, NULL), SPATE_OK);
-  assert_int_equal(f->drive.media[50 * 512], 0xdd);
-  assert_int_equal(f->drive.media[53 * 512], 0x5a);
+  assert_int_equal(media_byte(f, 50 * 512), 0xff);
+  assert_int_equal(media_byte(f, 53 * 512), 0x5a);
   fixture_free(f);
   (void)state;
 }
 
 /* Several at once: each has its own range. */
 static void test_trims_beside_each_other(void **state) {
-  struct fixture *f = fixture_make(9);
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.deallocated = 1}, 1);
   struct outcome outcomes[8];
   fixture_open(f, 8);
   for (unsigned i = 0; i < 8; i++)
@@ -200,7 +203,7 @@ static void test_trims_beside_each_other(void **state) {
         SPATE_OK);
   fixture_poll_ms(f, 1);
   for (unsigned i = 0; i < 800; i++)
-    assert_int_equal(f->drive.media[i * 512u], i % 100 <= i / 100 ? 0xdd : 0);
+    assert_int_equal(media_byte(f, i * 512u), i % 100 <= i / 100 ? 0xff : 0);
   fixture_free(f);
   (void)state;
 }
@@ -229,7 +232,8 @@ static void test_requests_as_long_as_their_region(void **state) {
   struct spate_region small;
   fixture_open(f, 4);
   assert_int_equal(spate_region_init(&small, f->ring_memory, 8192, &f->arena), SPATE_OK);
-  const uint64_t cleans = fake_port_cache.cleans, invalidates = fake_port_cache.invalidates;
+  struct cache_calls calls = {0};
+  sim_trace(f->sim, count_cache_calls, &calls);
   for (uint32_t offset = 0; offset <= 512; offset += 4) {
     const struct spate_io write = {
         .op = SPATE_WRITE, .flags = SPATE_IO_FUA, .blocks = 16, .region = &small, .offset_bytes = offset};
@@ -237,32 +241,30 @@ static void test_requests_as_long_as_their_region(void **state) {
     const struct spate_io read = {.op = SPATE_READ, .blocks = 15, .region = &small, .offset_bytes = offset};
     assert_int_equal(fixture_do(f, read, NULL), SPATE_OK);
   }
-  assert_int_equal(fake_port_cache.cleans, cleans);
-  assert_int_equal(fake_port_cache.invalidates, invalidates);
+  assert_int_equal(calls.cleans, 0);
+  assert_int_equal(calls.invalidates, 0);
   fixture_free(f);
   (void)state;
 }
 
 static void test_long_zero_is_split_and_long_trim_is_not(void **state) {
-  struct fixture *f = fixture_make(9);
-  fake_nvme_geometry(&f->drive, UINT64_C(1) << 33, 9);
-  f->drive.media = realloc(f->drive.media, 200000u * 512u);
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.bytes = UINT64_C(1) << 42}, 1);
   fixture_open(f, 4);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .lba = 7, .blocks = 150000}, NULL), SPATE_OK);
-  assert_int_equal(f->drive.journal_count, 3);
-  assert_int_equal(f->drive.journal[2].dwords[10], 7 + 131072);
-  assert_int_equal(f->drive.journal[2].dwords[12], 150000 - 131072 - 1);
+  assert_int_equal(io_count(f), 3);
+  assert_int_equal(io_command(f, 2)->dwords[10], 7 + 131072);
+  assert_int_equal(io_command(f, 2)->dwords[12], 150000 - 131072 - 1);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .blocks = 5u * 65536u}, NULL), SPATE_E_INVALID);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, false, 9, 0, 1, 0});
+  fixture_fault(f, SIM_STATUS, false, 9, 0, 1, 0);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_TRIM, .blocks = UINT32_MAX}, NULL), SPATE_OK);
-  assert_int_equal(f->drive.journal_count, 4);
+  assert_int_equal(io_count(f), 4);
   fixture_free(f);
   (void)state;
 }
 
 static void test_missing_operations_are_unsupported(void **state) {
   struct fixture *f = fixture_make(9);
-  f->drive.controller_page[520] = 0;
+  controller_page(f)[520] = 0;
   fixture_open(f, 4);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_TRIM, .blocks = 1}, NULL), SPATE_E_UNSUPPORTED);
   assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_ZERO, .blocks = 1}, NULL), SPATE_E_UNSUPPORTED);
@@ -275,17 +277,18 @@ static void test_cpu_requests_maintain_the_cache(void **state) {
   fixture_open(f, 4);
   struct spate_io io = {
       .op = SPATE_WRITE, .flags = SPATE_IO_CPU, .blocks = 3, .region = &f->ring, .offset_bytes = 8192};
-  const uint64_t cleans = fake_port_cache.cleans, invalidates = fake_port_cache.invalidates;
+  struct cache_calls calls = {0};
+  sim_trace(f->sim, count_cache_calls, &calls);
   assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-  assert_int_equal(fake_port_cache.cleans, cleans + 1);
-  assert_int_equal(fake_port_cache.invalidates, invalidates);
-  assert_ptr_equal(fake_port_cache.start, f->ring_memory + 8192);
-  assert_int_equal(fake_port_cache.bytes, 1536);
+  assert_int_equal(calls.cleans, 1);
+  assert_int_equal(calls.invalidates, 0);
+  assert_int_equal(calls.address, sim_memory_address(f->sim, f->ring_memory + 8192));
+  assert_int_equal(calls.bytes, 1536);
   io = (struct spate_io){.op = SPATE_READ, .flags = SPATE_IO_CPU, .blocks = 600, .buffer = f->ring_memory};
   assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-  assert_int_equal(fake_port_cache.cleans, cleans + 1);
-  assert_int_equal(fake_port_cache.invalidates, invalidates + 2); /* before, and once after the last part */
-  assert_int_equal(fake_port_cache.bytes, 600 * 512);
+  assert_int_equal(calls.cleans, 1);
+  assert_int_equal(calls.invalidates, 2); /* before, and once after the last part */
+  assert_int_equal(calls.bytes, 600 * 512);
   f->ring.start = NULL;
   io = (struct spate_io){.op = SPATE_WRITE, .flags = SPATE_IO_CPU, .blocks = 3, .region = &f->ring};
   assert_int_equal(fixture_do(f, io, NULL), SPATE_E_INVALID);
@@ -299,16 +302,18 @@ static void test_cpu_requests_are_of_whole_cache_lines(void **state) {
   fixture_open(f, 4);
   for (unsigned op = SPATE_READ; op <= SPATE_WRITE; op++)
     for (uint64_t offset_bytes = 4; offset_bytes <= 128; offset_bytes += 4) {
-      const uint64_t invalidates = fake_port_cache.invalidates, cleans = fake_port_cache.cleans;
+      struct cache_calls calls = {0};
       const bool whole = offset_bytes % SPATE_DMA_ALIGN == 0;
       struct spate_io io = {.op = (uint8_t)op, .flags = SPATE_IO_CPU, .blocks = 2};
+      sim_trace(f->sim, count_cache_calls, &calls);
       io.region = &f->ring;
       io.offset_bytes = offset_bytes;
       assert_int_equal(fixture_do(f, io, NULL), whole ? SPATE_OK : SPATE_E_INVALID);
       io.region = NULL;
       io.buffer = f->ring_memory + offset_bytes;
       assert_int_equal(fixture_do(f, io, NULL), whole ? SPATE_OK : SPATE_E_INVALID);
-      assert_true(whole || (fake_port_cache.invalidates == invalidates && fake_port_cache.cleans == cleans));
+      assert_true(whole || (calls.invalidates == 0 && calls.cleans == 0));
+      sim_trace(f->sim, NULL, NULL);
       io.flags = 0; /* for devices alone, dwords will do */
       assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
     }

@@ -6,8 +6,8 @@
 
 static const struct spate_io flush = {.op = SPATE_FLUSH};
 
-static void fault(struct fixture *f, enum fake_action action, int opcode, unsigned count, uint32_t value) {
-  fake_nvme_fault(&f->drive, (struct fake_fault){action, false, opcode, 0, count, value});
+static void fault(struct fixture *f, enum sim_action action, int opcode, unsigned count, uint32_t value) {
+  fixture_fault(f, action, false, opcode, 0, count, value);
 }
 
 /* Whatever the time is when it is submitted: it is aborted after its time-out, and at most two looks later. */
@@ -20,12 +20,12 @@ static void test_a_command_has_all_of_its_time(void **state) {
       f->config.command_timeout_ms = timeouts_ms[i];
       fixture_open(f, 4);
       fixture_poll_ms(f, phase_ms);
-      fault(f, FAKE_STALL, -1, 1, 0);
-      const uint64_t start = f->drive.ticks;
+      fault(f, SIM_STALL, -1, 1, 0);
+      const uint64_t start = now_us(f);
       assert_int_equal(fixture_submit(f, &outcome, flush), SPATE_OK);
-      while (f->drive.admin_count[ABORT] == 0)
+      while (admin_count(f, ABORT) == 0)
         fixture_poll(f);
-      assert_in_range((f->drive.ticks - start) / 1000, timeouts_ms[i], timeouts_ms[i] * 102 / 100 + 210);
+      assert_in_range((now_us(f) - start) / 1000, timeouts_ms[i], timeouts_ms[i] * 102 / 100 + 210);
       assert_true(fixture_wait(f, &outcome, 1000));
       fixture_free(f);
     }
@@ -39,13 +39,13 @@ static void test_an_abort_on_a_queue_that_is_not_polled(void **state) {
   struct outcome outcome;
   f->config.command_timeout_ms = 1000;
   fixture_open_two(f, 4);
-  fault(f, FAKE_STALL, -1, 1, 0);
+  fault(f, SIM_STALL, -1, 1, 0);
   assert_int_equal(fixture_submit_to(&f->second, &outcome, flush), SPATE_OK);
   spate_block_kick(&f->second.block);
-  const uint64_t end = f->drive.ticks + 5 * FAKE_TICKS_PER_SECOND;
-  while (f->drive.ticks < end) {
+  const uint64_t end = now_us(f) + 5 * US_PER_S;
+  while (now_us(f) < end) {
     (void)spate_block_poll(&f->queue.block, 4);
-    host_relax();
+    spate_port_relax();
   }
   assert_int_equal(outcome.calls, 1);
   assert_int_equal(spate_nvme_counters(&f->nvme)->aborts, 1);
@@ -58,17 +58,17 @@ static void test_an_abort_on_a_queue_that_is_not_polled(void **state) {
 static void test_a_retry_on_a_queue_that_is_not_polled(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
-  f->drive.controller_page[128] = 5; /* CRDT1: 500 ms */
+  controller_page(f)[128] = 5; /* CRDT1: 500 ms */
   fixture_open_two(f, 4);
-  fault(f, FAKE_STATUS, -1, 1, 1u << 11 | 0x006);
+  fault(f, SIM_STATUS, -1, 1, 1u << 11 | 0x006);
   assert_int_equal(fixture_submit_to(&f->second, &outcome, flush), SPATE_OK);
   fixture_poll_ms(f, 1);
-  const uint64_t end = f->drive.ticks + FAKE_TICKS_PER_SECOND;
-  while (f->drive.ticks < end) {
+  const uint64_t end = now_us(f) + US_PER_S;
+  while (now_us(f) < end) {
     (void)spate_block_poll(&f->queue.block, 4);
-    host_relax();
+    spate_port_relax();
   }
-  assert_int_equal(f->drive.journal_count, 2);
+  assert_int_equal(io_count(f), 2);
   assert_true(fixture_wait(f, &outcome, 10));
   fixture_free(f);
   (void)state;
@@ -96,12 +96,12 @@ static void test_requests_of_a_dead_controller_end_as_they_are_polled(void **sta
   struct fixture *f = fixture_make(9);
   struct outcome outcomes[4];
   fixture_open(f, 4);
-  f->drive.gone = true;
+  sim_drive_silence(f->drive, true);
   for (unsigned i = 0; i < 4; i++)
     assert_int_equal(fixture_submit(f, &outcomes[i], flush), SPATE_OK);
   while (f->nvme.state != SPATE_NVME_DEAD) {
     spate_nvme_poll(&f->nvme);
-    host_relax();
+    spate_port_relax();
   }
   expect_ends_in_pieces(f, outcomes, SPATE_E_GONE);
   fixture_free(f);
@@ -114,12 +114,12 @@ static void test_requests_of_a_closed_controller_end_as_they_are_polled(void **s
   struct outcome outcomes[4];
   f->config.command_timeout_ms = 600000;
   fixture_open(f, 4);
-  fault(f, FAKE_LOSE, -1, 4, 0);
+  fault(f, SIM_LOSE, -1, 4, 0);
   for (unsigned i = 0; i < 4; i++)
     assert_int_equal(fixture_submit(f, &outcomes[i], flush), SPATE_OK);
-  const uint64_t start = f->drive.ticks;
+  const uint64_t start = now_us(f);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-  assert_in_range((f->drive.ticks - start) / 1000, 30000, 31000);
+  assert_in_range((now_us(f) - start) / 1000, 30000, 31000);
   expect_ends_in_pieces(f, outcomes, SPATE_E_INVALID);
   fixture_free(f);
   (void)state;

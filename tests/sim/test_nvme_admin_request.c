@@ -3,6 +3,7 @@
  * test_nvme_admin_ends.c; beside a stream: sim/test_sim_admin.c. */
 #include "nvme_fixture.h"
 
+#define GET_LOG      0x02
 #define SET_FEATURES 0x09
 #define GET_FEATURES 0x0a
 #define TO_DRIVE     0xc1
@@ -10,6 +11,9 @@
 #define BOTH_WAYS    0xc3
 #define NO_DATA      0xc0
 #define DATA_MAX     (UINT32_C(4) << 20)
+#define TELEMETRY    7u /* log page */
+#define CANARY       0xee
+#define MARGIN       8192u
 
 struct answer {
   unsigned calls;
@@ -23,7 +27,7 @@ static void ended(struct spate_nvme_admin_request *request) {
 
 static struct fixture *opened(void) {
   struct fixture *f = fixture_make(9);
-  f->drive.controller_page[77] = 0; /* no MDTS */
+  controller_page(f)[77] = 0; /* no MDTS */
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
   return f;
 }
@@ -34,28 +38,26 @@ static struct spate_nvme_admin_request request_of(struct answer *answer, uint8_t
 }
 
 static void poll_ms(struct fixture *f, uint64_t ms) {
-  const uint64_t end = f->drive.ticks + ms * 1000;
-  while (f->drive.ticks < end) {
+  const uint64_t end = now_us(f) + ms * 1000;
+  while (now_us(f) < end) {
     spate_nvme_poll(&f->nvme);
-    host_relax();
+    spate_port_relax();
   }
 }
 
 /* Submit it to a drive that answers anything, and let it end. */
 static enum spate_error accepted(struct fixture *f, struct spate_nvme_admin_request request) {
   struct answer answer = {0};
-  const unsigned before = f->drive.admin_count[request.opcode];
+  const unsigned before = admin_count(f, request.opcode);
 
   request.context = &answer;
+  fixture_fault(f, SIM_STATUS, true, request.opcode, 0, 1, 0);
   const enum spate_error error = spate_nvme_admin_submit(&f->nvme, &request);
   if (error == SPATE_OK) poll_ms(f, 1);
+  sim_drive_clear_faults(f->drive);
   assert_int_equal(answer.calls, error == SPATE_OK);
-  assert_int_equal(f->drive.admin_count[request.opcode], before + (error == SPATE_OK));
+  assert_int_equal(admin_count(f, request.opcode), before + (error == SPATE_OK));
   return error;
-}
-
-static void fault(struct fixture *f, enum fake_action action, int opcode, uint32_t value) {
-  fake_nvme_fault(&f->drive, (struct fake_fault){action, true, opcode, 0, 1, value});
 }
 
 /* ---- what is refused ---- */
@@ -85,12 +87,10 @@ static void test_the_buffer_holds_what_the_command_names(void **state) {
     request.dwords_10_15[1] = cases[i].dwords_10_11[1];
     request.buffer = f->ring_memory;
     request.bytes = cases[i].needed_bytes;
-    fault(f, FAKE_STATUS, cases[i].opcode, 0);
     assert_int_equal(accepted(f, request), SPATE_OK);
     request.bytes -= 4;
     assert_int_equal(accepted(f, request), SPATE_E_INVALID);
     request.bytes += 8;
-    fault(f, FAKE_STATUS, cases[i].opcode, 0);
     assert_int_equal(accepted(f, request), SPATE_OK);
   }
   fixture_free(f);
@@ -129,12 +129,10 @@ static void test_the_driver_keeps_what_it_relies_on(void **state) {
         opcode == 0x1a) /* those have a length */
       continue;
     const bool kept = memchr(opcodes, (int)opcode, sizeof opcodes) != NULL;
-    if (!kept) fault(f, FAKE_STATUS, (int)opcode, 0);
     assert_int_equal(accepted(f, request_of(NULL, (uint8_t)opcode, 0)), kept ? SPATE_E_INVALID : SPATE_OK);
   }
   for (unsigned feature = 1; feature < 256; feature++) {
     const bool kept = memchr(features, (int)feature, sizeof features) != NULL;
-    if (!kept) fault(f, FAKE_STATUS, SET_FEATURES, 0);
     assert_int_equal(accepted(f, request_of(NULL, SET_FEATURES, UINT32_C(1) << 31 | 0x100 | feature)),
                      kept ? SPATE_E_INVALID : SPATE_OK);
   }
@@ -142,7 +140,6 @@ static void test_the_driver_keeps_what_it_relies_on(void **state) {
   for (unsigned opcode = 0x0d; opcode < 0x90; opcode++) {
     if (opcode == 0x11 || opcode == 0x19 || opcode == 0x1a || opcode == 0x1c || opcode == 0x7c) continue;
     const bool changes = memchr(of_namespaces, (int)opcode, sizeof of_namespaces) != NULL;
-    if (!changes) fault(f, FAKE_STATUS, (int)opcode, 0);
     assert_int_equal(accepted(f, request_of(NULL, (uint8_t)opcode, 0)), changes ? SPATE_E_BUSY : SPATE_OK);
   }
   fixture_free(f);
@@ -200,51 +197,62 @@ static void test_buffers_that_cannot_be_described(void **state) {
 
 /* ---- what reaches the drive ---- */
 
-struct walk {
-  uint8_t *at;
-  uint64_t bytes;
-};
+/* A log page with the offset of each dword in it: the caller's buffer has all of it, and nothing beside it changes. */
+static void expect_telemetry(struct fixture *f, uint8_t *buffer, uint32_t bytes) {
+  struct answer answer = {0};
+  struct spate_nvme_admin_request request = request_of(&answer, GET_LOG, (bytes / 4u - 1u) << 16 | TELEMETRY);
 
-static void expect_next(void *context, uint8_t *at, uint64_t bytes) {
-  struct walk *walk = context;
-
-  assert_ptr_equal(at, walk->at);
-  walk->at += bytes;
-  walk->bytes += bytes;
+  request.dwords_10_15[1] = (bytes / 4u - 1u) >> 16;
+  request.buffer = buffer;
+  request.bytes = bytes;
+  memset(f->ring_memory, CANARY, (size_t)(buffer - f->ring_memory) + bytes + MARGIN);
+  assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
+  poll_ms(f, 10);
+  assert_int_equal(answer.calls, 1);
+  assert_int_equal(request.error, SPATE_OK);
+  for (uint8_t *at = f->ring_memory; at < buffer; at++)
+    assert_int_equal(*at, CANARY);
+  for (uint32_t at = 0; at < bytes; at += 4)
+    assert_int_equal(spate_get32(buffer + at), at);
+  for (uint32_t i = 0; i < MARGIN; i++)
+    assert_int_equal(buffer[bytes + i], CANARY);
 }
 
-static void test_the_drive_gets_each_word_and_every_byte(void **state) {
+static void test_the_drive_writes_every_byte(void **state) {
   static const struct {
     uint32_t skipped, bytes;
   } shapes[] = {{0, 4},     {0, 4096},      {64, 4096},    {64, 8192},
                 {4032, 68}, {128, 1 << 20}, {0, DATA_MAX}, {64, DATA_MAX - 64}};
   (void)state;
   struct fixture *f = opened();
-  for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-    struct spate_nvme_admin_request request = request_of(NULL, TO_HOST, 0x10101010);
-    const uint32_t *dwords = f->drive.admin_dwords[TO_HOST];
-    struct walk walk = {.at = f->ring_memory + shapes[i].skipped};
-    const char *why = NULL;
-    request.nsid = 0x77;
-    for (unsigned j = 1; j < 6; j++)
-      request.dwords_10_15[j] = 0x10101010u + j;
-    request.buffer = walk.at;
-    request.bytes = shapes[i].bytes;
-    assert_int_equal(accepted(f, request), SPATE_OK);
-    assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK); /* a command of the driver's has pages of its own */
-    assert_int_equal(dwords[1], 0x77);
-    for (unsigned j = 0; j < 6; j++)
-      assert_int_equal(dwords[10 + j], 0x10101010u + j);
-    assert_int_equal(fake_nvme_walk_prps((uint64_t)dwords[7] << 32 | dwords[6], (uint64_t)dwords[9] << 32 | dwords[8],
-                                         request.bytes, expect_next, &walk, &why),
-                     0);
-    assert_int_equal(walk.bytes, request.bytes);
-  }
-  struct spate_nvme_admin_request empty = request_of(NULL, TO_HOST, 0);
-  empty.buffer = f->ring_memory;
-  assert_int_equal(accepted(f, empty), SPATE_OK); /* without data there is no address */
-  for (unsigned j = 6; j < 10; j++)
-    assert_int_equal(f->drive.admin_dwords[TO_HOST][j], 0);
+  for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    expect_telemetry(f, f->ring_memory + 4096 + shapes[i].skipped, shapes[i].bytes);
+  fixture_free(f);
+}
+
+/* And the pages that describe its buffer are its own: a command of the driver's leaves them alone. */
+static void test_the_drive_gets_each_word(void **state) {
+  uint64_t lists[1024];
+  (void)state;
+  struct fixture *f = opened();
+  struct spate_nvme_admin_request request = request_of(NULL, TO_HOST, 0x10101010);
+  request.nsid = 0x77;
+  for (unsigned i = 1; i < 6; i++)
+    request.dwords_10_15[i] = 0x10101010u + i;
+  request.buffer = f->ring_memory;
+  request.bytes = DATA_MAX;
+  assert_int_equal(accepted(f, request), SPATE_OK);
+  memcpy(lists, f->nvme.request_lists, sizeof lists);
+  assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
+  assert_memory_equal(lists, f->nvme.request_lists, sizeof lists);
+  const uint32_t *dwords = last_admin(f, TO_HOST)->dwords;
+  assert_int_equal(dwords[1], 0x77);
+  for (unsigned i = 0; i < 6; i++)
+    assert_int_equal(dwords[10 + i], 0x10101010u + i);
+  request.bytes = 0;
+  assert_int_equal(accepted(f, request), SPATE_OK); /* without data there is no address */
+  for (unsigned i = 6; i < 10; i++)
+    assert_int_equal(last_admin(f, TO_HOST)->dwords[i], 0);
   fixture_free(f);
 }
 
@@ -263,16 +271,19 @@ static void test_the_cache_is_maintained(void **state) {
     struct spate_nvme_admin_request request = request_of(&answer, cases[i].opcode, 0);
     request.buffer = f->ring_memory;
     request.bytes = cases[i].bytes;
-    memset(&fake_port_cache, 0, sizeof fake_port_cache);
+    struct cache_calls calls = {0};
+    const uint64_t line_bytes = cases[i].bytes == 0 ? 0 : 128;
+    sim_trace(f->sim, count_cache_calls, &calls);
+    fixture_fault(f, SIM_STATUS, true, cases[i].opcode, 0, 1, 0);
     assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
-    assert_int_equal(fake_port_cache.cleans, cases[i].cleans);
-    assert_int_equal(fake_port_cache.invalidates, cases[i].invalidates_before);
-    if (cases[i].bytes != 0) assert_int_equal(fake_port_cache.bytes, 128);
+    assert_int_equal(calls.cleans, cases[i].cleans);
+    assert_int_equal(calls.invalidates, cases[i].invalidates_before);
+    assert_int_equal(calls.bytes, line_bytes);
     poll_ms(f, 1);
     assert_int_equal(answer.calls, 1);
-    assert_int_equal(fake_port_cache.cleans, cases[i].cleans);
-    assert_int_equal(fake_port_cache.invalidates, cases[i].invalidates);
-    if (cases[i].bytes != 0) assert_int_equal(fake_port_cache.bytes, 128);
+    assert_int_equal(calls.cleans, cases[i].cleans);
+    assert_int_equal(calls.invalidates, cases[i].invalidates);
+    assert_int_equal(calls.bytes, line_bytes);
   }
   fixture_free(f);
 }
@@ -285,7 +296,8 @@ int main(void) {
       cmocka_unit_test(test_the_driver_keeps_what_it_relies_on),
       cmocka_unit_test(test_a_request_is_complete),
       cmocka_unit_test(test_buffers_that_cannot_be_described),
-      cmocka_unit_test(test_the_drive_gets_each_word_and_every_byte),
+      cmocka_unit_test(test_the_drive_writes_every_byte),
+      cmocka_unit_test(test_the_drive_gets_each_word),
       cmocka_unit_test(test_the_cache_is_maintained),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

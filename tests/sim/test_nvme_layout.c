@@ -62,8 +62,8 @@ static void test_a_small_namespace_is_used_to_its_end(void **state) {
   for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     struct fixture *f = fixture_make(9);
     const uint64_t blocks = sizes[i];
-    f->drive.controller_page[77] = 0; /* no MDTS */
-    fake_nvme_geometry(&f->drive, blocks, 9);
+    controller_page(f)[77] = 0; /* no MDTS */
+    spate_put64(namespace_page(f), blocks);
     fixture_open(f, 4);
     assert_in_range(f->queue.block.command_bytes_max, 512, blocks * 512);
     for (uint64_t lba = blocks < 3 ? 0 : blocks - 3; lba < blocks + 2; lba++) {
@@ -81,7 +81,7 @@ static void test_commands_are_as_long_as_mdts(void **state) {
   (void)state;
   for (uint8_t mdts = 0; mdts < 12; mdts++) {
     struct fixture *f = fixture_make(9);
-    f->drive.controller_page[77] = mdts;
+    controller_page(f)[77] = mdts;
     fixture_open(f, 4);
     const uint32_t most = mdts == 0 || mdts > 9 ? SPATE_REGION_COMMAND_BYTES : 4096u << mdts;
     assert_int_equal(f->queue.block.command_bytes_max, most);
@@ -94,8 +94,8 @@ static void test_the_namespace_asked_for_is_used(void **state) {
   static const uint32_t active[] = {1, 5, 0x3fffffff, 0x40000000, 0xfffffffe};
   (void)state;
   struct fixture *f = fixture_make(9);
-  memcpy(f->drive.namespaces, active, sizeof active);
-  memset(f->drive.controller_page + 516, 0xff, 4);
+  memcpy(sim_drive_namespaces(f->drive), active, sizeof active);
+  memset(controller_page(f) + 516, 0xff, 4);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
   for (unsigned i = 0; i < sizeof active / sizeof active[0]; i++) {
     const bool fits = active[i] < 0x40000000;

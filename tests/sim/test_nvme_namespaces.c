@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Namespaces and the queues on them: which there are, which are refused, and what bounds a queue. */
 #include "nvme_fixture.h"
-#include <spate/bytes.h>
 
 static void test_namespaces_are_listed(void **state) {
   struct fixture *f = fixture_make(9);
   uint32_t nsids[2];
   unsigned count;
-  f->drive.namespaces[0] = 2;
-  f->drive.namespaces[1] = 5;
-  f->drive.namespaces[2] = 7;
+  sim_drive_namespaces(f->drive)[0] = 2;
+  sim_drive_namespaces(f->drive)[1] = 5;
+  sim_drive_namespaces(f->drive)[2] = 7;
   fixture_open(f, 4);
   assert_int_equal(f->queue.nsid, 2);
   assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_OK);
@@ -21,24 +20,23 @@ static void test_namespaces_are_listed(void **state) {
 
 /* A drive of NVMe 1.0 is not asked for a list. */
 static void test_namespaces_without_a_list(void **state) {
-  struct fixture *f = fixture_make(9);
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.version = 0x00010000}, 1);
   uint32_t nsids[3];
   unsigned count;
-  f->drive.version = 0x00010000;
-  spate_put32(f->drive.controller_page + 516, 9); /* NN */
-  f->drive.namespaces[0] = 2;
-  f->drive.namespaces[1] = 5;
-  f->drive.namespaces[2] = 9;
+  spate_put32(controller_page(f) + 516, 9); /* NN */
+  sim_drive_namespaces(f->drive)[0] = 2;
+  sim_drive_namespaces(f->drive)[1] = 5;
+  sim_drive_namespaces(f->drive)[2] = 9;
   fixture_open(f, 4);
   assert_int_equal(f->queue.nsid, 2);
   assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_OK);
   assert_int_equal(count, 3);
   assert_int_equal(nsids[1], 5);
-  f->drive.namespaces[0] = 0;
+  sim_drive_namespaces(f->drive)[0] = 0;
   assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_E_NO_NAMESPACE);
   fixture_free(f);
   f = fixture_make(9); /* a later one that refuses the list: Invalid Field */
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x06, 1, 1, 0x4002});
+  fixture_fault(f, SIM_STATUS, true, 0x06, 1, 1, 0x4002);
   fixture_open(f, 4);
   assert_int_equal(f->queue.nsid, 1);
   fixture_free(f);
@@ -50,7 +48,7 @@ static void test_format_above_15(void **state) {
   for (unsigned formats = 16; formats <= 64; formats += 48) {
     struct fixture *f = fixture_make(9);
     struct spate_nvme_namespace namespace;
-    uint8_t *page = f->drive.namespace_page;
+    uint8_t *page = namespace_page(f);
     page[25] = (uint8_t)(formats - 1);
     page[26] = 1 << 5 | 3 << 0; /* 19, or 3 */
     for (unsigned i = 0; i < formats; i++)
@@ -89,44 +87,56 @@ static enum spate_error open_queue_on(struct fixture *f, uint32_t nsid) {
 
 static void test_unsuitable_namespaces_are_refused(void **state) {
   struct fixture *f = fixture_make(9);
-  f->drive.namespaces[0] = 0;
+  sim_drive_namespaces(f->drive)[0] = 0;
   assert_int_equal(open_queue_on(f, 0), SPATE_E_NO_NAMESPACE);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 3, 4), SPATE_E_NO_NAMESPACE);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 99, 4), SPATE_E_NO_NAMESPACE);
   fixture_free(f);
   f = fixture_make(9);
-  f->drive.namespace_page[26] = 1; /* 8 bytes of metadata */
+  spate_put16(namespace_page(f) + 128, 8); /* bytes of metadata */
   assert_int_equal(open_queue_on(f, 1), SPATE_E_METADATA);
   fixture_free(f);
   f = fixture_make(9);
-  f->drive.namespace_page[29] = 1; /* protection information */
+  namespace_page(f)[29] = 1; /* protection information */
   assert_int_equal(open_queue_on(f, 1), SPATE_E_METADATA);
   fixture_free(f);
   const uint8_t sizes[] = {0, 8, 10, 11, 13, 31, 64, 255};
   for (unsigned i = 0; i < sizeof sizes; i++) {
     f = fixture_make(9);
-    f->drive.namespace_page[130] = sizes[i];
+    namespace_page(f)[130] = sizes[i];
     assert_int_equal(open_queue_on(f, 1), SPATE_E_BLOCK_SIZE);
     fixture_free(f);
   }
   f = fixture_make(9);
-  f->drive.namespace_page[26] = 9; /* a format beyond the last */
+  namespace_page(f)[26] = 9; /* a format beyond the last */
   assert_int_equal(open_queue_on(f, 1), SPATE_E_BLOCK_SIZE);
   fixture_free(f);
   f = fixture_make(9);
-  spate_put64(f->drive.namespace_page, UINT64_MAX);
+  spate_put64(namespace_page(f), UINT64_MAX);
   assert_int_equal(open_queue_on(f, 1), SPATE_E_UNSUPPORTED);
   fixture_free(f);
   f = fixture_make(9);
-  spate_put64(f->drive.namespace_page, 0);
+  spate_put64(namespace_page(f), 0);
   assert_int_equal(open_queue_on(f, 1), SPATE_E_NO_NAMESPACE);
   fixture_free(f);
   (void)state;
 }
 
+/* Of 512 and 4096 bytes, each with metadata and without; those of 4096 bytes are the better ones. */
+static void four_formats(struct fixture *f) {
+  uint8_t *page = namespace_page(f);
+
+  page[25] = 3;
+  spate_put32(page + 128, UINT32_C(9) << 16 | UINT32_C(2) << 24);
+  spate_put32(page + 132, UINT32_C(9) << 16 | 8);
+  spate_put32(page + 136, UINT32_C(12) << 16 | UINT32_C(1) << 24);
+  spate_put32(page + 140, UINT32_C(12) << 16 | UINT32_C(0) << 24 | 64);
+}
+
 static void test_format_picks_the_best_format(void **state) {
   struct fixture *f = fixture_make(9);
   struct spate_nvme_namespace namespace;
+  four_formats(f);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
   assert_int_equal(spate_nvme_format(&f->nvme, 1, 4096, SPATE_NVME_ERASE_USER, 60000), SPATE_OK);
   assert_int_equal(spate_nvme_namespace(&f->nvme, 1, &namespace), SPATE_OK);
@@ -148,16 +158,16 @@ static void test_queues_up_to_the_drives_limit(void **state) {
     assert_int_equal(spate_nvme_queue_open(&f->nvme, &more[i], 0, 4), SPATE_OK);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &more[3], 0, 4), SPATE_E_FULL);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-  assert_false(f->drive.hot_shutdown);
+  assert_int_equal(sim_drive_counters(f->drive)->hot_shutdowns, 0);
   free(more);
   fixture_free(f);
   (void)state;
 }
 
 static void test_doorbells_stay_in_the_bar(void **state) {
-  struct fixture *f = fixture_make(9);
-  f->drive.cap |= UINT64_C(8) << 32; /* 1 KiB apart: queue 2's are at 2000h and 2400h */
-  f->drive.registers_bytes = f->config.registers_bytes = 0x2000;
+  /* 1 KiB apart: queue 2's are at 2000h and 2400h */
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.doorbell_stride = 8}, 1);
+  f->config.registers_bytes = 0x2000;
   fixture_open(f, 4);
   struct spate_nvme_queue *second = calloc(1, sizeof *second);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, second, 0, 4), SPATE_E_FULL);
@@ -168,7 +178,7 @@ static void test_doorbells_stay_in_the_bar(void **state) {
 
 static void test_depth_is_bounded_by_the_drive(void **state) {
   struct fixture *f = fixture_make(9);
-  f->drive.cap = (f->drive.cap & ~UINT64_C(0xffff)) | 98; /* 99 entries: a ring of 64 */
+  *sim_drive_cap(f->drive) = (*sim_drive_cap(f->drive) & ~UINT64_C(0xffff)) | 98; /* 99 entries: a ring of 64 */
   fixture_open(f, 255);
   assert_int_equal(f->queue.block.depth, 63);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 1), SPATE_E_INVALID);
@@ -180,7 +190,7 @@ static void test_depth_is_bounded_by_the_drive(void **state) {
 static void test_failed_queue_gives_its_identifier_back(void **state) {
   struct fixture *f = fixture_make(9);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x01, 0, 1, 0x4006});
+  fixture_fault(f, SIM_STATUS, true, 0x01, 0, 1, 0x4006);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_E_COMMAND);
   assert_int_equal(spate_nvme_last_status(&f->nvme), 0x4006);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
@@ -192,7 +202,7 @@ static void test_memory_macros_are_enough_and_no_more_than_a_page_too_much(void 
   const unsigned depths[] = {2, 3, 4, 31, 32, 63, 64, 127, 128, 255};
   for (unsigned i = 0; i < sizeof depths / sizeof depths[0]; i++) {
     struct fixture *f = fixture_make(9);
-    f->drive.cap |= 0xffff;
+    *sim_drive_cap(f->drive) |= 0xffff;
     f->arena = (struct spate_arena){.start = f->memory + 1, .bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES};
     assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
     f->arena = (struct spate_arena){.start = f->memory + 65537, .bytes = SPATE_NVME_QUEUE_MEMORY_BYTES(depths[i])};

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a drive does besides reading and writing: host memory, its write cache, power states, health and events. */
 #include "nvme_fixture.h"
-#include <spate/bytes.h>
+
+static struct sim_host_buffer host_buffer(const struct fixture *f) { return sim_drive_host_buffer(f->drive); }
+static bool cache_is_on(const struct fixture *f) { return (sim_drive_feature(f->drive, 6) & 1u) != 0; }
 
 /* A drive that has everything to set up: retry delays, a wish for host memory, a volatile cache. */
 static struct fixture *fixture_make_rich(void) {
   struct fixture *f = fixture_make(9);
-  spate_put16(f->drive.controller_page + 128, 1);
-  spate_put32(f->drive.controller_page + 272, 32);
-  f->drive.controller_page[525] = 1;
+  spate_put16(controller_page(f) + 128, 1);
+  spate_put32(controller_page(f) + 272, 32);
+  controller_page(f)[525] = 1;
   f->config.host_buffer = f->ring_memory;
   f->config.host_buffer_bytes = 128u << 10;
   return f;
@@ -25,16 +27,16 @@ static void test_open_can_do_without_optional_features(void **state) {
 
   for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     struct fixture *f = fixture_make_rich();
-    fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, refused[i].opcode, refused[i].skip, 1, 0x4002});
+    fixture_fault(f, SIM_STATUS, true, refused[i].opcode, refused[i].skip, 1, 0x4002);
     assert_int_equal(spate_nvme_open(&f->nvme, &f->config), refused[i].error);
     assert_string_equal(spate_nvme_status_name(spate_nvme_last_status(&f->nvme)), "Invalid Field in Command");
     if (refused[i].error == SPATE_OK) {
       assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
       assert_true(f->queue.block.volatile_cache);
-      assert_int_equal(f->drive.host_buffer[0], i == 2 ? 0 : 1);
-      const unsigned features_set = f->drive.admin_count[0x09];
+      assert_int_equal(host_buffer(f).enabled, i != 2);
+      const unsigned features_set = admin_count(f, 0x09);
       assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-      assert_int_equal(f->drive.admin_count[0x09], features_set + (i == 2 ? 0 : 1)); /* what was lent is taken back */
+      assert_int_equal(admin_count(f, 0x09), features_set + (i == 2 ? 0 : 1)); /* what was lent is taken back */
     }
     fixture_free(f);
   }
@@ -45,18 +47,18 @@ static void test_open_can_do_without_optional_features(void **state) {
 
 static void test_host_buffer_is_lent_and_given_back(void **state) {
   struct fixture *f = fixture_make(9);
-  spate_put32(f->drive.controller_page + 272, 64); /* wants 256 KiB */
-  spate_put32(f->drive.controller_page + 276, 16);
+  spate_put32(controller_page(f) + 272, 64); /* wants 256 KiB */
+  spate_put32(controller_page(f) + 276, 16);
   f->config.host_buffer = f->ring_memory;
   f->config.host_buffer_bytes = 128u << 10;
   fixture_open(f, 4);
-  assert_int_equal(f->drive.host_buffer[0], 1);
-  assert_int_equal(f->drive.host_buffer[1], 32);
-  assert_int_equal(f->drive.host_buffer[4], 1);
-  assert_int_equal(f->drive.host_buffer_descriptor[0], (uintptr_t)f->ring_memory);
-  assert_int_equal(f->drive.host_buffer_descriptor[1], 32);
+  assert_true(host_buffer(f).enabled);
+  assert_int_equal(host_buffer(f).pages, 32);
+  assert_int_equal(host_buffer(f).descriptors, 1);
+  assert_int_equal(host_buffer(f).first_address, sim_memory_address(f->sim, f->ring_memory));
+  assert_int_equal(host_buffer(f).first_pages, 32);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-  assert_int_equal(f->drive.host_buffer[0], 0);
+  assert_false(host_buffer(f).enabled);
   fixture_free(f);
   (void)state;
 }
@@ -64,43 +66,71 @@ static void test_host_buffer_is_lent_and_given_back(void **state) {
 static void test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues(void **state) {
   struct fixture *f = fixture_make_rich();
   fixture_open(f, 4);
-  assert_int_equal(f->drive.host_buffer[0], 1);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x00, 0, 1, 0x4101});
+  assert_true(host_buffer(f).enabled);
+  fixture_fault(f, SIM_STATUS, true, 0x00, 0, 1, 0x4101);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-  assert_int_equal(f->drive.host_buffer[0], 0);
+  assert_false(host_buffer(f).enabled);
   fixture_free(f);
   (void)state;
 }
 
 static void test_host_buffer_below_the_minimum_is_not_lent(void **state) {
   struct fixture *f = fixture_make(9);
-  spate_put32(f->drive.controller_page + 272, UINT32_MAX);
-  spate_put32(f->drive.controller_page + 276, 33);
+  spate_put32(controller_page(f) + 272, UINT32_MAX);
+  spate_put32(controller_page(f) + 276, 33);
   f->config.host_buffer = f->ring_memory;
   f->config.host_buffer_bytes = 128u << 10;
   fixture_open(f, 4);
-  assert_int_equal(f->drive.host_buffer[0], 0);
+  assert_false(host_buffer(f).enabled);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_a_drive_that_wants_memory_gets_none_without_a_buffer(void **state) {
+  struct fixture *f = fixture_make(9);
+  spate_put32(controller_page(f) + 272, 64);
+  f->config.host_buffer_bytes = 128u << 10;
+  fixture_open(f, 4);
+  assert_false(host_buffer(f).enabled);
   fixture_free(f);
   (void)state;
 }
 
 static void test_write_cache_is_known_and_set(void **state) {
-  struct fixture *f = fixture_make(9);
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.no_volatile_cache = true}, 1);
   bool on;
-  f->drive.write_cache = false;
+  controller_page(f)[525] = 1; /* it has one, and it is off */
   fixture_open(f, 4);
   assert_false(f->queue.block.volatile_cache);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_OK);
-  assert_true(f->queue.block.volatile_cache && f->drive.write_cache);
+  assert_true(f->queue.block.volatile_cache && cache_is_on(f));
   assert_int_equal(spate_nvme_write_cache_get(&f->nvme, &on), SPATE_OK);
   assert_true(on);
   fixture_free(f);
   f = fixture_make(9);
-  f->drive.controller_page[525] = 0;
+  controller_page(f)[525] = 0;
   fixture_open(f, 4);
   assert_false(f->queue.block.volatile_cache);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_E_UNSUPPORTED);
   fixture_free(f);
+  (void)state;
+}
+
+/* A reset brings the drive's default back, whichever that is; then the host's choice is set again. */
+static void test_write_cache_is_set_again_after_a_reset(void **state) {
+  for (unsigned on = 0; on < 2; on++) {
+    struct fixture *f = fixture_make_with((struct sim_drive_options){.no_volatile_cache = on == 1}, 1);
+    controller_page(f)[525] = 1;
+    fixture_open(f, 4);
+    assert_int_equal(cache_is_on(f), on == 0);
+    assert_int_equal(spate_nvme_write_cache_set(&f->nvme, on == 1), SPATE_OK);
+    sim_drive_fail(f->drive);
+    fixture_poll_ms(f, 1000);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+    assert_int_equal(cache_is_on(f), on == 1);
+    assert_int_equal(f->queue.block.volatile_cache, on == 1);
+    fixture_free(f);
+  }
   (void)state;
 }
 
@@ -109,18 +139,18 @@ static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open_two(f, 4);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_OK);
-  assert_int_equal(f->drive.journal_count, 0);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, false, 0, 0, 1, 0x4006});
+  assert_int_equal(io_count(f), 0);
+  fixture_fault(f, SIM_STATUS, false, 0, 0, 1, 0x4006);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_E_COMMAND);
-  assert_false(f->drive.write_cache); /* first off, so that nothing gets into it any more; then flushed */
+  assert_false(cache_is_on(f)); /* first off, so that nothing gets into it any more; then flushed */
   assert_true(f->queue.block.volatile_cache && f->second.block.volatile_cache);
-  const unsigned start = f->drive.journal_count;
+  const unsigned start = io_count(f);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_OK);
   assert_false(f->queue.block.volatile_cache || f->second.block.volatile_cache);
-  assert_int_equal(f->drive.journal_count, start + 2);
+  assert_int_equal(io_count(f), start + 2);
   for (unsigned i = start; i < start + 2; i++)
-    assert_int_equal(f->drive.journal[i].dwords[0] & 0xff, 0);
-  assert_int_not_equal(f->drive.journal[start].queue, f->drive.journal[start + 1].queue);
+    assert_int_equal(io_command(f, i)->dwords[0] & 0xff, 0);
+  assert_int_not_equal(io_command(f, start)->queue, io_command(f, start + 1)->queue);
   fixture_free(f);
   (void)state;
 }
@@ -161,8 +191,8 @@ static void test_health_arrives_while_polling(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
   const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
-  spate_put16(f->drive.health_page + 1, 273 - 5);
-  spate_put64(f->drive.health_page + 48 + 8, 1); /* beyond 64 bits */
+  sim_drive_heat(f->drive, -5.0);
+  spate_put64(health_page(f) + 48 + 8, 1); /* beyond 64 bits */
   assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
   assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_E_BUSY);
   fixture_poll_ms(f, 150);
@@ -177,10 +207,10 @@ static void test_health_arrives_while_polling(void **state) {
 
 static void test_health_is_decoded(void **state) {
   struct fixture *f = fixture_make(9);
-  uint8_t *page = f->drive.health_page;
+  uint8_t *page = health_page(f);
   fixture_open(f, 4);
   page[0] = 5;
-  spate_put16(page + 1, 300);
+  sim_drive_heat(f->drive, 27.0);
   page[3] = 90, page[4] = 10, page[5] = 42;
   for (unsigned i = 32; i <= 160; i += 16)
     spate_put64(page + i, UINT64_C(0x1122334400000000) + i);
@@ -205,11 +235,11 @@ static void test_events_are_counted_read_and_armed_again(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
   const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
-  assert_int_equal(f->drive.features[0x0b], 0x1f);
-  f->drive.health_page[0] = 2;
+  assert_int_equal(sim_drive_feature(f->drive, 0x0b), 0x1f);
+  health_page(f)[0] = 2;
   for (unsigned i = 1; i <= 3; i++) {
-    assert_true(fake_nvme_event(&f->drive, 0x00020101)); /* health: temperature; log page 2 */
-    fixture_poll_ms(f, 1300);                            /* it asks for one a second */
+    assert_true(sim_drive_event(f->drive, 1, 1, 2)); /* health: temperature; log page 2 */
+    fixture_poll_ms(f, 1300);                        /* it asks for one a second */
     assert_int_equal(spate_nvme_counters(&f->nvme)->events, i);
     assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + i);
     assert_int_equal(spate_nvme_health(&f->nvme)->critical_warning, 2);
@@ -223,10 +253,9 @@ static void test_event_during_a_log_read_is_not_lost(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
   const uint32_t sequence = spate_nvme_health(&f->nvme)->sequence;
-  f->drive.latency_ticks = 150000;
+  fixture_fault(f, SIM_LATE, true, 0x02, 0, 1, 150);
   assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
-  f->drive.latency_ticks = 20;
-  assert_true(fake_nvme_event(&f->drive, 0x00020101));
+  assert_true(sim_drive_event(f->drive, 1, 1, 2));
   fixture_poll_ms(f, 1000);
   assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + 2);
   fixture_free(f);
@@ -239,7 +268,9 @@ int main(void) {
       cmocka_unit_test(test_host_buffer_is_lent_and_given_back),
       cmocka_unit_test(test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues),
       cmocka_unit_test(test_host_buffer_below_the_minimum_is_not_lent),
+      cmocka_unit_test(test_a_drive_that_wants_memory_gets_none_without_a_buffer),
       cmocka_unit_test(test_write_cache_is_known_and_set),
+      cmocka_unit_test(test_write_cache_is_set_again_after_a_reset),
       cmocka_unit_test(test_write_cache_is_flushed_when_it_is_turned_off),
       cmocka_unit_test(test_sanitize_status_is_decoded),
       cmocka_unit_test(test_power_state),

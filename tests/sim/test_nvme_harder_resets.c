@@ -2,9 +2,10 @@
 /* Resets beyond CC.EN, and the end of a controller that none of them mends: what the bus is asked for, and in which
  * order. A trace has a letter for each event: F, B, S: a reset was asked for the first time; r: restore; i: isolate;
  * d: an I/O request ended; a: an admin request ended. */
-#include "nvme_fixture.h"
+#include "nvme_absence.h"
 
 #define CAP_SUBSYSTEM_RESET (UINT64_C(1) << 36)
+#define NSSR                0x20
 
 struct bus {
   struct fixture *f;
@@ -13,11 +14,13 @@ struct bus {
   bool reset_takes_it_away; /* from the bus: restore() brings it back */
   unsigned mended_by;       /* one more than the reset that mends it; 0: none does */
   uint64_t restore_ms;      /* and needs so long for it */
-  uint64_t reset_at_ticks;
-  uint64_t returns_ms;       /* after that one it is silent for so long, and comes back by itself */
-  uint64_t returns_at_ticks; /* 0: not silent */
+  uint64_t reset_at_us;
+  uint64_t returns_ms;    /* after that one it is silent for so long, and comes back by itself */
+  uint64_t returns_at_us; /* 0: not silent */
   unsigned asked[SPATE_NVME_RESETS];
   unsigned questions, down_from; /* of the link; 0: never down */
+  bool link_asked;               /* since a register was touched */
+  unsigned unasked_resets;       /* of the subsystem */
   char trace[32];
 };
 
@@ -30,24 +33,24 @@ static void note(struct bus *bus, char event) {
 
 static enum spate_error reset(void *context, enum spate_nvme_reset how) {
   struct bus *bus = context;
-  struct fake_nvme *drive = &bus->f->drive;
+  struct fixture *f = bus->f;
 
   if (bus->asked[how]++ == 0) note(bus, "FBS"[how]);
   if (bus->answers[how] != SPATE_OK) return bus->answers[how];
-  bus->reset_at_ticks = drive->ticks;
-  if (bus->reset_takes_it_away || bus->returns_ms > 0) drive->gone = true;
+  bus->reset_at_us = now_us(f);
+  if (bus->reset_takes_it_away || bus->returns_ms > 0) sim_drive_silence(f->drive, true);
   if (bus->mended_by != how + 1u) return SPATE_OK;
-  drive->fatal_on_enable = false;
-  if (bus->returns_ms > 0) bus->returns_at_ticks = drive->ticks + bus->returns_ms * 1000u;
+  sim_drive_stick(f->drive, false, false, false);
+  if (bus->returns_ms > 0) bus->returns_at_us = now_us(f) + bus->returns_ms * US_PER_MS;
   return SPATE_OK;
 }
 
 static enum spate_error restore(void *context) {
   struct bus *bus = context;
 
-  if (bus->f->drive.ticks - bus->reset_at_ticks < bus->restore_ms * 1000) return SPATE_E_BUSY;
+  if (now_us(bus->f) - bus->reset_at_us < bus->restore_ms * US_PER_MS) return SPATE_E_BUSY;
   note(bus, 'r');
-  fake_nvme_return(&bus->f->drive);
+  sim_drive_silence(bus->f->drive, false);
   return SPATE_OK;
 }
 
@@ -61,9 +64,17 @@ static enum spate_error isolate(void *context) {
 static bool is_up(void *context) {
   struct bus *bus = context;
 
-  if (++bus->questions == bus->down_from) bus->f->drive.gone = true;
-  bus->f->drive.link_asked = true;
-  return !bus->f->drive.gone;
+  if (++bus->questions == bus->down_from) sim_drive_silence(bus->f->drive, true);
+  bus->link_asked = true;
+  return !sim_drive_is_silent(bus->f->drive) && spate_pcie_link_is_up(&bus->f->host, bus->f->way.device);
+}
+
+/* An NVM subsystem reset takes the link and the configuration along: the machine's own way to restore them. */
+static enum spate_error restore_link(void *context) {
+  const struct bus *bus = context;
+
+  if (sim_drive_is_silent(bus->f->drive)) return SPATE_E_NO_DEVICE;
+  return spate_pcie_restore(&bus->f->host, bus->f->way.device);
 }
 
 static struct fixture *opened(struct bus *bus, struct spate_nvme_bus hooks) {
@@ -77,27 +88,27 @@ static struct fixture *opened(struct bus *bus, struct spate_nvme_bus hooks) {
 
 /* From now on the controller fails whenever it is enabled. */
 static void break_drive(struct fixture *f) {
-  f->drive.fatal_on_enable = true;
-  f->drive.csts |= 2;
+  sim_drive_stick(f->drive, false, false, true);
+  sim_drive_fail(f->drive);
 }
 
 static void io_ended(struct spate_io *io) { note(io->context, 'd'); }
 
 /* Break the drive under a FLUSH and see what becomes of that. Returns how many ms it took. */
 static uint64_t run(struct bus *bus, struct spate_io *io) {
-  struct fake_nvme *drive = &bus->f->drive;
-  const uint64_t start = drive->ticks, end = start + 60 * FAKE_TICKS_PER_SECOND;
+  struct fixture *f = bus->f;
+  const uint64_t start_us = now_us(f), end_us = start_us + 60 * US_PER_S;
 
   *io = (struct spate_io){.op = SPATE_FLUSH, .done = io_ended, .context = bus};
   assert_int_equal(spate_block_submit(&bus->f->queue.block, io), SPATE_OK);
   while (strchr(bus->trace, 'd') == NULL) {
-    fixture_poll(bus->f);
-    assert_true(drive->ticks < end);
-    if (bus->returns_at_ticks == 0 || drive->ticks < bus->returns_at_ticks) continue;
-    bus->returns_at_ticks = 0;
-    fake_nvme_return(drive);
+    fixture_poll(f);
+    assert_true(now_us(f) < end_us);
+    if (bus->returns_at_us == 0 || now_us(f) < bus->returns_at_us) continue;
+    bus->returns_at_us = 0;
+    sim_drive_silence(f->drive, false);
   }
-  return (drive->ticks - start) / 1000;
+  return (now_us(f) - start_us) / US_PER_MS;
 }
 
 /* ---- the resets ---- */
@@ -107,14 +118,13 @@ static void test_the_subsystem_reset_comes_first(void **state) {
   struct fixture *f = fixture_make(9);
   struct spate_io io;
   bus.f = f;
-  f->drive.cap |= CAP_SUBSYSTEM_RESET;
-  f->drive.subsystem_reset_mends = true;
-  f->config.bus = (struct spate_nvme_bus){.reset = reset, .context = &bus};
+  *sim_drive_cap(f->drive) |= CAP_SUBSYSTEM_RESET;
+  f->config.bus = (struct spate_nvme_bus){.reset = reset, .restore = restore_link, .context = &bus};
   fixture_open(f, 4);
-  break_drive(f);
+  sim_drive_break(f->drive, SIM_RESET_SUBSYSTEM);
   assert_in_range(run(&bus, &io), 0, 1000);
   assert_int_equal(io.error, SPATE_OK);
-  assert_int_equal(f->drive.subsystem_resets, 1);
+  assert_int_equal(sim_drive_counters(f->drive)->hard_resets[SIM_RESET_SUBSYSTEM], 1);
   assert_int_equal(spate_nvme_counters(&f->nvme)->hard_resets, 1);
   assert_string_equal(bus.trace, "d");
   fixture_free(f);
@@ -129,20 +139,32 @@ static void test_no_reset_is_written_to_a_link_that_is_down(void **state) {
     struct fixture *f = fixture_make(9);
     struct spate_io io;
     bus.f = f;
-    f->drive.cap |= CAP_SUBSYSTEM_RESET;
-    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &bus};
+    *sim_drive_cap(f->drive) |= CAP_SUBSYSTEM_RESET;
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .restore = restore_link, .context = &bus};
+    struct touched touched = {.f = f};
+    sim_trace(f->sim, count_touches, &touched);
     fixture_open(f, 4);
     break_drive(f);
     bus.down_from = bus.questions + from;
     (void)run(&bus, &io);
     if (io.error == SPATE_OK) fail_msg("a broken drive carried out a command");
-    assert_int_equal(f->drive.writes_gone, 0);
-    assert_int_equal(f->drive.reads_gone, 0);
-    reset_before += f->drive.subsystem_resets;
+    assert_int_equal(touched.writes, 0);
+    assert_int_equal(touched.reads, 0);
+    reset_before += sim_drive_counters(f->drive)->hard_resets[SIM_RESET_SUBSYSTEM];
     fixture_free(f);
   }
   assert_in_range(reset_before, 1, questions - 1u); /* the sweep has both */
   (void)state;
+}
+
+/* For sim_trace(): each access of a register takes back that the link was asked for. */
+static void note_unasked_reset(void *context, const struct sim_access *access) {
+  struct bus *bus = context;
+  const uint64_t offset = access->address - bus->f->config.registers;
+
+  if (access->kind > SIM_ACCESS_WRITE || offset >= bus->f->config.registers_bytes) return;
+  bus->unasked_resets += access->kind == SIM_ACCESS_WRITE && offset == NSSR && !bus->link_asked;
+  bus->link_asked = false;
 }
 
 /* Also when what failed is a command, whose answer needs no register. */
@@ -151,15 +173,16 @@ static void test_the_link_is_asked_just_before_the_subsystem_is_reset(void **sta
   struct fixture *f = fixture_make(9);
   struct spate_io io;
   bus.f = f;
-  f->drive.cap |= CAP_SUBSYSTEM_RESET;
-  f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &bus};
+  *sim_drive_cap(f->drive) |= CAP_SUBSYSTEM_RESET;
+  f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .restore = restore_link, .context = &bus};
+  sim_trace(f->sim, note_unasked_reset, &bus);
   fixture_open(f, 4);
-  f->drive.csts |= 2;
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x06, 0, 100, 0x4006}); /* Identify */
+  sim_drive_fail(f->drive);
+  fixture_fault(f, SIM_STATUS, true, 0x06, 0, 100, 0x4006); /* Identify */
   (void)run(&bus, &io);
   assert_int_equal(io.error, SPATE_E_COMMAND);
-  assert_int_equal(f->drive.subsystem_resets, 1);
-  assert_int_equal(f->drive.unasked_resets, 0);
+  assert_int_equal(sim_drive_counters(f->drive)->hard_resets[SIM_RESET_SUBSYSTEM], 1);
+  assert_int_equal(bus.unasked_resets, 0);
   fixture_free(f);
   (void)state;
 }
@@ -168,6 +191,7 @@ static void test_a_reset_is_asked_for_once_in_a_millisecond(void **state) {
   struct bus bus = {.answers = {SPATE_E_BUSY, SPATE_E_BUSY, SPATE_E_BUSY}};
   struct fixture *f = opened(&bus, (struct spate_nvme_bus){.reset = reset});
   struct spate_io io;
+  fixture_tick(f, 0);
   break_drive(f);
   assert_in_range(run(&bus, &io), 6000, 6600);
   assert_string_equal(bus.trace, "FBSd");
@@ -197,13 +221,15 @@ static void test_a_reset_that_there_is_not_is_asked_for_once(void **state) {
 static void test_what_was_reset_is_restored_before_it_is_touched(void **state) {
   struct bus bus = {.reset_takes_it_away = true, .mended_by = SPATE_NVME_RESET_BUS + 1u};
   struct fixture *f = opened(&bus, (struct spate_nvme_bus){.reset = reset, .restore = restore});
+  struct touched touched = {.f = f};
   struct spate_io io;
+  sim_trace(f->sim, count_touches, &touched);
   break_drive(f);
   (void)run(&bus, &io);
   assert_int_equal(io.error, SPATE_OK);
   assert_string_equal(bus.trace, "FrBrd");
-  assert_int_equal(f->drive.reads_gone, 0);
-  assert_int_equal(f->drive.writes_gone, 0);
+  assert_int_equal(touched.reads, 0);
+  assert_int_equal(touched.writes, 0);
   fixture_free(f);
   (void)state;
 }
@@ -254,11 +280,12 @@ static void test_it_is_isolated_before_any_request_ends(void **state) {
     struct fixture *f = opened(&bus, (struct spate_nvme_bus){.isolate = isolate});
     struct spate_nvme_admin_request request = get_feature(&bus);
     struct spate_io io;
-    fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_LOSE, true, 0x0a, 0, 1, 0});
+    fixture_fault(f, SIM_LOSE, true, 0x0a, 0, 1, 0);
     assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
-    f->drive.never_disabled = true;
-    f->drive.csts |= 2;
-    f->drive.gone = silent == 1;
+    spend_us(f, US_PER_MS); /* the drive has it */
+    sim_drive_stick(f->drive, false, true, false);
+    sim_drive_fail(f->drive);
+    sim_drive_silence(f->drive, silent == 1);
     (void)run(&bus, &io);
     assert_string_equal(bus.trace, "iad");
     assert_int_equal(request.error, silent ? SPATE_E_GONE : SPATE_E_TIMEOUT);
@@ -282,10 +309,10 @@ static void test_a_controller_that_cannot_be_told_to_stop(void **state) {
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct bus bus = {.isolate_answer = cases[i].answer};
     struct fixture *f = opened(&bus, (struct spate_nvme_bus){.isolate = cases[i].has_isolate ? isolate : NULL});
-    const uint64_t start = f->drive.ticks;
-    f->drive.ignores_control = f->drive.never_ready = true;
+    const uint64_t start = now_us(f);
+    sim_drive_ignore_control(f->drive);
     assert_int_equal(spate_nvme_shutdown(&f->nvme), cases[i].error);
-    assert_in_range((f->drive.ticks - start) / 1000, 12000, 13000); /* the shutdown's 10 s, CAP.TO and its slack */
+    assert_in_range((now_us(f) - start) / 1000, 12000, 13000); /* the shutdown's 10 s, CAP.TO and its slack */
     assert_string_equal(bus.trace, cases[i].trace);
     assert_int_equal(f->nvme.state, SPATE_NVME_DEAD);
     fixture_free(f);
@@ -299,8 +326,8 @@ static void test_a_drive_that_needs_a_pause_is_not_paused_again(void **state) {
   struct fixture *f =
       opened(&bus, (struct spate_nvme_bus){.isolate = isolate, .vendor_id = 0x144d, .device_id = 0xa821});
   struct spate_io io;
-  f->drive.never_disabled = true;
-  f->drive.csts |= 2;
+  sim_drive_stick(f->drive, false, true, false);
+  sim_drive_fail(f->drive);
   assert_in_range(run(&bus, &io), 12000, 13500); /* the pause, and four times CAP.TO and its slack: 2300 + 4 × 2500 */
   assert_string_equal(bus.trace, "id");
   fixture_free(f);

@@ -4,7 +4,6 @@
  * generations that are not the first ones, and parts of requests in flight.
  */
 #include "nvme_fixture.h"
-#include <spate/bytes.h>
 
 #define DEPTH      15u
 #define OPCODE(dw) ((dw)&0xffu)
@@ -17,14 +16,6 @@ static struct fixture *opened(void) {
 }
 
 static struct spate_nvme_queue *queue_number(struct fixture *f, unsigned i) { return i == 0 ? &f->queue : &f->second; }
-
-static struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
-}
-
-static void io_fault(struct fixture *f, enum fake_action action, unsigned skip, unsigned count, uint32_t value) {
-  fake_nvme_fault(&f->drive, (struct fake_fault){action, false, -1, skip, count, value});
-}
 
 static void submit_writes(struct fixture *f, struct spate_nvme_queue *queue, struct outcome *outcomes, unsigned count,
                           uint64_t first_lba) {
@@ -70,12 +61,12 @@ static void test_stall_in_either_queue_is_aborted(void **state) {
     traffic(f, 5);
     submit_writes(f, queue_number(f, 1 - i), beside, 4, 100);
     fixture_poll_ms(f, 1);
-    io_fault(f, FAKE_STALL, 2, 1, 0);
+    io_fault(f, SIM_STALL, 2, 1, 0);
     submit_writes(f, queue_number(f, i), outcomes, 4, 200);
     assert_true(fixture_wait(f, &outcomes[2], 12000));
     expect_all(outcomes, 4, SPATE_OK);
     expect_all(beside, 4, SPATE_OK);
-    const struct fake_command *stalled = &f->drive.journal[f->drive.journal_count - 1];
+    const struct sim_command *stalled = io_command(f, io_count(f) - 1);
     assert_int_equal(stalled->dwords[10], 202); /* sent again */
     assert_int_not_equal(stalled->dwords[0] >> 16 & 0xff, 0);
     assert_int_not_equal(stalled->dwords[0] >> 24, 0);
@@ -95,22 +86,22 @@ static void test_replay_keeps_the_order_across_the_wrap(void **state) {
     struct fixture *f = opened();
     struct outcome outcomes[2][DEPTH];
     traffic(f, f->queue.entries - before > DEPTH ? DEPTH : f->queue.entries - before);
-    const unsigned start = f->drive.journal_count;
-    io_fault(f, FAKE_LOSE, 0, 2 * DEPTH, 0);
+    const unsigned start = io_count(f);
+    io_fault(f, SIM_LOSE, 0, 2 * DEPTH, 0);
     for (unsigned i = 0; i < 2; i++)
       submit_writes(f, queue_number(f, i), outcomes[i], DEPTH, 100 * (i + 1));
     fixture_poll_ms(f, 20000);
     for (unsigned i = 0; i < 2; i++)
       expect_all(outcomes[i], DEPTH, SPATE_OK);
-    assert_int_equal(f->drive.journal_count, start + 4 * DEPTH);
+    assert_int_equal(io_count(f), start + 4 * DEPTH);
     uint32_t next_lba[2] = {100, 200};
-    for (unsigned i = start + 2 * DEPTH; i < f->drive.journal_count; i++) {
-      const struct fake_command *command = &f->drive.journal[i];
+    for (unsigned i = start + 2 * DEPTH; i < io_count(f); i++) {
+      const struct sim_command *command = io_command(f, i);
       assert_int_equal(command->dwords[10], next_lba[command->queue - 1]++);
     }
     assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
     assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 2 * DEPTH);
-    assert_int_equal(spate_nvme_counters(&f->nvme)->commands, f->drive.journal_count);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->commands, io_count(f));
     fixture_free(f);
   }
   (void)state;
@@ -121,19 +112,19 @@ static void test_completed_on_either_queue_is_not_replayed(void **state) {
   struct fixture *f = opened();
   struct outcome completed[2][3];
   traffic(f, 4);
-  const unsigned start = f->drive.journal_count;
+  const unsigned start = io_count(f);
   for (unsigned i = 0; i < 2; i++) {
     submit_writes(f, queue_number(f, i), completed[i], 3, 10 * i);
     spate_block_kick(&queue_number(f, i)->block);
   }
-  fake_nvme_advance(&f->drive, 1000);
-  f->drive.csts |= 2;
-  while (f->drive.enables < 2)
+  spend_us(f, 1000);
+  sim_drive_fail(f->drive);
+  while (sim_drive_counters(f->drive)->enables < 2)
     (void)spate_block_poll(&f->queue.block, 0);
   fixture_poll_ms(f, 100);
   for (unsigned i = 0; i < 2; i++)
     expect_all(completed[i], 3, SPATE_OK);
-  assert_int_equal(f->drive.journal_count, start + 6);
+  assert_int_equal(io_count(f), start + 6);
   assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 0);
   fixture_free(f);
   (void)state;
@@ -145,11 +136,11 @@ static void test_every_queue_waits_for_the_recovery(void **state) {
   struct outcome caught[2], refused;
   traffic(f, 4);
   fixture_poll_ms(f, 1);
-  f->drive.csts |= 2;
+  sim_drive_fail(f->drive);
   for (unsigned i = 0; i < 2; i++)
     submit_writes(f, queue_number(f, i), &caught[i], 1, 40 + i); /* and not yet rung */
-  const unsigned start = f->drive.journal_count;
-  fake_nvme_advance(&f->drive, FAKE_TICKS_PER_SECOND);
+  const unsigned start = io_count(f);
+  spend_us(f, US_PER_S);
   (void)spate_block_poll(&f->queue.block, 8);
   unsigned refusals = 0;
   while (f->nvme.state != SPATE_NVME_RUNNING) {
@@ -157,14 +148,14 @@ static void test_every_queue_waits_for_the_recovery(void **state) {
       assert_int_equal(fixture_submit_to(queue_number(f, i), &refused, write_of(f, 0, 1)), SPATE_E_FULL);
       spate_block_kick(&queue_number(f, i)->block);
     }
-    assert_int_equal(f->drive.journal_count, start);
+    assert_int_equal(io_count(f), start);
     refusals++;
     (void)spate_block_poll(&f->queue.block, 8);
   }
   assert_true(refusals > 5);
   fixture_poll_ms(f, 10);
   expect_all(caught, 2, SPATE_OK);
-  assert_int_equal(f->drive.journal_count, start + 2);
+  assert_int_equal(io_count(f), start + 2);
   assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 2);
   fixture_free(f);
   (void)state;
@@ -174,7 +165,7 @@ static void test_every_queue_hears_of_a_power_cut(void **state) {
   struct fixture *f = opened();
   struct outcome outcomes[2][4];
   traffic(f, 4);
-  io_fault(f, FAKE_POWER_CUT, 2, 1, 0);
+  io_fault(f, SIM_POWER_CUT, 2, 1, 0);
   for (unsigned i = 0; i < 2; i++)
     submit_writes(f, queue_number(f, i), outcomes[i], 4, 10 * i);
   fixture_poll_ms(f, 3000);
@@ -190,14 +181,14 @@ static void test_every_queue_hears_of_a_power_cut(void **state) {
 static void test_retry_delays_are_enabled_again(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
-  spate_put16(f->drive.controller_page + 128, 5);
+  spate_put16(controller_page(f) + 128, 5);
   fixture_open_two(f, DEPTH);
-  assert_true(f->drive.behavior_acre);
-  io_fault(f, FAKE_FATAL, 0, 1, 0);
+  assert_true(sim_drive_retry_delays(f->drive));
+  io_fault(f, SIM_FATAL, 0, 1, 0);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
   assert_true(fixture_wait(f, &outcome, 1000));
-  assert_int_equal(f->drive.enables, 2);
-  assert_true(f->drive.behavior_acre);
+  assert_int_equal(sim_drive_counters(f->drive)->enables, 2);
+  assert_true(sim_drive_retry_delays(f->drive));
   fixture_free(f);
   (void)state;
 }
@@ -209,9 +200,9 @@ static void test_delayed_retry_on_either_queue_is_sent(void **state) {
   for (unsigned i = 0; i < 2; i++) {
     struct fixture *f = fixture_make(9);
     struct outcome outcome;
-    spate_put16(f->drive.controller_page + 128, 3);
+    spate_put16(controller_page(f) + 128, 3);
     fixture_open_two(f, DEPTH);
-    io_fault(f, FAKE_STATUS, 0, 1, 1u << 11 | 0x006);
+    io_fault(f, SIM_STATUS, 0, 1, 1u << 11 | 0x006);
     submit_writes(f, queue_number(f, i), &outcome, 1, 0);
     assert_true(fixture_wait(f, &outcome, 600));
     assert_int_equal(outcome.io.error, SPATE_OK);
@@ -221,19 +212,19 @@ static void test_delayed_retry_on_either_queue_is_sent(void **state) {
 }
 
 static void expect_fua(const struct fixture *f, unsigned first, unsigned count) {
-  assert_int_equal(f->drive.journal_count, first + count);
+  assert_int_equal(io_count(f), first + count);
   for (unsigned i = first; i < first + count; i++) {
-    assert_int_equal(OPCODE(f->drive.journal[i].dwords[0]), 1);
-    assert_int_equal(f->drive.journal[i].dwords[12] & FUA_BIT, FUA_BIT);
+    assert_int_equal(OPCODE(io_command(f, i)->dwords[0]), 1);
+    assert_int_equal(io_command(f, i)->dwords[12] & FUA_BIT, FUA_BIT);
   }
 }
 
 static void test_each_part_and_each_retry_has_fua(void **state) {
   const struct {
-    enum fake_action action;
+    enum sim_action action;
     uint32_t value;
     unsigned times; /* that each of the three parts is sent */
-  } troubles[] = {{FAKE_DELAY, 0, 1}, {FAKE_STATUS, 0x006, 2}, {FAKE_STALL, 0, 2}, {FAKE_LOSE, 0, 2}};
+  } troubles[] = {{SIM_LATE, 0, 1}, {SIM_STATUS, 0x006, 2}, {SIM_STALL, 0, 2}, {SIM_LOSE, 0, 2}};
 
   for (unsigned i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
     struct fixture *f = opened();
@@ -241,13 +232,13 @@ static void test_each_part_and_each_retry_has_fua(void **state) {
     struct spate_io io = write_of(f, 0, 768);
     io.flags = SPATE_IO_FUA;
     traffic(f, 4);
-    const unsigned start = f->drive.journal_count;
+    const unsigned start = io_count(f);
     io_fault(f, troubles[i].action, 0, 3, troubles[i].value);
     assert_int_equal(fixture_submit_to(&f->second, &outcome, io), SPATE_OK);
     assert_true(fixture_wait(f, &outcome, 60000));
     assert_int_equal(outcome.io.error, SPATE_OK);
     expect_fua(f, start, 3 * troubles[i].times);
-    assert_int_equal(spate_nvme_counters(&f->nvme)->commands, f->drive.journal_count);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->commands, io_count(f));
     fixture_free(f);
   }
   (void)state;
@@ -260,16 +251,16 @@ static void test_shutdown_waits_for_both_queues(void **state) {
     struct fixture *f = opened();
     struct outcome outcomes[3], beside[3];
     traffic(f, 4);
-    io_fault(f, FAKE_DELAY, 0, 3, 200000);
+    io_fault(f, SIM_LATE, 0, 3, 200);
     submit_writes(f, queue_number(f, slow), outcomes, 3, 10);
     spate_block_kick(&queue_number(f, slow)->block);
     submit_writes(f, queue_number(f, 1 - slow), beside, 3, 20);
     assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
     expect_all(outcomes, 3, SPATE_OK);
     expect_all(beside, 3, SPATE_OK);
-    assert_false(f->drive.hot_shutdown);
-    assert_int_equal(f->drive.admin_count[0x00], 2);
-    assert_int_equal(f->drive.admin_count[0x04], 2);
+    assert_int_equal(sim_drive_counters(f->drive)->hot_shutdowns, 0);
+    assert_int_equal(admin_count(f, 0x00), 2);
+    assert_int_equal(admin_count(f, 0x04), 2);
     fixture_free(f);
   }
   (void)state;
@@ -278,23 +269,22 @@ static void test_shutdown_waits_for_both_queues(void **state) {
 /* The identifier of a closed queue is used again; the queue beside it goes on all the time. */
 static void test_one_is_closed_beside_the_other(void **state) {
   struct fixture *f = fixture_make(9);
-  uint8_t *block = aligned_alloc(4096, 4096);
   fixture_open_two(f, 8);
   const size_t used_bytes = f->arena.used_bytes;
   for (unsigned i = 0; i < 3; i++) {
     struct outcome outcome;
-    assert_int_equal(
-        fixture_submit_to(&f->second, &outcome, (struct spate_io){.op = SPATE_READ, .blocks = 1, .buffer = block}),
-        SPATE_OK);
+    assert_int_equal(fixture_submit_to(&f->second, &outcome,
+                                       (struct spate_io){.op = SPATE_READ, .blocks = 1, .buffer = f->ring_memory}),
+                     SPATE_OK);
     assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
     assert_true(fixture_wait(f, &outcome, 1000));
     assert_int_equal(outcome.io.error, SPATE_OK);
     assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 8 - i), SPATE_OK);
     assert_int_equal(f->queue.id, 1);
-    assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_READ, .blocks = 1, .buffer = block}, NULL), SPATE_OK);
+    assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_READ, .blocks = 1, .buffer = f->ring_memory}, NULL),
+                     SPATE_OK);
   }
   assert_int_equal(f->arena.used_bytes, used_bytes);
-  free(block);
   fixture_free(f);
   (void)state;
 }
@@ -326,7 +316,7 @@ static void test_memory_that_fits_is_chosen(void **state) {
 static void test_half_of_it_is_not_given_back(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open_two(f, 8);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x04, 0, 1, 0x4006});
+  fixture_fault(f, SIM_STATUS, true, 0x04, 0, 1, 0x4006);
   assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_E_COMMAND);
   assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_E_INVALID);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 8), SPATE_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PRPs against an independent reader of them (the fake drive's), for buffers at odd addresses and of odd lengths. */
+/* PRPs against an independent reader of them (the virtual drive's), for buffers at odd addresses and of odd lengths. */
 #include "nvme_fixture.h"
 #include <sys/mman.h>
 
@@ -15,16 +15,26 @@ static uint32_t random_below(uint32_t limit) {
 /* A drive of 32 GiB on paper, with any MDTS; data is walked and compared here, not kept. */
 static struct fixture *huge_drive(unsigned shift, uint8_t mdts, unsigned depth) {
   struct fixture *f = fixture_make(shift);
-  f->drive.controller_page[77] = mdts;
+  controller_page(f)[77] = mdts;
   fixture_open(f, depth);
   return f;
+}
+
+/* The medium holds a pattern, which the caller frees. */
+static uint8_t *patterned_media(struct fixture *f, size_t bytes, uint32_t pattern) {
+  uint8_t *media = malloc(bytes);
+
+  assert_non_null(media);
+  fill_pattern(media, bytes, pattern);
+  media_write(f, 0, media, bytes);
+  return media;
 }
 
 static void random_transfers(unsigned shift, uint8_t mdts, bool on_region, unsigned count) {
   struct fixture *f = huge_drive(shift, mdts, 16);
   const uint32_t blocks_max =
       f->queue.block.request_blocks_max < (6u << 20 >> shift) ? f->queue.block.request_blocks_max : 6u << 20 >> shift;
-  fill_pattern(f->drive.media, 8u << 20, 1);
+  uint8_t *media = patterned_media(f, FIXTURE_DRIVE_BYTES, 1);
   for (unsigned i = 0; i < count; i++) {
     const uint32_t blocks = 1 + random_below(random_below(4) == 0 ? blocks_max : blocks_max / 16 + 1);
     const uint64_t lba = random_below((8u << 20 >> shift) - blocks_max);
@@ -42,11 +52,11 @@ static void random_transfers(unsigned shift, uint8_t mdts, bool on_region, unsig
     start[-4 + (offset < 4 ? 4 : 0)] = 0x77;
     start[bytes] = 0x77;
     assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-    assert_memory_equal(start, f->drive.media + (lba << shift), bytes);
+    assert_memory_equal(start, media + (lba << shift), bytes);
     assert_int_equal(start[bytes], 0x77);
     if (offset >= 4) assert_int_equal(start[-4], 0x77);
-    if (f->drive.journal_count > FAKE_JOURNAL_MAX / 2) f->drive.journal_count = 0;
   }
+  free(media);
   fixture_free(f);
 }
 
@@ -76,11 +86,11 @@ static void test_edges_of_pages_and_lists(void **state) {
       struct spate_io io = {.op = SPATE_WRITE, .blocks = lengths[i], .buffer = f->ring_memory + offsets[j]};
       fill_pattern(io.buffer, 4096, i * 100 + j);
       assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-      assert_memory_equal(f->drive.media, f->ring_memory + offsets[j], (size_t)lengths[i] * 512);
+      expect_media(f, 0, f->ring_memory + offsets[j], (size_t)lengths[i] * 512);
       io = (struct spate_io){
           .op = SPATE_READ, .blocks = lengths[i], .region = &f->ring, .offset_bytes = 4096 * 2048 + offsets[j] % 8192};
       assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-      assert_memory_equal(f->drive.media, f->ring_memory + io.offset_bytes, (size_t)lengths[i] * 512);
+      expect_media(f, 0, f->ring_memory + io.offset_bytes, (size_t)lengths[i] * 512);
     }
   }
   fixture_free(f);
@@ -92,11 +102,12 @@ static void test_four_mebibytes_in_one_command(void **state) {
   for (uint32_t offset = 0; offset <= 4092; offset += 4092) {
     struct fixture *f = huge_drive(9, 10, 4);
     const struct spate_io io = {.op = SPATE_READ, .blocks = 8192, .buffer = f->ring_memory + offset};
-    fill_pattern(f->drive.media, 4u << 20, 9);
+    uint8_t *media = patterned_media(f, 4u << 20, 9);
     assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-    assert_int_equal(f->drive.journal[0].bytes, (4u << 20) - (offset == 0 ? 0 : 4096));
-    assert_int_equal(f->drive.journal_count, offset == 0 ? 1 : 2);
-    assert_memory_equal(f->ring_memory + offset, f->drive.media, 4u << 20);
+    assert_int_equal(io_command(f, 0)->dwords[12] + 1u, 8192u - (offset == 0 ? 0u : 8u));
+    assert_int_equal(io_count(f), offset == 0 ? 1 : 2);
+    assert_memory_equal(f->ring_memory + offset, media, 4u << 20);
+    free(media);
     fixture_free(f);
   }
   (void)state;
@@ -106,11 +117,11 @@ static void test_split_at_mdts(void **state) {
   struct fixture *f = huge_drive(9, 5, 16);
   const struct spate_io io = {.op = SPATE_READ, .blocks = 1000, .region = &f->ring, .lba = 77};
   assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-  assert_int_equal(f->drive.journal_count, 4);
+  assert_int_equal(io_count(f), 4);
   uint32_t next = 77;
   for (unsigned i = 0; i < 4; i++) {
-    assert_int_equal(f->drive.journal[i].dwords[10], next);
-    next += (f->drive.journal[i].dwords[12] & 0xffff) + 1;
+    assert_int_equal(io_command(f, i)->dwords[10], next);
+    next += (io_command(f, i)->dwords[12] & 0xffff) + 1;
   }
   assert_int_equal(next, 1077);
   fixture_free(f);
@@ -121,7 +132,7 @@ static void test_split_at_mdts(void **state) {
 static void test_list_pages_are_shared(void **state) {
   struct fixture *f = huge_drive(9, 5, 32);
   struct outcome outcomes[32];
-  f->drive.latency_ticks = 3000;
+  fixture_fault(f, SIM_LATE, false, -1, 0, UINT32_MAX, 3);
   for (unsigned i = 0; i < 32; i++) {
     fill_pattern(f->ring_memory + i * 131072u, 131072, i);
     assert_int_equal(
@@ -135,22 +146,23 @@ static void test_list_pages_are_shared(void **state) {
     assert_int_equal(outcomes[i].calls, 1);
     assert_int_equal(outcomes[i].io.error, SPATE_OK);
   }
-  assert_memory_equal(f->drive.media, f->ring_memory, 32 * 131072);
+  expect_media(f, 0, f->ring_memory, 32 * 131072);
   fixture_free(f);
   (void)state;
 }
 
 /* Pages that lie anywhere: the region's table is what counts. */
 static uint64_t scattered_page(void *context, uint64_t page) {
-  return (uintptr_t)context + ((page * 37) % 1024) * 4096;
+  return *(const uint64_t *)context + ((page * 37) % 1024) * 4096;
 }
 
 static void test_scattered_region(void **state) {
   struct fixture *f = huge_drive(9, 6, 8);
   struct spate_region scattered;
   uint8_t *expected = malloc(1024 * 4096);
-  assert_int_equal(
-      spate_region_init_scattered(&scattered, NULL, 1024 * 4096, scattered_page, f->ring_memory, &f->arena), SPATE_OK);
+  uint64_t ring = sim_memory_address(f->sim, f->ring_memory);
+  assert_int_equal(spate_region_init_scattered(&scattered, NULL, 1024 * 4096, scattered_page, &ring, &f->arena),
+                   SPATE_OK);
   fill_pattern(f->ring_memory, 1024 * 4096, 3);
   for (uint64_t i = 0; i < 1024; i++)
     memcpy(expected + 4096 * i, f->ring_memory + ((i * 37) % 1024) * 4096, 4096);
@@ -160,7 +172,7 @@ static void test_scattered_region(void **state) {
     const uint64_t offset = random_below(1024 * 4096 - 1500 * 512) & (plain ? ~UINT64_C(4095) : ~UINT64_C(3));
     const struct spate_io io = {.op = SPATE_WRITE, .blocks = blocks, .region = &scattered, .offset_bytes = offset};
     assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-    assert_memory_equal(f->drive.media, expected + offset, (size_t)blocks * 512);
+    expect_media(f, 0, expected + offset, (size_t)blocks * 512);
   }
   free(expected);
   fixture_free(f);
@@ -174,35 +186,33 @@ static void test_scattered_region(void **state) {
 static void test_submitting_does_not_read_the_table(void **state) {
   static const uint32_t pages[] = {1, 2, 3, 32, 256, 512};
   const size_t table_bytes = SPATE_REGION_TABLE_BYTES(FIXTURE_RING_BYTES);
-  uint8_t *table = mmap(NULL, table_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct fixture *f = huge_drive(12, 9, 8);
+  uint8_t *table = sim_memory_take(f->sim, table_bytes, SIM_QUEUE), *media = patterned_media(f, 4u << 20, 8);
   struct spate_arena arena = {.start = table, .bytes = table_bytes};
   struct spate_region region;
   struct outcome outcomes[6];
 
-  assert_true(table != MAP_FAILED);
   assert_int_equal(spate_region_init(&region, f->ring_memory, FIXTURE_RING_BYTES, &arena), SPATE_OK);
-  fill_pattern(f->drive.media, 4u << 20, 8);
   assert_int_equal(mprotect(table, table_bytes, PROT_NONE), 0);
   for (unsigned i = 0; i < 6; i++) {
     const struct spate_io io = {
         .op = SPATE_READ, .blocks = pages[i], .lba = i, .region = &region, .offset_bytes = i * UINT64_C(2097152)};
     assert_int_equal(fixture_submit(f, &outcomes[i], io), SPATE_OK);
   }
-  assert_int_equal(mprotect(table, table_bytes, PROT_READ), 0); /* now the drive does */
+  assert_int_equal(mprotect(table, table_bytes, PROT_READ | PROT_WRITE), 0); /* now the drive does */
   for (unsigned i = 0; i < 6; i++) {
     assert_true(fixture_wait(f, &outcomes[i], 1000));
-    assert_memory_equal(f->ring_memory + i * (size_t)2097152, f->drive.media + i * (size_t)4096, pages[i] * 4096u);
+    assert_memory_equal(f->ring_memory + i * (size_t)2097152, media + i * (size_t)4096, pages[i] * 4096u);
   }
-  assert_int_equal(f->drive.journal_count, 6);
+  assert_int_equal(io_count(f), 6);
+  free(media);
   fixture_free(f);
-  assert_int_equal(munmap(table, table_bytes), 0);
   (void)state;
 }
 
 static void test_tiny_namespace(void **state) {
   struct fixture *f = fixture_make(9);
-  fake_nvme_geometry(&f->drive, 5, 9);
+  spate_put64(namespace_page(f), 5);
   fixture_open(f, 4);
   const struct spate_io all = {.op = SPATE_READ, .blocks = 5, .region = &f->ring};
   const struct spate_io more = {.op = SPATE_READ, .blocks = 6, .region = &f->ring};

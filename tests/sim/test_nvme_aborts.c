@@ -6,31 +6,25 @@
 #define ABORT        0x08
 #define GET_FEATURES 0x0a
 
-static struct fixture *opened(void) {
-  struct fixture *f = fixture_make(9);
-  fixture_open(f, 4);
-  return f;
-}
-
-static void fault(struct fixture *f, enum fake_action action, bool admin, int opcode, uint32_t value) {
-  fake_nvme_fault(&f->drive, (struct fake_fault){action, admin, opcode, 0, 1, value});
+static void fault(struct fixture *f, enum sim_action action, bool admin, int opcode, uint32_t value) {
+  fixture_fault(f, action, admin, opcode, 0, 1, value);
 }
 
 static void expect_no_surprise(struct fixture *f, uint32_t aborts) {
   const struct spate_nvme_counters *counters = spate_nvme_counters(&f->nvme);
   assert_int_equal(counters->aborts, aborts);
-  assert_int_equal(f->drive.admin_count[ABORT], aborts);
+  assert_int_equal(admin_count(f, ABORT), aborts);
   assert_int_equal(counters->spurious_completions, 0);
   assert_int_equal(counters->resets, 0);
 }
 
 /* The first command comes back at once, the answer to its Abort 900 ms later. The second expires in between. */
 static void test_a_second_command_waits_for_the_first_abort(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   struct outcome first, second;
-  fault(f, FAKE_STALL, false, -1, 0);
-  fault(f, FAKE_STALL, false, -1, 0);
-  fault(f, FAKE_DELAY, true, ABORT, 900000);
+  fault(f, SIM_STALL, false, -1, 0);
+  fault(f, SIM_STALL, false, -1, 0);
+  fault(f, SIM_LATE, true, ABORT, 900);
   assert_int_equal(fixture_submit(f, &first, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
   fixture_poll_ms(f, 300);
   assert_int_equal(fixture_submit(f, &second, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
@@ -50,14 +44,14 @@ static void admin_ended(struct spate_nvme_admin_request *request) { ++*(unsigned
 
 /* The same for an admin request of the caller's that expires meanwhile. */
 static void test_an_admin_request_waits_for_the_abort_of_another_command(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   struct outcome first;
   unsigned ended = 0;
   struct spate_nvme_admin_request request = {
       .opcode = GET_FEATURES, .dwords_10_15 = {2}, .timeout_ms = 10300, .done = admin_ended, .context = &ended};
-  fault(f, FAKE_STALL, false, -1, 0);
-  fault(f, FAKE_STALL, true, GET_FEATURES, 0);
-  fault(f, FAKE_DELAY, true, ABORT, 900000);
+  fault(f, SIM_STALL, false, -1, 0);
+  fault(f, SIM_STALL, true, GET_FEATURES, 0);
+  fault(f, SIM_LATE, true, ABORT, 900);
   assert_int_equal(fixture_submit(f, &first, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
   assert_true(fixture_wait(f, &first, 10300));
@@ -74,9 +68,9 @@ static void test_an_admin_request_waits_for_the_abort_of_another_command(void **
 
 /* A completion that names another queue is of none of the driver's admin commands: that one goes on to its deadline. */
 static void test_admin_completion_for_another_queue_is_ignored(void **state) {
-  struct fixture *f = opened();
+  struct fixture *f = fixture_opened(4);
   uint8_t power_state = 0;
-  fault(f, FAKE_WRONG_QUEUE, true, GET_FEATURES, 0);
+  fault(f, SIM_MISDIRECT, true, GET_FEATURES, 0);
   assert_int_equal(spate_nvme_power_state_get(&f->nvme, &power_state), SPATE_E_TIMEOUT);
   assert_int_equal(spate_nvme_counters(&f->nvme)->spurious_completions, 1);
   assert_int_equal(spate_nvme_power_state_get(&f->nvme, &power_state), SPATE_OK);
@@ -84,15 +78,14 @@ static void test_admin_completion_for_another_queue_is_ignored(void **state) {
   (void)state;
 }
 
-/* Dword 3 of each completion, with the phase bit, is seen before the other dwords: those are read behind the barrier.
- */
+/* The second half of each completion, with the phase bit, is seen before the first half: that is read behind the
+ * barrier. */
 static void test_completions_in_two_steps(void **state) {
   struct fixture *f = fixture_make(9);
-  f->drive.torn = true;
   fixture_open(f, 4);
   for (unsigned i = 0; i < 200; i++)
     assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
-  assert_int_equal(spate_nvme_queues_max(&f->nvme), f->drive.queue_pairs); /* dword 0 of an admin completion */
+  assert_int_equal(spate_nvme_queues_max(&f->nvme), 4); /* dword 0 of an admin completion */
   uint8_t power_state = 0;
   assert_int_equal(spate_nvme_power_state_set(&f->nvme, 3), SPATE_OK);
   assert_int_equal(spate_nvme_power_state_get(&f->nvme, &power_state), SPATE_OK);

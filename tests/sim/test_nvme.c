@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bring-up and shutdown: what a drive says of itself, what is refused, and how long is waited for it. */
 #include "nvme_fixture.h"
-#include <spate/bytes.h>
+
+#define CC 0x14
 
 /* ---- bring-up ---- */
 
 static void test_open_decodes_identity(void **state) {
   struct fixture *f = fixture_make(9);
+  spate_put16(controller_page(f) + 266, 343);
+  spate_put16(controller_page(f) + 268, 353);
+  sim_drive_heat(f->drive, 41.0);
   fixture_open(f, 16);
   const struct spate_nvme_identity *identity = spate_nvme_identity(&f->nvme);
-  assert_string_equal(identity->serial, "FAKE0001");
-  assert_string_equal(identity->model, "Spate fake drive");
+  assert_string_equal(identity->serial, "SPATE0001");
+  assert_string_equal(identity->model, "Spate ideal drive");
   assert_string_equal(identity->firmware, "1.0");
   assert_int_equal(identity->version, 0x00010400);
   assert_int_equal(identity->namespaces_max, 8);
@@ -86,7 +90,7 @@ static void test_health_is_decoded(void **state) {
 static void test_absurd_mdts_is_no_limit(void **state) {
   for (unsigned mdts = 20; mdts < 256; mdts += 5) {
     struct fixture *f = fixture_make(9);
-    f->drive.controller_page[77] = (uint8_t)mdts;
+    controller_page(f)[77] = (uint8_t)mdts;
     fixture_open(f, 4);
     assert_int_equal(spate_nvme_identity(&f->nvme)->transfer_bytes_max, 0);
     assert_int_equal(f->queue.block.command_bytes_max, SPATE_REGION_COMMAND_BYTES);
@@ -97,9 +101,9 @@ static void test_absurd_mdts_is_no_limit(void **state) {
 
 static void test_unprintable_text_is_replaced(void **state) {
   struct fixture *f = fixture_make(9);
-  memcpy(f->drive.controller_page + 24, "A\x1b[2J\xff", 6);
+  memcpy(controller_page(f) + 24, "A\x1b[2J\xff", 6);
   fixture_open(f, 4);
-  assert_string_equal(spate_nvme_identity(&f->nvme)->model, "A?[2J?fake drive");
+  assert_string_equal(spate_nvme_identity(&f->nvme)->model, "A?[2J?ideal drive");
   fixture_free(f);
   (void)state;
 }
@@ -111,19 +115,19 @@ static void expect_open(struct fixture *f, enum spate_error expected) {
 
 static void test_open_refuses_what_it_cannot_use(void **state) {
   struct fixture *f = fixture_make(9);
-  f->drive.cap &= ~(UINT64_C(1) << 37);
+  *sim_drive_cap(f->drive) &= ~(UINT64_C(1) << 37);
   expect_open(f, SPATE_E_COMMAND_SET);
   f = fixture_make(9);
-  f->drive.cap |= UINT64_C(1) << 48; /* 8 KiB at least */
+  *sim_drive_cap(f->drive) |= UINT64_C(1) << 48; /* 8 KiB at least */
   expect_open(f, SPATE_E_PAGE_SIZE);
   f = fixture_make(9);
-  f->drive.cap = (f->drive.cap & ~UINT64_C(0xffff)) | 1;
+  *sim_drive_cap(f->drive) = (*sim_drive_cap(f->drive) & ~UINT64_C(0xffff)) | 1;
   expect_open(f, SPATE_E_UNSUPPORTED);
   f = fixture_make(9);
-  f->drive.cap |= UINT64_C(15) << 32; /* doorbells 128 KiB apart */
+  *sim_drive_cap(f->drive) |= UINT64_C(15) << 32; /* doorbells 128 KiB apart */
   expect_open(f, SPATE_E_UNSUPPORTED);
   f = fixture_make(9);
-  f->drive.gone = true;
+  sim_drive_silence(f->drive, true);
   expect_open(f, SPATE_E_GONE);
   f = fixture_make(9);
   f->arena.bytes = f->arena.used_bytes + 8192;
@@ -131,35 +135,47 @@ static void test_open_refuses_what_it_cannot_use(void **state) {
   (void)state;
 }
 
+/* A program before us has used the drive, and left it enabled: with or without a shutdown. */
+static void boot_loader(struct fixture *f, bool shut_down) {
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  if (shut_down) assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+}
+
 static void test_open_ends_within_the_stated_time(void **state) {
   struct fixture *f = fixture_make(9);
-  f->drive.never_ready = true;
+  sim_drive_stick(f->drive, true, false, false);
+  uint64_t start_us = now_us(f);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_TIMEOUT);
-  assert_in_range(f->drive.ticks, 2000000, 3500000);
+  assert_in_range(now_us(f) - start_us, 2000000, 3500000);
   fixture_free(f);
   f = fixture_make(9);
-  f->drive.fatal_on_enable = true;
+  sim_drive_stick(f->drive, false, false, true);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_FATAL);
   fixture_free(f);
   f = fixture_make(9);
-  f->drive.cc = 0x00460001; /* left running by a boot loader, and stuck */
-  f->drive.csts = 1;
-  f->drive.never_disabled = true; /* and nobody to take the bus away from it */
+  boot_loader(f, false);
+  sim_drive_stick(f->drive, false, true, false); /* and nobody to take the bus away from it */
+  start_us = now_us(f);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_NOT_STOPPED);
-  assert_in_range(f->drive.ticks, 2000000, 6000000);
+  assert_in_range(now_us(f) - start_us, 2000000, 6000000);
   fixture_free(f);
   (void)state;
 }
 
 static void test_open_takes_over_a_running_controller(void **state) {
   struct fixture *f = fixture_make(9);
-  f->drive.cc = 0x00464001; /* shut down, but still enabled */
-  f->drive.csts = 0x9;
+  boot_loader(f, true); /* shut down, but still enabled */
+  assert_int_equal(csts(f), 9);
   fixture_open(f, 4);
   fixture_free(f);
   f = fixture_make(9);
-  f->drive.cc = 0x00460001; /* enabled a moment ago, not ready yet */
-  f->drive.ready_at_ticks = 5000;
+  boot_loader(f, false);
+  spate_port_write32(f->config.registers + CC, 0x00460000);
+  spend_us(f, US_PER_MS);
+  memset(f->memory, 0, f->arena.used_bytes);
+  spate_port_dma_write_barrier();
+  spate_port_write32(f->config.registers + CC, 0x00460001); /* enabled a moment ago, not ready yet */
+  assert_int_equal(csts(f), 0);
   fixture_open(f, 4);
   fixture_free(f);
   (void)state;
@@ -167,7 +183,7 @@ static void test_open_takes_over_a_running_controller(void **state) {
 
 static void test_open_reports_a_refused_command(void **state) {
   struct fixture *f = fixture_make(9);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, true, 0x06, 0, 1, 0x4006});
+  fixture_fault(f, SIM_STATUS, true, 0x06, 0, 1, 0x4006);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_COMMAND);
   assert_string_equal(spate_nvme_status_name(spate_nvme_last_status(&f->nvme)), "Internal Error");
   fixture_free(f);
@@ -176,7 +192,7 @@ static void test_open_reports_a_refused_command(void **state) {
 
 static void test_open_ends_when_an_admin_command_is_lost(void **state) {
   struct fixture *f = fixture_make(9);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_LOSE, true, 0x09, 0, 1, 0});
+  fixture_fault(f, SIM_LOSE, true, 0x09, 0, 1, 0);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_TIMEOUT);
   fixture_free(f);
   (void)state;
@@ -239,16 +255,16 @@ static void test_shutdown_waits_for_requests_and_is_orderly(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
   fixture_open(f, 4);
-  f->drive.latency_ticks = 500000;
+  fixture_fault(f, SIM_LATE, false, -1, 0, 1, 500);
   assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_WRITE, .blocks = 1, .region = &f->ring}),
                    SPATE_OK);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
   assert_int_equal(outcome.calls, 1);
   assert_int_equal(outcome.io.error, SPATE_OK);
-  assert_int_equal(f->drive.shutdowns, 1);
-  assert_false(f->drive.hot_shutdown);
-  assert_int_equal(f->drive.admin_count[0x00], 1);
-  assert_int_equal(f->drive.admin_count[0x04], 1);
+  assert_int_equal(sim_drive_counters(f->drive)->shutdowns, 1);
+  assert_int_equal(sim_drive_counters(f->drive)->hot_shutdowns, 0);
+  assert_int_equal(admin_count(f, 0x00), 1);
+  assert_int_equal(admin_count(f, 0x04), 1);
   assert_int_not_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
   fixture_free(f);
   (void)state;
@@ -258,7 +274,7 @@ static void test_shutdown_waits_for_requests_and_is_orderly(void **state) {
 static void test_shutdown_waits_for_the_drive(void **state) {
   const struct {
     uint32_t stated_us;
-    uint64_t takes_ms;
+    uint32_t takes_ms;
     enum spate_error error;
     uint64_t least_ms, most_ms;
   } drives[] = {
@@ -275,14 +291,13 @@ static void test_shutdown_waits_for_the_drive(void **state) {
 
   for (unsigned i = 0; i < sizeof drives / sizeof drives[0]; i++) {
     struct fixture *f = fixture_make(9);
-    spate_put32(f->drive.controller_page + 88, drives[i].stated_us);
-    f->drive.shutdown_ticks = drives[i].takes_ms * (FAKE_TICKS_PER_SECOND / 1000);
+    spate_put32(controller_page(f) + 88, drives[i].stated_us);
+    sim_drive_slow_shutdown(f->drive, drives[i].takes_ms);
     fixture_open(f, 4);
-    const uint64_t before = f->drive.ticks;
+    const uint64_t before = now_us(f);
     assert_int_equal(spate_nvme_shutdown(&f->nvme), drives[i].error);
-    assert_in_range(f->drive.ticks - before, drives[i].least_ms * (FAKE_TICKS_PER_SECOND / 1000),
-                    drives[i].most_ms * (FAKE_TICKS_PER_SECOND / 1000));
-    assert_int_equal(f->drive.csts & 0xd, drives[i].error == SPATE_OK ? 9 : 0); /* one that is late was stopped */
+    assert_in_range(now_us(f) - before, drives[i].least_ms * (US_PER_S / 1000), drives[i].most_ms * (US_PER_S / 1000));
+    assert_int_equal(csts(f) & 0xd, drives[i].error == SPATE_OK ? 9 : 0); /* one that is late was stopped */
     fixture_free(f);
   }
   (void)state;

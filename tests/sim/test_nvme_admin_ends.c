@@ -5,21 +5,24 @@
 
 #define ABORT        0x08
 #define GET_FEATURES 0x0a
-#define FEATURE      2u /* power state: the fake keeps what was set */
+#define FEATURE      2u /* power state */
+#define POWER_STATE  3u
 #define TIMEOUT_MS   500u
 #define LOOK_MS      110u /* the admin queue is looked at every 100 ms */
 
 struct answer {
   struct fixture *f;
   unsigned calls, submit_again; /* from done() */
-  uint64_t ticks;               /* when it ended */
+  uint64_t us;                  /* when it ended */
+  bool stopped;                 /* the controller had stopped by then */
 };
 
 static void ended(struct spate_nvme_admin_request *request) {
   struct answer *answer = request->context;
 
   answer->calls++;
-  answer->ticks = answer->f->drive.ticks;
+  answer->us = now_us(answer->f);
+  answer->stopped = (csts(answer->f) & 1u) == 0;
   if (answer->submit_again == 0) return;
   answer->submit_again--;
   assert_int_equal(spate_nvme_admin_submit(&answer->f->nvme, request), SPATE_OK);
@@ -28,7 +31,7 @@ static void ended(struct spate_nvme_admin_request *request) {
 static struct fixture *opened(void) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
-  f->drive.features[FEATURE] = 0x5a;
+  assert_int_equal(spate_nvme_power_state_set(&f->nvme, POWER_STATE), SPATE_OK);
   return f;
 }
 
@@ -44,8 +47,8 @@ static struct spate_nvme_admin_request request_of(struct answer *answer) {
                                            .result = 0x12345678};
 }
 
-static void fault(struct fixture *f, enum fake_action action, int opcode, uint32_t value) {
-  fake_nvme_fault(&f->drive, (struct fake_fault){action, true, opcode, 0, 1, value});
+static void fault(struct fixture *f, enum sim_action action, int opcode, uint32_t value) {
+  fixture_fault(f, action, true, opcode, 0, 1, value);
 }
 
 static void expect_counts(const struct fixture *f, uint32_t timeouts, uint32_t aborts, uint32_t resets) {
@@ -67,7 +70,7 @@ static void test_an_answer_has_its_result(void **state) {
   assert_int_equal(answer.calls, 1);
   assert_int_equal(request.error, SPATE_OK);
   assert_int_equal(request.detail, 0);
-  assert_int_equal(request.result, 0x5a);
+  assert_int_equal(request.result, POWER_STATE);
   fixture_poll_ms(f, 3000);
   assert_int_equal(answer.calls, 1);
   expect_counts(f, 0, 0, 0);
@@ -82,7 +85,7 @@ static void test_a_refusal_has_its_status(void **state) {
   for (unsigned i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
     struct answer answer = {.f = f};
     struct spate_nvme_admin_request request = request_of(&answer);
-    fault(f, FAKE_STATUS, GET_FEATURES, statuses[i]);
+    fault(f, SIM_STATUS, GET_FEATURES, statuses[i]);
     assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
     fixture_poll_ms(f, LOOK_MS);
     assert_int_equal(answer.calls, 1);
@@ -110,17 +113,17 @@ static void test_an_expired_one_is_aborted(void **state) {
   for (unsigned turn = 0; turn < 3; turn++) {
     struct answer answer = {.f = f};
     struct spate_nvme_admin_request request = request_of(&answer);
-    const uint64_t start = f->drive.ticks;
-    fault(f, FAKE_STALL, GET_FEATURES, 0);
+    const uint64_t start = now_us(f);
+    fault(f, SIM_STALL, GET_FEATURES, 0);
     assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
     fixture_poll_ms(f, TIMEOUT_MS - 1);
     expect_counts(f, turn, turn, 0);
     fixture_poll_ms(f, 2 * LOOK_MS);
     expect_counts(f, turn + 1, turn + 1, 0);
-    const uint32_t id = f->drive.admin_dwords[GET_FEATURES][0] >> 16;
-    assert_int_equal(f->drive.admin_dwords[ABORT][10], id << 16);
+    const uint32_t id = last_admin(f, GET_FEATURES)->dwords[0] >> 16;
+    assert_int_equal(last_admin(f, ABORT)->dwords[10], id << 16);
     assert_int_equal(answer.calls, 1);
-    assert_in_range((answer.ticks - start) / 1000, TIMEOUT_MS, TIMEOUT_MS + 2 * LOOK_MS);
+    assert_in_range((answer.us - start) / 1000, TIMEOUT_MS, TIMEOUT_MS + 2 * LOOK_MS);
     assert_int_equal(request.error, SPATE_E_TIMEOUT);
   }
   fixture_poll_ms(f, 3000); /* nothing of it is left to expire */
@@ -131,19 +134,19 @@ static void test_an_expired_one_is_aborted(void **state) {
 /* The abort came too late: the answer counts, whichever it is. */
 static void test_an_answer_after_the_abort_counts(void **state) {
   static const struct {
-    uint32_t latency_ticks;
     uint16_t status;
     enum spate_error error;
-  } cases[] = {{700000, 0, SPATE_OK}, {700000, 0x4006, SPATE_E_COMMAND}, {700000, 0x0007, SPATE_E_TIMEOUT}};
+  } cases[] = {{0, SPATE_OK}, {0x4006, SPATE_E_COMMAND}, {0x0007, SPATE_E_TIMEOUT}};
   (void)state;
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct fixture *f = opened();
     struct answer answer = {.f = f};
     struct spate_nvme_admin_request request = request_of(&answer);
-    f->drive.latency_ticks = cases[i].latency_ticks;
-    if (cases[i].status != 0) fault(f, FAKE_STATUS, GET_FEATURES, cases[i].status);
+    if (cases[i].status == 0)
+      fault(f, SIM_LATE, GET_FEATURES, 700);
+    else
+      fault(f, SIM_STATUS, GET_FEATURES, UINT32_C(700) << 16 | cases[i].status);
     assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
-    f->drive.latency_ticks = 20;
     fixture_poll_ms(f, 1000);
     expect_counts(f, 1, 1, 0);
     assert_int_equal(answer.calls, 1);
@@ -158,20 +161,20 @@ static void test_one_that_is_not_found_costs_a_reset(void **state) {
   struct fixture *f = opened();
   struct answer answer = {.f = f};
   struct spate_nvme_admin_request request = request_of(&answer);
-  const uint64_t start = f->drive.ticks;
-  fault(f, FAKE_LOSE, GET_FEATURES, 0);
+  const uint64_t start = now_us(f);
+  fault(f, SIM_LOSE, GET_FEATURES, 0);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
   fixture_poll_ms(f, TIMEOUT_MS + 990);
   assert_int_equal(answer.calls, 0);
   expect_counts(f, 1, 1, 0);
   fixture_poll_ms(f, 400);
   assert_int_equal(answer.calls, 1);
-  assert_in_range((answer.ticks - start) / 1000, TIMEOUT_MS + 1000, TIMEOUT_MS + 1000 + 3 * LOOK_MS);
+  assert_in_range((answer.us - start) / 1000, TIMEOUT_MS + 1000, TIMEOUT_MS + 1000 + 3 * LOOK_MS);
   assert_int_equal(request.error, SPATE_E_TIMEOUT);
   assert_int_equal(request.detail, 0);
   assert_int_equal(request.result, 0);
   assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
-  assert_int_equal(f->drive.admin_count[GET_FEATURES], 3); /* two are of bring-ups: it is not sent again */
+  assert_int_equal(admin_count(f, GET_FEATURES), 3); /* two are of bring-ups: it is not sent again */
   fixture_poll_ms(f, 3000);
   assert_int_equal(answer.calls, 1);
   fixture_free(f);
@@ -183,10 +186,11 @@ static void test_a_reset_takes_it_away(void **state) {
   struct fixture *f = opened();
   struct answer answer = {.f = f}, second_answer = {.f = f};
   struct spate_nvme_admin_request request = request_of(&answer), second = request_of(&second_answer);
-  fault(f, FAKE_LOSE, GET_FEATURES, 0);
+  fault(f, SIM_LOSE, GET_FEATURES, 0);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &second), SPATE_E_FULL);
-  f->drive.csts |= 2;
+  spend_us(f, US_PER_MS); /* the drive has it */
+  sim_drive_fail(f->drive);
   while (f->nvme.state == SPATE_NVME_RUNNING)
     fixture_poll(f);
   assert_int_equal(answer.calls, 0);
@@ -195,8 +199,8 @@ static void test_a_reset_takes_it_away(void **state) {
     assert_int_equal(answer.calls, 0);
     fixture_poll(f);
   }
-  assert_int_equal(f->drive.disabled_ticks, 0); /* CSTS was read after CC.EN = 0 */
   assert_int_equal(answer.calls, 1);
+  assert_true(answer.stopped);
   assert_int_equal(request.error, SPATE_E_FATAL);
   assert_int_equal(request.detail, 0);
   assert_int_equal(request.result, 0);
@@ -215,12 +219,12 @@ static void test_shutdown_ends_it(void **state) {
   struct fixture *f = opened();
   struct answer answer = {.f = f};
   struct spate_nvme_admin_request request = request_of(&answer);
-  const uint64_t start = f->drive.ticks;
+  const uint64_t start = now_us(f);
   request.timeout_ms = 600000;
-  fault(f, FAKE_LOSE, GET_FEATURES, 0);
+  fault(f, SIM_LOSE, GET_FEATURES, 0);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-  assert_in_range((f->drive.ticks - start) / 1000, 30000, 31000);
+  assert_in_range((now_us(f) - start) / 1000, 30000, 31000);
   assert_int_equal(answer.calls, 1);
   assert_int_equal(request.error, SPATE_E_TIMEOUT);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_E_INVALID);

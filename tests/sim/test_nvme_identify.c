@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Identify pages field by field: each is read whole, and what is beside it does not matter. */
 #include "nvme_fixture.h"
-#include <spate/bytes.h>
 
 /* The fields that have a number, each between ones. */
 static void test_numbers_between_ones(void **state) {
@@ -88,12 +87,12 @@ static void test_numbers_of_namespaces(void **state) {
   uint32_t nsids[8];
   unsigned count = 0;
   static const uint32_t active[] = {2, 5, 5, 7};
-  memcpy(f->drive.namespaces, active, sizeof active);
+  memcpy(sim_drive_namespaces(f->drive), active, sizeof active);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
-  const unsigned asked = f->drive.admin_count[0x06];
+  const unsigned asked = admin_count(f, 0x06);
   assert_int_equal(spate_nvme_namespace(&f->nvme, 0, &namespace), SPATE_E_NO_NAMESPACE);
   assert_int_equal(spate_nvme_namespace(&f->nvme, 9, &namespace), SPATE_E_NO_NAMESPACE); /* NN is 8 */
-  assert_int_equal(f->drive.admin_count[0x06], asked);
+  assert_int_equal(admin_count(f, 0x06), asked);
   assert_int_equal(spate_nvme_namespace(&f->nvme, 5, &namespace), SPATE_OK);
   assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 8, &count), SPATE_OK);
   assert_int_equal(count, 2);

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reset by the driver takes away, and what it leaves as it was. */
 #include "nvme_fixture.h"
-#include <spate/bytes.h>
 
 #define GET_LOG 0x02
 #define EVENT   0x0c
 #define LOOK_MS 150 /* the admin queue is looked at every 100 ms */
 
-static struct spate_io write_of(const struct fixture *f, uint64_t lba) {
-  return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = 1, .region = &f->ring};
-}
-
 static void poll_until_running_again(struct fixture *f, uint32_t resets) {
-  const uint64_t end = f->drive.ticks + 60 * FAKE_TICKS_PER_SECOND;
+  const uint64_t end = now_us(f) + 60 * US_PER_S;
   while (spate_nvme_counters(&f->nvme)->resets < resets || f->nvme.state != SPATE_NVME_RUNNING) {
     fixture_poll(f);
-    assert_true(f->drive.ticks < end);
+    assert_true(now_us(f) < end);
   }
 }
 
 /* A controller that failed, seen at the next look at it. */
 static void fail_once(struct fixture *f) {
-  f->drive.csts |= 2;
+  sim_drive_fail(f->drive);
   poll_until_running_again(f, spate_nvme_counters(&f->nvme)->resets + 1u);
 }
 
@@ -29,7 +24,7 @@ static void fail_once(struct fixture *f) {
 static struct fixture *with_a_lost_log(void) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_LOSE, true, GET_LOG, 0, 1, 0});
+  fixture_fault(f, SIM_LOSE, true, GET_LOG, 0, 1, 0);
   assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
   return f;
 }
@@ -56,13 +51,13 @@ static void test_two_signs_of_one_failure_are_one_reset(void **state) {
       struct outcome outcome;
       f->config.command_timeout_ms = 1000;
       fixture_open(f, 4);
-      fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_LOSE, admin == 1, admin == 1 ? GET_LOG : -1, 0, 1, 0});
+      fixture_fault(f, SIM_LOSE, admin == 1, admin == 1 ? GET_LOG : -1, 0, 1, 0);
       if (admin == 1)
         assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
       else
-        assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1)), SPATE_OK);
+        assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1, 1)), SPATE_OK);
       fixture_poll_ms(f, (admin == 1 ? 4900 : 2000) + ms);
-      if (f->drive.enables == 1) f->drive.csts |= 2;
+      if (sim_drive_counters(f->drive)->enables == 1) sim_drive_fail(f->drive);
       poll_until_running_again(f, 1);
       fixture_poll_ms(f, LOOK_MS);
       assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
@@ -74,18 +69,18 @@ static void test_two_signs_of_one_failure_are_one_reset(void **state) {
 
 /* The controller forgot the events with all else, so their pages need not be read. */
 static void test_pages_of_events_before_it_are_not_read(void **state) {
-  static const uint8_t pages[] = {0x01, 0x20, 0x81, 0xff};
+  static const struct { uint8_t type, page; } events[] = {{0, 0x01}, {1, 0x20}, {6, 0x81}, {7, 0xff}};
   struct fixture *f = with_a_lost_log();
-  for (unsigned i = 0; i < sizeof pages; i++) {
+  for (unsigned i = 0; i < sizeof events / sizeof events[0]; i++) {
     fixture_poll_ms(f, LOOK_MS);
-    assert_true(fake_nvme_event(&f->drive, (uint32_t)pages[i] << 16));
+    assert_true(sim_drive_event(f->drive, events[i].type, 0, events[i].page));
   }
   fixture_poll_ms(f, LOOK_MS);
   poll_until_running_again(f, 1);
-  const unsigned logs = f->drive.admin_count[GET_LOG];
+  const unsigned logs = admin_count(f, GET_LOG);
   assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
   fixture_poll_ms(f, 1000);
-  assert_int_equal(f->drive.admin_count[GET_LOG], logs + 1);
+  assert_int_equal(admin_count(f, GET_LOG), logs + 1);
   fixture_free(f);
   (void)state;
 }
@@ -94,14 +89,13 @@ static void test_pages_of_events_before_it_are_not_read(void **state) {
 static void test_events_are_asked_for_once(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
-  while (fake_nvme_event(&f->drive, 0x00020001))
+  while (sim_drive_event(f->drive, 1, 0, 2)) /* until there were many: the next request for one is delayed */
     fixture_poll_ms(f, LOOK_MS);
-  assert_false(f->drive.event_armed); /* there were many: the next request for one is delayed */
-  const unsigned asked = f->drive.admin_count[EVENT];
+  const unsigned asked = admin_count(f, EVENT);
   fail_once(f);
   fixture_poll_ms(f, 5000);
-  assert_int_equal(f->drive.admin_count[EVENT], asked + 1);
-  assert_true(fake_nvme_event(&f->drive, 0x00020001));
+  assert_int_equal(admin_count(f, EVENT), asked + 1);
+  assert_true(sim_drive_event(f->drive, 1, 0, 2));
   fixture_free(f);
   (void)state;
 }
@@ -110,21 +104,20 @@ static void test_events_are_asked_for_once(void **state) {
 static void test_a_retry_waits_on(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome waiting, caught;
-  spate_put16(f->drive.controller_page + 128, 50); /* CRDT1: 5 s */
+  spate_put16(controller_page(f) + 128, 50); /* CRDT1: 5 s */
   fixture_open(f, 4);
-  fake_nvme_fault(&f->drive, (struct fake_fault){FAKE_STATUS, false, -1, 0, 1, 1u << 11 | 0x006});
-  assert_int_equal(fixture_submit(f, &waiting, write_of(f, 1)), SPATE_OK);
+  fixture_fault(f, SIM_STATUS, false, -1, 0, 1, 1u << 11 | 0x006);
+  assert_int_equal(fixture_submit(f, &waiting, write_of(f, 1, 1)), SPATE_OK);
   fixture_poll_ms(f, 1000);
-  f->drive.latency_ticks = 1000000;
-  assert_int_equal(fixture_submit(f, &caught, write_of(f, 2)), SPATE_OK);
+  fixture_fault(f, SIM_LATE, false, -1, 0, 1, 1000);
+  assert_int_equal(fixture_submit(f, &caught, write_of(f, 2, 1)), SPATE_OK);
   fixture_poll_ms(f, 10);
-  f->drive.latency_ticks = 20;
   fail_once(f);
   assert_int_equal(spate_nvme_counters(&f->nvme)->replays, 1);
   assert_true(fixture_wait(f, &caught, 10));
   assert_true(fixture_wait(f, &waiting, 10000));
-  assert_int_equal(f->drive.journal_count, 4);
-  assert_true(f->drive.journal[3].ticks - f->drive.journal[0].ticks >= 5000000);
+  assert_int_equal(io_count(f), 4);
+  assert_true(io_us(f, 3) - io_us(f, 0) >= 5000000);
   fixture_free(f);
   (void)state;
 }
@@ -137,7 +130,7 @@ static void test_requests_are_plain_again(void **state) {
   struct spate_nvme_queue *queues[] = {&f->queue, &f->second};
   for (unsigned i = 0; i < 2; i++) {
     struct outcome outcome;
-    assert_int_equal(fixture_submit_to(queues[i], &outcome, write_of(f, i)), SPATE_OK);
+    assert_int_equal(fixture_submit_to(queues[i], &outcome, write_of(f, i, 1)), SPATE_OK);
     assert_int_equal(outcome.io.parts_left, 0);
     assert_true(fixture_wait(f, &outcome, 10));
   }
@@ -148,16 +141,16 @@ static void test_requests_are_plain_again(void **state) {
 /* A request that resets ended has their cause, and no status of the drive. */
 static void test_what_it_ends_has_no_status(void **state) {
   static const struct {
-    enum fake_action action;
+    enum sim_action action;
     enum spate_error error;
     unsigned aborts;
-  } causes[] = {{FAKE_FATAL, SPATE_E_FATAL, 0}, {FAKE_LOSE, SPATE_E_TIMEOUT, SPATE_NVME_ATTEMPTS_MAX}};
+  } causes[] = {{SIM_FATAL, SPATE_E_FATAL, 0}, {SIM_LOSE, SPATE_E_TIMEOUT, SPATE_NVME_ATTEMPTS_MAX}};
   for (unsigned i = 0; i < sizeof causes / sizeof causes[0]; i++) {
     struct fixture *f = fixture_make(9);
     struct outcome outcome;
     fixture_open(f, 4);
-    fake_nvme_fault(&f->drive, (struct fake_fault){causes[i].action, false, -1, 0, 100, 0});
-    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1)), SPATE_OK);
+    fixture_fault(f, causes[i].action, false, -1, 0, 100, 0);
+    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 1, 1)), SPATE_OK);
     assert_true(fixture_wait(f, &outcome, 60000));
     assert_int_equal(outcome.io.error, causes[i].error);
     assert_int_equal(outcome.io.detail, 0);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bus that can tell whether its link is up, above a bridge that gives arbitrary data for a drive that is gone. */
+#include "nvme_absence.h"
+#include "unanswered.h"
+
+struct watched {
+  struct helper helper; /* first: the context of both hooks */
+  unsigned questions, drops_after, isolated;
+  uint32_t status; /* CSTS when the link dropped */
+};
+
+static bool is_up(void *context) {
+  struct watched *watched = context;
+  struct fixture *f = watched->helper.f;
+
+  if (sim_drive_is_silent(f->drive)) return false;
+  if (++watched->questions != watched->drops_after) return true;
+  watched->status = csts(f);
+  sim_drive_silence(f->drive, true); /* after the answer: it was up */
+  return true;
+}
+
+static enum spate_error isolate(void *context) {
+  struct watched *watched = context;
+
+  watched->isolated++;
+  return SPATE_OK;
+}
+
+/* The link goes just after the driver asked for it, whichever question that is. What is read then is not believed. */
+static void test_link_that_goes_between_question_and_read(void **state) {
+  unsigned questions = 0;
+  for (unsigned after = 0; after <= questions; after++) {
+    struct watched watched = {.helper = {.delay_us = 1000}};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus.link_is_up = is_up;
+    f->config.bus.context = &watched;
+    sim_set_unanswered(f->sim, SIM_UNANSWERED_ARBITRARY);
+    struct touched touched = {.f = f};
+    sim_trace(f->sim, count_touches, &touched);
+    fixture_open(f, 8);
+    go_at(f, false, -1, 5); /* for a bring-up, with all its questions */
+    watched.questions = 0;
+    watched.drops_after = after;
+    expect_all_written(f);
+    fixture_poll_ms(f, 300);
+    if (after == 0) questions = watched.questions;
+    assert_in_range(touched.reads, 0, after == 0 ? 0 : 4); /* no more than one look at it */
+    assert_in_range(spate_nvme_counters(&f->nvme)->reattachments, 1, 2);
+    assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, spate_nvme_counters(&f->nvme)->reattachments);
+    fixture_free(f);
+  }
+  assert_true(questions > 20);
+  (void)state;
+}
+
+/* It goes while it is opened, whichever question that comes after: that is the answer, and not what was read then. */
+static void test_link_that_goes_while_it_is_opened(void **state) {
+  unsigned lost = 0;
+  for (unsigned after = 0; after < 60; after++) {
+    struct watched watched = {.drops_after = after};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .context = &watched};
+    sim_set_unanswered(f->sim, SIM_UNANSWERED_ARBITRARY);
+    if (after == 0) sim_drive_silence(f->drive, true);
+    struct touched touched = {.f = f};
+    sim_trace(f->sim, count_touches, &touched);
+    const enum spate_error error = spate_nvme_open(&f->nvme, &f->config);
+    const bool silent = sim_drive_is_silent(f->drive);
+    if (error != SPATE_OK || !silent) assert_int_equal(error, silent ? SPATE_E_GONE : SPATE_OK);
+    if (error == SPATE_OK || after == 0) assert_int_equal(touched.reads, 0); /* nobody asked after that */
+    lost += error != SPATE_OK;
+    fixture_free(f);
+  }
+  assert_true(lost > 10);
+  (void)state;
+}
+
+/* Outside the data path nothing is written either, where the bus says that nobody is there: a write may hang as a read.
+ */
+static void test_nothing_is_written_to_a_link_that_is_down(void **state) {
+  struct watched watched = {.helper = {.delay_us = 1000}};
+  struct fixture *f = prepared(&watched.helper);
+  f->config.bus.link_is_up = is_up;
+  f->config.bus.context = &watched;
+  struct touched touched = {.f = f};
+  sim_trace(f->sim, count_touches, &touched);
+  fixture_open(f, 8);
+  sim_drive_silence(f->drive, true);
+  assert_int_equal(spate_nvme_health_start(&f->nvme), SPATE_OK);
+  fixture_poll_ms(f, 300);
+  assert_int_equal(touched.writes, 0);
+  assert_int_equal(touched.reads, 0);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->reattachments, 1);
+  sim_drive_silence(f->drive, true);
+  watched.helper.error = SPATE_E_NO_DEVICE;
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_E_GONE);
+  assert_int_equal(touched.writes, 0);
+  fixture_free(f);
+  (void)state;
+}
+
+/* A shutdown that the drive did not report is none: the drive may work on, and is kept from memory as any other. */
+static void test_link_that_goes_while_it_is_shut_down(void **state) {
+  unsigned lost = 0;
+  for (unsigned after = 1; after < 200; after++) {
+    struct watched watched = {.helper = {.seed = after}};
+    struct fixture *f = prepared(&watched.helper);
+    f->config.bus = (struct spate_nvme_bus){.link_is_up = is_up, .isolate = isolate, .context = &watched};
+    sim_set_unanswered(f->sim, SIM_UNANSWERED_ARBITRARY);
+    sim_drive_slow_shutdown(f->drive, 20);
+    fixture_open(f, 8);
+    watched.questions = 0;
+    watched.drops_after = after;
+    const enum spate_error error = spate_nvme_shutdown(&f->nvme);
+    const bool silent = sim_drive_is_silent(f->drive);
+    const bool complete = ((silent ? watched.status : csts(f)) & 0xc) == 8;
+    lost += !complete;
+    if (!complete) assert_int_equal(error, SPATE_E_GONE);
+    assert_int_equal(watched.isolated, error == SPATE_E_GONE);
+    if (!silent) assert_int_equal(error, SPATE_OK);
+    fixture_free(f);
+  }
+  assert_true(lost > 20);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_link_that_goes_between_question_and_read),
+      cmocka_unit_test(test_link_that_goes_while_it_is_opened),
+      cmocka_unit_test(test_nothing_is_written_to_a_link_that_is_down),
+      cmocka_unit_test(test_link_that_goes_while_it_is_shut_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
