@@ -337,11 +337,13 @@ def _generated() -> set[str]:
 
 
 def has_reset(module: Module) -> bool:
-    return any(_held(port) != port for port in netlist(module)["ports"])
+    return any(_held(port, seen) != port for port, seen in netlist(module)["ports"].items())
 
 
-def _held(port: str) -> str:
-    """A port, and for a reset that it is held while NOTICED is selected."""
+def _held(port: str, seen: dict) -> str:
+    """A port, and for a reset that comes in that it is held while NOTICED is selected."""
+    if seen["direction"] != "input":
+        return port
     if RESET_LOW.search(port):
         return f"{port} && {SELECTOR} != {NOTICED}"
     return f"{port} || {SELECTOR} == {NOTICED}" if RESET_HIGH.search(port) else port
@@ -354,9 +356,9 @@ def _netlist_name(name: str, index: int) -> str:
 def _replacement(name: str, original: str, netlists: list[tuple[Module, str]]) -> str:
     """The header of the original, and in it the netlist that has the parameters of the instance."""
     header = original[:original.index("\n);") + 4]
-    ports = list(netlist(netlists[0][0])["ports"])
+    ports = netlist(netlists[0][0])["ports"]
     joined = ", ".join(f".{port}({port})" for port in ports)
-    held = ", ".join(f".{port}({_held(port)})" for port in ports)
+    held = ", ".join(f".{port}({_held(port, seen)})" for port, seen in ports.items())
     value = f'std::getenv(\\"{SELECTOR.upper()}\\")'
     lines = [header, f"  int unsigned {SELECTOR};", f'  initial {SELECTOR} = $c32("{value} ? std::atoi({value}) : 0");']
     for index, (module, _) in enumerate(netlists):

@@ -31,6 +31,12 @@ def fence_mutants(line: str) -> list[rtl_netlist.Mutant]:
     return [mutant for mutant in rtl_netlist.pool(FENCE, 1) if mutant.original == line]
 
 
+def test_a_reset_that_a_module_makes_is_not_held():
+    module = rtl_netlist.Module("spate_cdc_reset", ())
+    held = {port: rtl_netlist._held(port, seen) for port, seen in rtl_netlist.netlist(module)["ports"].items()}
+    assert held["rst_no"] == "rst_no" and "!=" in held["rst_ni"]
+
+
 def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
     """Of the sum that a counter of events becomes."""
     module = rtl_netlist.Module("spate_event_counters", ())
