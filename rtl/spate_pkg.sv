@@ -150,6 +150,45 @@ package spate_pkg;
     logic [7:0] slot;
   } cid_t;
 
+  // ---- a command to the drive: issued by the splitter, kept in a slot, retired ----
+  //
+  // Where its data are travels beside these records, as its width is the core's own (`BaseBits`; see spate_splitter).
+
+  // What it is issued with.
+  typedef struct packed {
+    logic write;  // otherwise a read
+    logic fua;  // of a write: durable when it completes
+    logic stream;  // its data are in the ring: `sectors` of it, from its base on
+    logic block_4096;  // of the drive that it was cut for: blocks of 4096 bytes, otherwise of 512
+    logic last;  // of its request
+    logic from_registers;  // of its request: where the response goes
+    logic [15:0] tag;  // of its request
+    logic [LbaWidth-1:0] lba;  // its first block
+    logic [SectorsWidth-1:0] sectors;  // its length in sectors of 512 bytes, whatever the block size
+    logic [15:0] status;  // StatusOk, or it ends with this and never reaches the drive
+  } slot_issue_t;
+
+  // What the drive reads of it: the windows compose its submission entry and its PRP list from this.
+  typedef struct packed {
+    logic                    write;
+    logic                    fua;
+    logic [LbaWidth-1:0]     lba;
+    logic [SectorsWidth-1:0] sectors;
+    cid_t                    cid;      // that its completion must have
+  } slot_entry_t;
+
+  // What is retired when it has ended.
+  typedef struct packed {
+    logic write;
+    logic stream;
+    logic block_4096;
+    logic last;
+    logic from_registers;
+    logic [15:0] tag;
+    logic [SectorsWidth-1:0] sectors;
+    logic [15:0] status;  // StatusOk, what it was issued with, the drive's, or a status_e of the core
+  } slot_retire_t;
+
   // ---- what bring-up found, for the data path. Stable while `ready` ----
 
   typedef struct packed {

@@ -146,12 +146,9 @@ module spate_drive
   logic fill_valid, fill_ready;
   logic [BeatBits-1:0] fill_beat;
   logic [DataWidth-1:0] fill_data;
-  logic issue_valid, issue_ready, issue_write, issue_fua, issue_stream, issue_last, issue_from_registers;
-  logic issue_block_4096;
-  logic [LbaWidth-1:0] issue_lba;
-  logic [SectorsWidth-1:0] issue_sectors;
+  logic issue_valid, issue_ready;
+  slot_issue_t issue;
   logic [BaseBits-1:0] issue_base;
-  logic [15:0] issue_tag, issue_status;
 
   spate_splitter #(
       .DataWidth(DataWidth),
@@ -180,17 +177,8 @@ module spate_drive
       .fill_data_o(fill_data),
       .issue_valid_o(issue_valid),
       .issue_ready_i(issue_ready),
-      .issue_write_o(issue_write),
-      .issue_fua_o(issue_fua),
-      .issue_lba_o(issue_lba),
-      .issue_sectors_o(issue_sectors),
+      .issue_o(issue),
       .issue_base_o(issue_base),
-      .issue_stream_o(issue_stream),
-      .issue_block_4096_o(issue_block_4096),
-      .issue_last_o(issue_last),
-      .issue_tag_o(issue_tag),
-      .issue_from_registers_o(issue_from_registers),
-      .issue_status_o(issue_status),
       .idle_o(splitter_idle)
   );
 
@@ -201,15 +189,11 @@ module spate_drive
   logic slot_completion_valid, slot_completion_ready, slot_ended, slot_bad_id, retry;
   completion_t completion;
   logic [SlotBits-1:0] read_slot;
-  logic read_slot_valid, read_slot_write, read_slot_fua;
-  logic [LbaWidth-1:0] read_slot_lba;
-  logic [SectorsWidth-1:0] read_slot_sectors;
-  logic [BaseBits-1:0] read_slot_base;
-  cid_t read_slot_cid;
-  logic head_waiting, head_valid, head_pop, head_write, head_stream, head_last, head_from_registers, head_abort;
-  logic head_block_4096;
-  logic [15:0] head_tag, head_status;
-  logic [SectorsWidth-1:0] head_sectors;
+  logic read_slot_valid;
+  slot_entry_t read_entry;
+  logic [BaseBits-1:0] read_base;
+  logic head_waiting, head_valid, head_pop, head_abort;
+  slot_retire_t head;
   logic slots_idle;
 
   spate_slots #(
@@ -224,17 +208,8 @@ module spate_drive
       .retry_tick_i(retry_tick),
       .issue_valid_i(issue_valid),
       .issue_ready_o(issue_ready),
-      .issue_write_i(issue_write),
-      .issue_fua_i(issue_fua),
-      .issue_lba_i(issue_lba),
-      .issue_sectors_i(issue_sectors),
+      .issue_i(issue),
       .issue_base_i(issue_base),
-      .issue_stream_i(issue_stream),
-      .issue_block_4096_i(issue_block_4096),
-      .issue_last_i(issue_last),
-      .issue_tag_i(issue_tag),
-      .issue_from_registers_i(issue_from_registers),
-      .issue_status_i(issue_status),
       .push_o(push),
       .push_ready_i(push_ready),
       .push_slot_o(push_slot),
@@ -246,23 +221,12 @@ module spate_drive
       .retry_o(retry),
       .read_slot_i(read_slot),
       .read_valid_o(read_slot_valid),
-      .read_write_o(read_slot_write),
-      .read_fua_o(read_slot_fua),
-      .read_lba_o(read_slot_lba),
-      .read_sectors_o(read_slot_sectors),
-      .read_base_o(read_slot_base),
-      .read_cid_o(read_slot_cid),
+      .read_o(read_entry),
+      .read_base_o(read_base),
       .head_waiting_o(head_waiting),
       .head_valid_o(head_valid),
       .head_pop_i(head_pop),
-      .head_write_o(head_write),
-      .head_stream_o(head_stream),
-      .head_block_4096_o(head_block_4096),
-      .head_last_o(head_last),
-      .head_from_registers_o(head_from_registers),
-      .head_tag_o(head_tag),
-      .head_sectors_o(head_sectors),
-      .head_status_o(head_status),
+      .head_o(head),
       .head_abort_i(head_abort),
       .idle_o(slots_idle)
   );
@@ -420,12 +384,8 @@ module spate_drive
       .sq_slot_i(sq_slot),
       .slot_o(read_slot),
       .slot_valid_i(read_slot_valid),
-      .slot_write_i(read_slot_write),
-      .slot_fua_i(read_slot_fua),
-      .slot_lba_i(read_slot_lba),
-      .slot_sectors_i(read_slot_sectors),
-      .slot_base_i(read_slot_base),
-      .slot_cid_i(read_slot_cid),
+      .slot_i(read_entry),
+      .slot_base_i(read_base),
       .sqe_write_i(sqe_write),
       .sqe_side_i(sqe_side),
       .sqe_dword_i(sqe_dword),
@@ -571,14 +531,7 @@ module spate_drive
       .clk_i,
       .rst_ni,
       .head_valid_i(head_valid),
-      .head_write_i(head_write),
-      .head_stream_i(head_stream),
-      .head_block_4096_i(head_block_4096),
-      .head_last_i(head_last),
-      .head_from_registers_i(head_from_registers),
-      .head_tag_i(head_tag),
-      .head_sectors_i(head_sectors),
-      .head_status_i(head_status),
+      .head_i(head),
       .head_pop_o(head_pop),
       .free_valid_o(retired),
       .free_sectors_o(retired_sectors),

@@ -49,14 +49,10 @@ module spate_windows_read
     input  logic [SlotBits-1:0] sq_slot_i,
 
     // Cycle 1: what is in a slot.
-    output logic [    SlotBits-1:0] slot_o,
-    input  logic                    slot_valid_i,
-    input  logic                    slot_write_i,
-    input  logic                    slot_fua_i,
-    input  logic [    LbaWidth-1:0] slot_lba_i,
-    input  logic [SectorsWidth-1:0] slot_sectors_i,
-    input  logic [    BaseBits-1:0] slot_base_i,
-    input  cid_t                    slot_cid_i,
+    output logic        [SlotBits-1:0] slot_o,
+    input  logic                       slot_valid_i,
+    input  slot_entry_t                slot_i,
+    input  logic        [BaseBits-1:0] slot_base_i,
 
     // The entries that the microcode composed.
     input logic                sqe_write_i,
@@ -169,23 +165,16 @@ module spate_windows_read
 
   // ---- cycle 2: the slot's fields; entries that are kept ----
 
-  logic slot_write_q, slot_fua_q;
-  logic [LbaWidth-1:0] lba_q;
-  logic [SectorsWidth-1:0] sectors_q;
+  slot_entry_t slot_q;
   logic [BaseBits-1:0] base_q;
-  cid_t cid_q;
 
   assign slot_o = slot_q1;
   always_ff @(posedge clk_i) begin
     last_q2 <= last_q1;
     from_q2 <= !slot_valid_i && (from_q1 == FromSlot || from_q1 == FromList) ? FromNowhere : from_q1;
     offset_q2 <= offset_q1;
-    slot_write_q <= slot_write_i;
-    slot_fua_q <= slot_fua_i;
-    lba_q <= slot_lba_i;
-    sectors_q <= slot_sectors_i;
+    slot_q <= slot_i;
     base_q <= slot_base_i;
-    cid_q <= slot_cid_i;
   end
 
   // A dword is written into its lane. The address in each lane's memory: {side, beat of the entry}.
@@ -222,9 +211,9 @@ module spate_windows_read
     assign data_address = 64'({base_q, 2'd0});
   end
   assign {first_page, page_offset} = data_address;
-  assign {pages, unused_end} = 26'(page_offset) + 26'({sectors_q, 9'd0}) + 26'd4095;
+  assign {pages, unused_end} = 26'(page_offset) + 26'({slot_q.sectors, 9'd0}) + 26'd4095;
   assign list_address = WindowBase |
-      64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({cid_q.slot, 12'd0})});
+      64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({slot_q.cid.slot, 12'd0})});
 
   // Entry k of the list is page k + 1 of the data. Only the bits that can change are added: a ring's pages are counted
   // from its first to the last of its second time, an address of the memory within AddressBits.
@@ -245,18 +234,18 @@ module spate_windows_read
 
   // Number of Logical Blocks is 0's based (Figure 346).
   logic [15:0] blocks_less_1;
-  assign blocks_less_1 = (block_4096_i ? 16'(sectors_q) >> 3 : 16'(sectors_q)) - 16'd1;
+  assign blocks_less_1 = (block_4096_i ? 16'(slot_q.sectors) >> 3 : 16'(slot_q.sectors)) - 16'd1;
 
   logic [15:0][31:0] entry;
   assign entry = {
     96'd0,
-    {1'b0, slot_fua_q, 14'd0, blocks_less_1},
-    64'(lba_q),
+    {1'b0, slot_q.fua, 14'd0, blocks_less_1},
+    64'(slot_q.lba),
     prp2,
     data_address,
     128'd0,
     nsid_i,
-    {cid_q, 14'd0, !slot_write_q, slot_write_q}
+    {slot_q.cid, 14'd0, !slot_q.write, slot_q.write}
   };
 
   logic [DataWidth-1:0] entry_beat, list_beat, range_beat;

@@ -35,12 +35,10 @@ module windows_read_proof
   (* anyconst *) logic [1:0] admin_entry;
   (* anyconst *) logic [31:0] nsid, range_blocks;
   (* anyconst *) logic [LbaWidth-1:0] range_lba;
-  (* anyconst *) logic [3:0] sq_valid, sq_side, slot_valid, slot_write, slot_fua;
+  (* anyconst *) logic [3:0] sq_valid, sq_side, slot_valid;
   (* anyconst *) logic [4*SlotBits-1:0] sq_slot;
-  (* anyconst *) logic [4*LbaWidth-1:0] slot_lba;
-  (* anyconst *) logic [4*SectorsWidth-1:0] slot_sectors;
+  (* anyconst *) slot_entry_t [3:0] slot_entry;
   (* anyconst *) logic [4*BaseBits-1:0] slot_base;
-  (* anyconst *) logic [4*16-1:0] slot_cid;
   (* anyconst *) logic [DataWidth-1:0] salt;
 
   logic read_ready, data_valid, last, buffer_read;
@@ -82,12 +80,8 @@ module windows_read_proof
       .sq_slot_i(sq_slot[sq_index[1:0]*SlotBits+:SlotBits]),
       .slot_o(slot),
       .slot_valid_i(slot_valid[slot]),
-      .slot_write_i(slot_write[slot]),
-      .slot_fua_i(slot_fua[slot]),
-      .slot_lba_i(slot_lba[slot*LbaWidth+:LbaWidth]),
-      .slot_sectors_i(slot_sectors[slot*SectorsWidth+:SectorsWidth]),
+      .slot_i(slot_entry[slot]),
       .slot_base_i(slot_base[slot*BaseBits+:BaseBits]),
-      .slot_cid_i(slot_cid[slot*16+:16]),
       .sqe_write_i(1'b0),
       .sqe_side_i(1'b0),
       .sqe_dword_i('0),
