@@ -221,18 +221,34 @@ package spate_pkg;
   } space_e;
 
   typedef struct packed {
-    logic        id;       // toggles; the answer carries it, so that one that comes after the deadline is dropped
     space_e      space;
     logic        write;
     logic [31:0] address;  // offset in bytes, a multiple of 4
-    logic [31:0] data;
+    logic [31:0] data;     // of a write
+  } mmio_access_t;
+
+  typedef struct packed {
+    logic        error;  // a slave error, an unsupported request, a completion time-out
+    logic [31:0] data;   // of a read that ended without an error
+  } mmio_result_t;
+
+  typedef struct packed {
+    logic                 id;  // toggles; the answer carries it, so that one that comes after the deadline is dropped
+    mmio_access_t access;
   } mmio_request_t;
 
   typedef struct packed {
-    logic        id;
-    logic        error;  // a slave error, an unsupported request, a completion time-out
-    logic [31:0] data;
+    logic         id;
+    mmio_result_t result;
   } mmio_response_t;
+
+  // ---- the buffer's two pages, a dword at a time ----
+
+  typedef struct packed {
+    logic        write;
+    logic [10:0] dword;  // bit 10: of the mailbox, otherwise of the admin page
+    logic [31:0] data;   // of a write
+  } page_access_t;
 
   // ---- what was seen that should not have been: each a pulse, counted by the registers ----
 

@@ -69,7 +69,7 @@ module spate_pcie_usp_access
   assign fail = busy_q && !run_i;
   assign request_ready_o = !busy_q;
   assign response_valid_o = busy_q && (arrived || fail);
-  assign response_o = '{id: request_q.id, error: fail || user_error_q, data: fail ? '1 : user_data_q};
+  assign response_o = '{id: request_q.id, result: '{error: fail || user_error_q, data: fail ? '1 : user_data_q}};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

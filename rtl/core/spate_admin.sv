@@ -33,15 +33,11 @@ module spate_admin
     output logic adapter_reset_o,  // high: the adapter forgets what it was doing, and drops the link's accesses
     input  logic adapter_quiet_i,  // no access of the drive is in the adapter, nor unanswered at the memory
 
-    output logic          mmio_valid_o,
-    input  logic          mmio_ready_i,
-    output space_e        mmio_space_o,
-    output logic          mmio_write_o,
-    output logic   [31:0] mmio_address_o,
-    output logic   [31:0] mmio_data_o,
-    input  logic          mmio_done_i,
-    input  logic          mmio_error_i,
-    input  logic   [31:0] mmio_data_i,
+    output logic         mmio_valid_o,
+    input  logic         mmio_ready_i,
+    output mmio_access_t mmio_access_o,
+    input  logic         mmio_done_i,    // a pulse, with the result
+    input  mmio_result_t mmio_result_i,
 
     // The pages of the buffer: Identify and log pages are read where they arrived. Dword 0 … 1023: the admin page.
     output logic        page_valid_o,
@@ -252,7 +248,7 @@ module spate_admin
       InHigh: operand = {instruction.immediate, 16'd0};
       InRegister: operand = register_data;
       InNow: operand = now_q;
-      InAccess: operand = mmio_data_i;
+      InAccess: operand = mmio_result_i.data;
       InPage: operand = page_data_i;
       InRaw: operand = raw_data_i;
       InCommand:
@@ -331,7 +327,7 @@ module spate_admin
   logic [2:0] depth_q;
 
   assign again = (operation == DoShift || operation == DoFill) && count_q != '0;
-  assign access_error = state_q == StAccess && register_access && mmio_done_i && mmio_error_i;
+  assign access_error = state_q == StAccess && register_access && mmio_done_i && mmio_result_i.error;
   assign caught = access_error || (executing && failing);
 
   always_comb begin
@@ -383,10 +379,7 @@ module spate_admin
   logic side_q;
 
   assign mmio_valid_o = state_q == StRequest;
-  assign mmio_space_o = space_q;
-  assign mmio_write_o = operation == DoWrite;
-  assign mmio_address_o = operand_q;
-  assign mmio_data_o = register_data;
+  assign mmio_access_o = '{space: space_q, write: operation == DoWrite, address: operand_q, data: register_data};
   assign page_valid_o = state_q == StAccess && operation == DoPage;
   assign page_dword_o = operand_q[10:0];
   assign sqe_write_o = executing && (operation == DoEntry || operation == DoFill);
@@ -498,10 +491,7 @@ module spate_admin
       // one answer each, to the command that was taken, as it was until it is taken
       assert (8'(taken_q - answered_q) == 8'(busy_q) && (!response_valid_q || busy_q));
       if ($past(response_valid_o && !response_ready_i)) assert (response_valid_o && response_o == $past(response_o));
-      if ($past(mmio_valid_o && !mmio_ready_i))
-        assert (mmio_valid_o && {mmio_space_o, mmio_write_o, mmio_address_o, mmio_data_o} == $past(
-            {mmio_space_o, mmio_write_o, mmio_address_o, mmio_data_o}
-        ));
+      if ($past(mmio_valid_o && !mmio_ready_i)) assert (mmio_valid_o && mmio_access_o == $past(mmio_access_o));
       if ($past(page_valid_o && !page_done_i)) assert (page_valid_o && page_dword_o == $past(page_dword_o));
       if ($past(side_push_o && !side_push_ready_i && !is_out(OutPush))) assert (side_push_o);
       // what comes as a pulse is not missed
@@ -511,7 +501,7 @@ module spate_admin
       if (!enable_i) assert (!perst_no);
       cover (answered_q == 8'd1);
       cover ($past(page_valid_o && page_done_i));
-      cover ($past(mmio_valid_o && mmio_ready_i && mmio_write_o));
+      cover ($past(mmio_valid_o && mmio_ready_i && mmio_access_o.write));
     end
   end
 `endif

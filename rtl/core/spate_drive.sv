@@ -74,31 +74,29 @@ module spate_drive
     input  logic                             fence_answer_i,
 
     // The registers.
-    input  logic                   page_valid_i,
-    input  logic                   page_write_i,
-    input  logic    [        10:0] page_dword_i,
-    input  logic    [        31:0] page_data_i,
-    output logic                   page_done_o,
-    output logic    [        31:0] page_data_o,
-    output logic    [         3:0] raw_dword_o,
-    input  logic    [        31:0] raw_data_i,
-    output drive_t                 drive_o,
-    output events_t                events_o,
-    output logic    [LbaWidth-1:0] written_blocks_o,
-    output logic    [         7:0] step_o,
-    output logic    [         7:0] error_o,
-    output logic    [        31:0] error_detail_o,
-    output logic    [        15:0] link_status_o,
-    output logic    [        31:0] cap_low_o,
-    output logic                   volatile_cache_o,
-    output logic                   health_valid_o,
-    output logic    [         7:0] critical_warning_o,
-    output logic    [        15:0] temperature_k_o,
-    output logic    [         7:0] spare_percent_o,
-    output logic    [         7:0] spare_threshold_percent_o,
-    output logic    [         7:0] used_percent_o,
-    output logic    [        31:0] media_errors_o,
-    output logic    [        31:0] unsafe_shutdowns_o
+    input  logic                        page_valid_i,
+    input  page_access_t                page_i,
+    output logic                        page_done_o,
+    output logic         [        31:0] page_data_o,
+    output logic         [         3:0] raw_dword_o,
+    input  logic         [        31:0] raw_data_i,
+    output drive_t                      drive_o,
+    output events_t                     events_o,
+    output logic         [LbaWidth-1:0] written_blocks_o,
+    output logic         [         7:0] step_o,
+    output logic         [         7:0] error_o,
+    output logic         [        31:0] error_detail_o,
+    output logic         [        15:0] link_status_o,
+    output logic         [        31:0] cap_low_o,
+    output logic                        volatile_cache_o,
+    output logic                        health_valid_o,
+    output logic         [         7:0] critical_warning_o,
+    output logic         [        15:0] temperature_k_o,
+    output logic         [         7:0] spare_percent_o,
+    output logic         [         7:0] spare_threshold_percent_o,
+    output logic         [         7:0] used_percent_o,
+    output logic         [        31:0] media_errors_o,
+    output logic         [        31:0] unsafe_shutdowns_o
 );
 
   localparam bit HasRing = RamBytes > 8192;
@@ -449,9 +447,9 @@ module spate_drive
       .bad_index_o(admin_bad_index)
   );
 
-  logic page_valid, page_write, page_done, admin_page_valid, admin_page_done;
-  logic [10:0] page_dword, admin_page_dword;
-  logic [31:0] page_data;
+  logic page_valid, page_done, admin_page_valid, admin_page_done;
+  page_access_t page;
+  logic [10:0] admin_page_dword;
 
   spate_page_arbiter u_page_arbiter (
       .clk_i,
@@ -460,14 +458,10 @@ module spate_drive
       .admin_dword_i(admin_page_dword),
       .admin_done_o(admin_page_done),
       .registers_valid_i(page_valid_i),
-      .registers_write_i(page_write_i),
-      .registers_dword_i(page_dword_i),
-      .registers_data_i(page_data_i),
+      .registers_i(page_i),
       .registers_done_o(page_done_o),
       .page_valid_o(page_valid),
-      .page_write_o(page_write),
-      .page_dword_o(page_dword),
-      .page_data_o(page_data),
+      .page_o(page),
       .page_done_i(page_done)
   );
 
@@ -505,9 +499,7 @@ module spate_drive
       .drained_ready_i(drained_ready),
       .drained_data_o(drained_data),
       .page_valid_i(page_valid),
-      .page_write_i(page_write),
-      .page_dword_i(page_dword),
-      .page_data_i(page_data),
+      .page_i(page),
       .page_done_o(page_done),
       .page_data_o(page_data_o)
   );
@@ -555,9 +547,9 @@ module spate_drive
 
   // ---- the rest: admin, registers of the drive, doorbells, deadline ----
 
-  logic admin_mmio_valid, admin_mmio_ready, admin_mmio_write, admin_mmio_done, admin_mmio_error;
-  space_e admin_mmio_space;
-  logic [31:0] admin_mmio_address, admin_mmio_data, admin_mmio_read;
+  logic admin_mmio_valid, admin_mmio_ready, admin_mmio_done;
+  mmio_access_t admin_mmio_access;
+  mmio_result_t admin_mmio_result;
   logic admin_response_valid, admin_response_ready;
   response_t admin_response;
   logic deadline_recover, doorbell_error;
@@ -583,13 +575,9 @@ module spate_drive
       .adapter_quiet_i,
       .mmio_valid_o(admin_mmio_valid),
       .mmio_ready_i(admin_mmio_ready),
-      .mmio_space_o(admin_mmio_space),
-      .mmio_write_o(admin_mmio_write),
-      .mmio_address_o(admin_mmio_address),
-      .mmio_data_o(admin_mmio_data),
+      .mmio_access_o(admin_mmio_access),
       .mmio_done_i(admin_mmio_done),
-      .mmio_error_i(admin_mmio_error),
-      .mmio_data_i(admin_mmio_read),
+      .mmio_result_i(admin_mmio_result),
       .page_valid_o(admin_page_valid),
       .page_dword_o(admin_page_dword),
       .page_done_i(admin_page_done),
@@ -640,7 +628,7 @@ module spate_drive
   );
 
   logic doorbell_valid, doorbell_ready, doorbell_done;
-  logic [31:0] doorbell_address, doorbell_data;
+  mmio_access_t doorbell;
 
   spate_doorbells #(
       .SlotBits(SlotBits),
@@ -659,8 +647,7 @@ module spate_drive
       .cq_head_i(cq_head),
       .doorbell_valid_o(doorbell_valid),
       .doorbell_ready_i(doorbell_ready),
-      .doorbell_address_o(doorbell_address),
-      .doorbell_data_o(doorbell_data),
+      .doorbell_o(doorbell),
       .doorbell_done_i(doorbell_done)
   );
 
@@ -670,19 +657,14 @@ module spate_drive
       .us_tick_i(us_tick),
       .doorbell_valid_i(doorbell_valid),
       .doorbell_ready_o(doorbell_ready),
-      .doorbell_address_i(doorbell_address),
-      .doorbell_data_i(doorbell_data),
+      .doorbell_i(doorbell),
       .doorbell_done_o(doorbell_done),
       .doorbell_error_o(doorbell_error),
       .admin_valid_i(admin_mmio_valid),
       .admin_ready_o(admin_mmio_ready),
-      .admin_space_i(admin_mmio_space),
-      .admin_write_i(admin_mmio_write),
-      .admin_address_i(admin_mmio_address),
-      .admin_data_i(admin_mmio_data),
+      .admin_i(admin_mmio_access),
       .admin_done_o(admin_mmio_done),
-      .admin_error_o(admin_mmio_error),
-      .admin_data_o(admin_mmio_read),
+      .admin_result_o(admin_mmio_result),
       .request_valid_o(mmio_request_valid_o),
       .request_ready_i(mmio_request_ready_i),
       .request_o(mmio_request_o),

@@ -48,12 +48,10 @@ module spate_registers
     input  logic      response_valid_i,
     input  response_t response_i,        // always taken
 
-    output logic        page_valid_o,
-    output logic        page_write_o,
-    output logic [10:0] page_dword_o,
-    output logic [31:0] page_data_o,
-    input  logic        page_done_i,
-    input  logic [31:0] page_data_i,
+    output logic                page_valid_o,
+    output page_access_t        page_o,
+    input  logic                page_done_i,   // a pulse, with the data of a read
+    input  logic         [31:0] page_data_i,
 
     input  logic [ 3:0] raw_dword_i,
     output logic [31:0] raw_data_o,
@@ -208,9 +206,7 @@ module spate_registers
   logic page_read_done, page_write_done;
 
   assign page_valid_o = page_pending_q && !(page_write_q && !page_mailbox_q);
-  assign page_write_o = page_write_q;
-  assign page_dword_o = {page_mailbox_q, page_dword_q};
-  assign page_data_o = page_data_q;
+  assign page_o = '{write: page_write_q, dword: {page_mailbox_q, page_dword_q}, data: page_data_q};
   assign page_read_done = page_done_i && page_pending_q && !page_write_q;
   // A write to the admin page changes nothing, but it is answered.
   assign page_write_done = page_pending_q && page_write_q && (page_done_i || !page_mailbox_q);

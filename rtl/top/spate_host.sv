@@ -195,9 +195,9 @@ module spate_host
 
   // ---- the registers ----
 
-  logic enable, page_valid, page_write, page_done, health_valid;
-  logic [10:0] page_dword;
-  logic [31:0] page_write_data, page_read_data, raw_data, error_detail, cap_low, media_errors, unsafe_shutdowns;
+  logic enable, page_valid, page_done, health_valid;
+  page_access_t page;
+  logic [31:0] page_data, raw_data, error_detail, cap_low, media_errors, unsafe_shutdowns;
   logic [3:0] raw_dword;
   logic [LbaWidth-1:0] written_blocks;
   logic [7:0] step, error, critical_warning, spare_percent, spare_threshold_percent, used_percent;
@@ -239,11 +239,9 @@ module spate_host
       .response_valid_i(registers_response_valid),
       .response_i(response_o),
       .page_valid_o(page_valid),
-      .page_write_o(page_write),
-      .page_dword_o(page_dword),
-      .page_data_o(page_write_data),
+      .page_o(page),
       .page_done_i(page_done),
-      .page_data_i(page_read_data),
+      .page_data_i(page_data),
       .raw_dword_i(raw_dword),
       .raw_data_o(raw_data),
       .drive_i(drive_o),
@@ -437,11 +435,9 @@ module spate_host
       .fence_request_o,
       .fence_answer_i,
       .page_valid_i(page_valid),
-      .page_write_i(page_write),
-      .page_dword_i(page_dword),
-      .page_data_i(page_write_data),
+      .page_i(page),
       .page_done_o(page_done),
-      .page_data_o(page_read_data),
+      .page_data_o(page_data),
       .raw_dword_o(raw_dword),
       .raw_data_i(raw_data),
       .drive_o,

@@ -12,6 +12,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 
+import records
 from admin_drive import ALL_ONES, DNR, DOUBLE, LOST, MAILBOX, MEMORY, STREAM, Profile
 from drive_model import CQ, LATE, MEDIA_ERROR, PERIOD_NS, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE, DriveModel
 from streams import Sink, Source
@@ -196,7 +197,7 @@ class Bench:
 
     async def page(self, write: bool, dword: int, data: int = 0) -> int:
         d = self.dut
-        d.page_write_i.value, d.page_dword_i.value, d.page_data_i.value = int(write), dword, data
+        records.put(d.page_i, "page_access_t", write=write, dword=dword, data=data)
         d.page_valid_i.value = 1
         while True:
             await ReadOnly()

@@ -215,9 +215,7 @@ module lane
       .drained_ready_i(drained_ready),
       .drained_data_o(drained_data),
       .page_valid_i,
-      .page_write_i,
-      .page_dword_i,
-      .page_data_i,
+      .page_i('{write: page_write_i, dword: page_dword_i, data: page_data_i}),
       .page_done_o,
       .page_data_o
   );

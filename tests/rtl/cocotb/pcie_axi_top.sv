@@ -129,13 +129,13 @@ module pcie_axi_top
   mmio_response_t response;
 
   assign request.id = request_id;
-  assign request.space = space_e'(request_space);
-  assign request.write = request_write;
-  assign request.address = request_address;
-  assign request.data = request_data;
+  assign request.access.space = space_e'(request_space);
+  assign request.access.write = request_write;
+  assign request.access.address = request_address;
+  assign request.access.data = request_data;
   assign response_id = response.id;
-  assign response_error = response.error;
-  assign response_data = response.data;
+  assign response_error = response.result.error;
+  assign response_data = response.result.data;
 
   assign m_axi_awid = 1'b0;
   assign m_axi_awlen = 8'd0;
