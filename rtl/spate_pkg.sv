@@ -203,6 +203,43 @@ package spate_pkg;
     logic [3:0]              doorbell_stride;      // CAP.DSTRD
   } drive_t;
 
+  // ---- what bring-up and the SMART log say, for the registers ----
+
+  typedef struct packed {
+    logic [7:0]  step;            // what is being done, or what failed: docs/GATEWARE-BRINGUP.md
+    logic [7:0]  error;           // 0: none
+    logic [31:0] error_detail;    // means something with an error
+    logic [15:0] link_status;     // as the device's Link Status register
+    logic [31:0] cap_low;         // bits 31:0 of CAP
+    logic        volatile_cache;  // the drive has a volatile write cache
+  } bring_up_t;
+
+  typedef struct packed {
+    logic        valid;                    // the fields below are of this bring-up
+    logic [7:0]  critical_warning;         // as in the log
+    logic [15:0] temperature_k;            // composite temperature
+    logic [7:0]  spare_percent;
+    logic [7:0]  spare_threshold_percent;
+    logic [7:0]  used_percent;             // may exceed 100
+    logic [31:0] media_errors;             // the low 32 bits
+    logic [31:0] unsafe_shutdowns;         // the low 32 bits
+  } health_t;
+
+  // ---- what the microcode composes for the drive to read ----
+
+  // A dword of one of the two submission entries that it writes beforehand.
+  typedef struct packed {
+    logic        side;   // of the side command's entry, otherwise of the admin queue's
+    logic [3:0]  dword;  // its place in the entry
+    logic [31:0] data;
+  } sqe_dword_t;
+
+  // The deallocate range.
+  typedef struct packed {
+    logic [LbaWidth-1:0] lba;
+    logic [31:0]         blocks;
+  } range_t;
+
   // ---- a completion entry, once it is known to be good (4.6) ----
 
   typedef struct packed {

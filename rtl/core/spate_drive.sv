@@ -83,20 +83,8 @@ module spate_drive
     output drive_t                      drive_o,
     output events_t                     events_o,
     output logic         [LbaWidth-1:0] written_blocks_o,
-    output logic         [         7:0] step_o,
-    output logic         [         7:0] error_o,
-    output logic         [        31:0] error_detail_o,
-    output logic         [        15:0] link_status_o,
-    output logic         [        31:0] cap_low_o,
-    output logic                        volatile_cache_o,
-    output logic                        health_valid_o,
-    output logic         [         7:0] critical_warning_o,
-    output logic         [        15:0] temperature_k_o,
-    output logic         [         7:0] spare_percent_o,
-    output logic         [         7:0] spare_threshold_percent_o,
-    output logic         [         7:0] used_percent_o,
-    output logic         [        31:0] media_errors_o,
-    output logic         [        31:0] unsafe_shutdowns_o
+    output bring_up_t                   bring_up_o,
+    output health_t                     health_o
 );
 
   localparam bit HasRing = RamBytes > 8192;
@@ -317,9 +305,8 @@ module spate_drive
     );
   end
 
-  logic sqe_write, sqe_side;
-  logic [3:0] sqe_dword;
-  logic [31:0] sqe_data;
+  logic sqe_write;
+  sqe_dword_t sqe;
   logic side_busy_q, side_known, side_ended;
   logic [7:0] side_number_q;  // from the entry's identifier: one that is completed twice does not end the next one
   assign side_known = completion.cid == cid_t
@@ -337,7 +324,7 @@ module spate_drive
   always_ff @(posedge clk_i) begin
     if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
     else if (side_push && side_push_ready) side_busy_q <= 1'b1;
-    if (sqe_write && sqe_side && sqe_dword == '0) side_number_q <= sqe_data[23:16];
+    if (sqe_write && sqe.side && sqe.dword == '0) side_number_q <= sqe.data[23:16];
   end
 
   // ---- the windows and the buffer ----
@@ -347,8 +334,7 @@ module spate_drive
   logic [DataWidth-1:0] buffer_data;
   logic admin_entry_valid;
   logic [1:0] admin_entry;
-  logic [LbaWidth-1:0] range_lba;
-  logic [31:0] range_blocks;
+  range_t range;
   logic stray_read, stale_read, stray_write, stale_write;
 
   spate_windows_read #(
@@ -385,13 +371,10 @@ module spate_drive
       .slot_i(read_entry),
       .slot_base_i(read_base),
       .sqe_write_i(sqe_write),
-      .sqe_side_i(sqe_side),
-      .sqe_dword_i(sqe_dword),
-      .sqe_data_i(sqe_data),
+      .sqe_i(sqe),
       .admin_entry_i(admin_entry),
       .admin_entry_valid_i(admin_entry_valid),
-      .range_lba_i(range_lba),
-      .range_blocks_i(range_blocks),
+      .range_i(range),
       .stray_o(stray_read),
       .stale_o(stale_read)
   );
@@ -583,9 +566,7 @@ module spate_drive
       .page_done_i(admin_page_done),
       .page_data_i(page_data_o),
       .sqe_write_o(sqe_write),
-      .sqe_side_o(sqe_side),
-      .sqe_dword_o(sqe_dword),
-      .sqe_data_o(sqe_data),
+      .sqe_o(sqe),
       .admin_entry_o(admin_entry),
       .admin_entry_valid_o(admin_entry_valid),
       .queues_reset_o(queues_reset),
@@ -595,8 +576,7 @@ module spate_drive
       .side_push_ready_i(side_push_ready),
       .side_completion_valid_i(side_ended),
       .side_completion_i(completion),
-      .range_lba_o(range_lba),
-      .range_blocks_o(range_blocks),
+      .range_o(range),
       .command_valid_i(side_valid),
       .command_ready_o(side_ready),
       .command_i(side),
@@ -611,20 +591,8 @@ module spate_drive
       .written_blocks_i(written_blocks_o),
       .drive_o,
       .recovery_o(recovery),
-      .step_o,
-      .error_o,
-      .error_detail_o,
-      .link_status_o,
-      .cap_low_o,
-      .volatile_cache_o,
-      .health_valid_o,
-      .critical_warning_o,
-      .temperature_k_o,
-      .spare_percent_o,
-      .spare_threshold_percent_o,
-      .used_percent_o,
-      .media_errors_o,
-      .unsafe_shutdowns_o
+      .bring_up_o,
+      .health_o
   );
 
   logic doorbell_valid, doorbell_ready, doorbell_done;

@@ -55,14 +55,11 @@ module spate_windows_read
     input  logic        [BaseBits-1:0] slot_base_i,
 
     // The entries that the microcode composed.
-    input logic                sqe_write_i,
-    input logic                sqe_side_i,
-    input logic [         3:0] sqe_dword_i,
-    input logic [        31:0] sqe_data_i,
-    input logic [         1:0] admin_entry_i,
-    input logic                admin_entry_valid_i,
-    input logic [LbaWidth-1:0] range_lba_i,
-    input logic [        31:0] range_blocks_i,
+    input logic             sqe_write_i,
+    input sqe_dword_t       sqe_i,
+    input logic       [1:0] admin_entry_i,
+    input logic             admin_entry_valid_i,
+    input range_t           range_i,
 
     output logic stray_o,  // pulses
     output logic stale_o
@@ -184,15 +181,15 @@ module spate_windows_read
     logic write;
     logic [$clog2(2*EntryBeats)-1:0] write_beat, read_beat;
     if (EntryBeats > 1) begin : gen_beats
-      assign write_beat = {sqe_side_i, sqe_dword_i[3:$clog2(Lanes)]};
+      assign write_beat = {sqe_i.side, sqe_i.dword[3:$clog2(Lanes)]};
       assign read_beat = {from_q1 == FromSide, offset_q1[5:BeatShift]};
     end else begin : gen_beat
-      assign write_beat = sqe_side_i;
+      assign write_beat = sqe_i.side;
       assign read_beat = from_q1 == FromSide;
     end
-    assign write = sqe_write_i && sqe_dword_i[$clog2(Lanes)-1:0] == ($clog2(Lanes))'(lane);
+    assign write = sqe_write_i && sqe_i.dword[$clog2(Lanes)-1:0] == ($clog2(Lanes))'(lane);
     always_ff @(posedge clk_i) begin
-      if (write) entries_q[write_beat] <= sqe_data_i;
+      if (write) entries_q[write_beat] <= sqe_i.data;
       kept_q[lane*32+:32] <= entries_q[read_beat];
     end
   end
@@ -259,7 +256,7 @@ module spate_windows_read
     assign number = 9'(offset_q2) * 9'(DataWidth / 64) + 9'(i);
     assign list_beat[i*64+:64] = 14'(number) + 14'd1 < pages ? page_address(first_page, 10'(number) + 10'd1) : 64'd0;
   end
-  assign range_beat = DataWidth'({64'(range_lba_i), range_blocks_i, 32'd0});
+  assign range_beat = DataWidth'({64'(range_i.lba), range_i.blocks, 32'd0});
 
   logic [DataWidth-1:0] beat, beat_q3;
   always_comb begin

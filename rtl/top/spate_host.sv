@@ -49,7 +49,6 @@ module spate_host
     output logic                      data_last_o,
     output logic                      data_error_o,
     output drive_t                    drive_o,
-    output logic                      volatile_cache_o,
 
     // The registers, 16 KiB, in clk_i.
     input  logic [13:0] s_axil_awaddr_i,
@@ -195,13 +194,13 @@ module spate_host
 
   // ---- the registers ----
 
-  logic enable, page_valid, page_done, health_valid;
+  logic enable, page_valid, page_done;
   page_access_t page;
-  logic [31:0] page_data, raw_data, error_detail, cap_low, media_errors, unsafe_shutdowns;
+  logic [31:0] page_data, raw_data;
   logic [3:0] raw_dword;
   logic [LbaWidth-1:0] written_blocks;
-  logic [7:0] step, error, critical_warning, spare_percent, spare_threshold_percent, used_percent;
-  logic [15:0] link_status, temperature_k;
+  bring_up_t bring_up;
+  health_t health;
   events_t events;
 
   spate_registers #(
@@ -253,20 +252,8 @@ module spate_host
       .link_up_i,
       .tap_lost_i,
       .written_blocks_i(written_blocks),
-      .step_i(step),
-      .error_i(error),
-      .error_detail_i(error_detail),
-      .link_status_i(link_status),
-      .cap_low_i(cap_low),
-      .volatile_cache_i(volatile_cache_o),
-      .health_valid_i(health_valid),
-      .critical_warning_i(critical_warning),
-      .temperature_k_i(temperature_k),
-      .spare_percent_i(spare_percent),
-      .spare_threshold_percent_i(spare_threshold_percent),
-      .used_percent_i(used_percent),
-      .media_errors_i(media_errors),
-      .unsafe_shutdowns_i(unsafe_shutdowns)
+      .bring_up_i(bring_up),
+      .health_i(health)
   );
 
   // ---- a ring in memory, or none: what the drive itself is given ----
@@ -443,20 +430,8 @@ module spate_host
       .drive_o,
       .events_o(events),
       .written_blocks_o(drive_written_blocks),
-      .step_o(step),
-      .error_o(error),
-      .error_detail_o(error_detail),
-      .link_status_o(link_status),
-      .cap_low_o(cap_low),
-      .volatile_cache_o,
-      .health_valid_o(health_valid),
-      .critical_warning_o(critical_warning),
-      .temperature_k_o(temperature_k),
-      .spare_percent_o(spare_percent),
-      .spare_threshold_percent_o(spare_threshold_percent),
-      .used_percent_o(used_percent),
-      .media_errors_o(media_errors),
-      .unsafe_shutdowns_o(unsafe_shutdowns)
+      .bring_up_o(bring_up),
+      .health_o(health)
   );
 
 endmodule

@@ -323,7 +323,6 @@ module spate_nvme_axi
       .data_last_o(out_last),
       .data_error_o(out_error),
       .drive_o(drive),
-      .volatile_cache_o(),
       .s_axil_awaddr_i,
       .s_axil_awvalid_i,
       .s_axil_awready_o,

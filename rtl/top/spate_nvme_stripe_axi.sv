@@ -358,7 +358,6 @@ module spate_nvme_stripe_axi
         .data_last_o(),
         .data_error_o(member_out_error[i]),
         .drive_o(drive[i]),
-        .volatile_cache_o(),
         .s_axil_awaddr_i(s_axil_awaddr_i[i]),
         .s_axil_awvalid_i(s_axil_awvalid_i[i]),
         .s_axil_awready_o(s_axil_awready_o[i]),

@@ -175,8 +175,8 @@ class Bench:
             await self.drive.cycles(16)
         else:
             oldest = self.waiting[0] if self.waiting else self.sides
-            raise AssertionError(f"no answer in {limit} cycles to {str(oldest)[:200]}; step "
-                                 f"{int(self.dut.step_o.value)} error {int(self.dut.error_o.value)}")
+            bring_up = self.drive.bring_up()
+            raise AssertionError(f"no answer in {limit} cycles to {str(oldest)[:200]}; step {bring_up.step} error {bring_up.error}")
         assert not self.sink.words and not self.source.words, "beats are left"
 
     async def traffic(self, requests: int, blocks_max: int = 0, writes: float = 0.6) -> None:

@@ -29,9 +29,7 @@ module windows_content_proof
     input slot_entry_t                  slot_i,
     input logic        [  BaseBits-1:0] slot_base_i,
     input logic                         sqe_write_i,
-    input logic                         sqe_side_i,
-    input logic        [           3:0] sqe_dword_i,
-    input logic        [          31:0] sqe_data_i,
+    input sqe_dword_t                   sqe_i,
     input logic        [           1:0] admin_entry_i,
     input logic                         admin_entry_valid_i
 );
@@ -46,8 +44,8 @@ module windows_content_proof
 
   // Stable while the drive is ready.
   (* anyconst *) logic epoch, block_4096;
-  (* anyconst *) logic [31:0] nsid, range_blocks;
-  (* anyconst *) logic [LbaWidth-1:0] range_lba;
+  (* anyconst *) logic [31:0] nsid;
+  (* anyconst *) range_t range;
 
   logic [9:0] sq_index;
   logic [SlotBits-1:0] slot;
@@ -87,13 +85,10 @@ module windows_content_proof
       .slot_i,
       .slot_base_i,
       .sqe_write_i,
-      .sqe_side_i,
-      .sqe_dword_i,
-      .sqe_data_i,
+      .sqe_i,
       .admin_entry_i,
       .admin_entry_valid_i,
-      .range_lba_i(range_lba),
-      .range_blocks_i(range_blocks),
+      .range_i(range),
       .stray_o(),
       .stale_o()
   );
@@ -119,8 +114,8 @@ module windows_content_proof
   logic [31:0] kept_q;
   logic kept_known_q = 1'b0;
   always_ff @(posedge clk_i) begin
-    if (sqe_write_i && sqe_side_i == kept_side && sqe_dword_i == kept_dword) begin
-      kept_q <= sqe_data_i;
+    if (sqe_write_i && sqe_i.side == kept_side && sqe_i.dword == kept_dword) begin
+      kept_q <= sqe_i.data;
       kept_known_q <= 1'b1;
     end
   end
@@ -226,9 +221,9 @@ module windows_content_proof
       Range:
       unique case (offset_q[3:2])
         2'd0: word = 32'd0;  // context attributes
-        2'd1: word = range_blocks;
-        2'd2: word = range_lba[31:0];
-        default: word = 32'(range_lba >> 32);
+        2'd1: word = range.blocks;
+        2'd2: word = range.lba[31:0];
+        default: word = 32'(range.lba >> 32);
       endcase
       default: word = 32'd0;
     endcase

@@ -33,8 +33,8 @@ module windows_read_proof
   // What is behind the ports.
   (* anyconst *) logic epoch, block_4096, admin_entry_valid;
   (* anyconst *) logic [1:0] admin_entry;
-  (* anyconst *) logic [31:0] nsid, range_blocks;
-  (* anyconst *) logic [LbaWidth-1:0] range_lba;
+  (* anyconst *) logic [31:0] nsid;
+  (* anyconst *) range_t range;
   (* anyconst *) logic [3:0] sq_valid, sq_side, slot_valid;
   (* anyconst *) logic [4*SlotBits-1:0] sq_slot;
   (* anyconst *) slot_entry_t [3:0] slot_entry;
@@ -83,13 +83,10 @@ module windows_read_proof
       .slot_i(slot_entry[slot]),
       .slot_base_i(slot_base[slot*BaseBits+:BaseBits]),
       .sqe_write_i(1'b0),
-      .sqe_side_i(1'b0),
-      .sqe_dword_i('0),
-      .sqe_data_i('0),
+      .sqe_i('0),
       .admin_entry_i(admin_entry),
       .admin_entry_valid_i(admin_entry_valid),
-      .range_lba_i(range_lba),
-      .range_blocks_i(range_blocks),
+      .range_i(range),
       .stray_o(),
       .stale_o()
   );

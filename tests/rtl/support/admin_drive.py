@@ -394,9 +394,16 @@ class AdminDrive:
             if condition():
                 return
             await RisingEdge(self.dut.clk_i)
-        d = self.dut
-        raise AssertionError(f"not in {limit} cycles: {what}; step {d.step_o.value.to_unsigned()} "
-                             f"error {d.error_o.value.to_unsigned()} detail {d.error_detail_o.value.to_unsigned():#x}")
+        bring_up = self.bring_up()
+        raise AssertionError(f"not in {limit} cycles: {what}; step {bring_up.step} error {bring_up.error} "
+                             f"detail {bring_up.error_detail:#x}")
+
+    def bring_up(self):
+        """What the registers would say of it."""
+        return records.get(self.dut.bring_up_o, "bring_up_t")
+
+    def health(self):
+        return records.get(self.dut.health_o, "health_t")
 
     async def respond(self, limit: int = 60000, **command) -> dict:
         """Gives a command and waits for its response, the next one."""
@@ -435,7 +442,8 @@ class AdminDrive:
                 self.admin_done.clear()
                 self.side_done.clear()
             if d.sqe_write_o.value:
-                self.entries[int(d.sqe_side_o.value)][d.sqe_dword_o.value.to_unsigned()] = d.sqe_data_o.value.to_unsigned()
+                sqe = records.get(d.sqe_o, "sqe_dword_t")
+                self.entries[sqe.side][sqe.dword] = sqe.data
             self.see_perst(not d.perst_no.value)
             for action in self.later.pop(self.cycle, ()):
                 action()
