@@ -189,6 +189,22 @@ package spate_pkg;
     logic [15:0] status;  // StatusOk, what it was issued with, the drive's, or a status_e of the core
   } slot_retire_t;
 
+  // ---- a part of a striped read or write: what is in one chunk of the array ----
+  //
+  // Which member has it, and of how many blocks it is, travels beside: these widths are the array's own.
+
+  typedef struct packed {
+    logic                write;
+    logic                fua;
+    source_e             source;          // SourceStream or SourceAddress
+    logic                beyond;          // its request goes beyond the array, so it goes to no place that a member has
+    logic                last;            // of its request
+    logic                from_registers;  // of its request
+    logic [15:0]         tag;             // of its request
+    logic [LbaWidth-1:0] lba;             // of the member
+    logic [63:0]         address;         // SourceAddress: of its data
+  } stripe_part_t;
+
   // ---- what bring-up found, for the data path. Stable while `ready` ----
 
   typedef struct packed {

@@ -402,8 +402,8 @@ module spate_pcie_usp
   // ---- registers and configuration ----
 
   mmio_request_t user_request;
-  logic user_start, user_done, user_error, user_sending;
-  logic [31:0] user_data;
+  logic user_start, user_done, user_sending;
+  mmio_result_t user_result;
 
   spate_pcie_usp_access u_access (
       .clk_i,
@@ -419,8 +419,7 @@ module spate_pcie_usp
       .user_start_o(user_start),
       .user_request_o(user_request),
       .user_done_i(user_done),
-      .user_error_i(user_error),
-      .user_data_i(user_data)
+      .user_result_i(user_result)
   );
 
   spate_pcie_usp_mmio #(
@@ -433,8 +432,7 @@ module spate_pcie_usp
       .start_i(user_start),
       .request_i(user_request),
       .done_o(user_done),
-      .error_o(user_error),
-      .data_o(user_data),
+      .result_o(user_result),
       .rq_tdata_o(s_axis_rq_tdata_o),
       .rq_tkeep_o(s_axis_rq_tkeep_o),
       .rq_tuser_o(s_axis_rq_tuser_o),

@@ -23,11 +23,10 @@ module spate_pcie_usp_mmio
     input logic rst_ni,
     input logic link_up_i,
 
-    input  logic                 start_i,
-    input  mmio_request_t        request_i,  // from `start` until done
-    output logic                 done_o,
-    output logic                 error_o,
-    output logic          [31:0] data_o,
+    input  logic          start_i,
+    input  mmio_request_t request_i,  // from `start` until done
+    output logic          done_o,     // a pulse, with the result
+    output mmio_result_t  result_o,
 
     output logic [DataWidth-1:0] rq_tdata_o,
     output logic [    Lanes-1:0] rq_tkeep_o,
@@ -176,8 +175,7 @@ module spate_pcie_usp_mmio
   end
 
   assign done_o = state_q == StDone;
-  assign error_o = error_q;
-  assign data_o = data_q;
+  assign result_o = '{error: error_q, data: data_q};
 
 `ifdef FORMAL
   // An access is done once, and only after it was started; the block never sees a word change or vanish.
@@ -208,8 +206,8 @@ module spate_pcie_usp_mmio
       assert (!rq_tvalid_o || request_i.access.space != SpaceLocal);
       assert (!(cfg_mgmt_read_o && cfg_mgmt_write_o));
       assert (state_q != StWait || !(is_bar && request_i.access.write));
-      cover (done_o && error_o && request_i.access.space == SpaceDevice);
-      cover (done_o && !error_o && turn_q == 5'd3 && !request_i.access.write);
+      cover (done_o && result_o.error && request_i.access.space == SpaceDevice);
+      cover (done_o && !result_o.error && turn_q == 5'd3 && !request_i.access.write);
     end
   end
 `endif
