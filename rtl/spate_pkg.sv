@@ -138,6 +138,24 @@ package spate_pkg;
     endcase
   endfunction
 
+  // ---- what an adapter asks the windows for ----
+  //
+  // Addresses are offsets in the aperture, of which there is at most 4 GiB: of a smaller one the bits above its own are
+  // zeros. Data and strobes travel beside these records, as their width is the core's own (`DataWidth`).
+
+  // The bytes from an address on, in whole beats.
+  typedef struct packed {
+    logic        stray;    // not in the aperture: `address` means nothing
+    logic [31:0] address;  // of the first byte
+    logic [8:0]  beats;    // 1 … 257
+  } window_read_t;
+
+  // Where a beat is to be written.
+  typedef struct packed {
+    logic        stray;    // not in the aperture: `address` means nothing
+    logic [31:0] address;  // a multiple of the beat's size
+  } window_write_t;
+
   // ---- identifiers ----
   //
   // {epoch, 6 bits of how often the slot was used, side, slot}: a completion of another epoch, of an earlier use of the
@@ -156,37 +174,37 @@ package spate_pkg;
 
   // What it is issued with.
   typedef struct packed {
-    logic write;  // otherwise a read
-    logic fua;  // of a write: durable when it completes
-    logic stream;  // its data are in the ring: `sectors` of it, from its base on
-    logic block_4096;  // of the drive that it was cut for: blocks of 4096 bytes, otherwise of 512
-    logic last;  // of its request
-    logic from_registers;  // of its request: where the response goes
-    logic [15:0] tag;  // of its request
-    logic [LbaWidth-1:0] lba;  // its first block
-    logic [SectorsWidth-1:0] sectors;  // its length in sectors of 512 bytes, whatever the block size
-    logic [15:0] status;  // StatusOk, or it ends with this and never reaches the drive
+    logic                    write;           // otherwise a read
+    logic                    fua;             // of a write: durable when it completes
+    logic                    stream;          // its data are in the ring: `sectors` of it
+    logic                    block_4096;      // cut in blocks of 4096 bytes, otherwise of 512
+    logic                    last;            // the last one of its request
+    logic                    from_registers;  // as in its request
+    logic [15:0]             tag;             // as in its request
+    logic [LbaWidth-1:0]     lba;             // its first block
+    logic [SectorsWidth-1:0] sectors;         // of 512 bytes, whatever the block size; 0 only with a status
+    logic [15:0]             status;          // not StatusOk: it ends with this, never at the drive
   } slot_issue_t;
 
   // What the drive reads of it: the windows compose its submission entry and its PRP list from this.
   typedef struct packed {
-    logic                    write;
-    logic                    fua;
-    logic [LbaWidth-1:0]     lba;
-    logic [SectorsWidth-1:0] sectors;
+    logic                    write;    // otherwise a read
+    logic                    fua;      // of a write
+    logic [LbaWidth-1:0]     lba;      // its first block
+    logic [SectorsWidth-1:0] sectors;  // of 512 bytes, at least 1
     cid_t                    cid;      // that its completion must have
   } slot_entry_t;
 
-  // What is retired when it has ended.
+  // What is retired when it has ended. As it was issued, but for the status.
   typedef struct packed {
-    logic write;
-    logic stream;
-    logic block_4096;
-    logic last;
-    logic from_registers;
-    logic [15:0] tag;
+    logic                    write;
+    logic                    stream;
+    logic                    block_4096;
+    logic                    last;
+    logic                    from_registers;
+    logic [15:0]             tag;
     logic [SectorsWidth-1:0] sectors;
-    logic [15:0] status;  // StatusOk, what it was issued with, the drive's, or a status_e of the core
+    logic [15:0]             status;          // as in response_t
   } slot_retire_t;
 
   // ---- a part of a striped read or write: what is in one chunk of the array ----
@@ -194,15 +212,15 @@ package spate_pkg;
   // Which member has it, and of how many blocks it is, travels beside: these widths are the array's own.
 
   typedef struct packed {
-    logic                write;
-    logic                fua;
+    logic                write;           // otherwise a read
+    logic                fua;             // of a write: durable when it completes
     source_e             source;          // SourceStream or SourceAddress
-    logic                beyond;          // its request goes beyond the array, so it goes to no place that a member has
-    logic                last;            // of its request
-    logic                from_registers;  // of its request
-    logic [15:0]         tag;             // of its request
-    logic [LbaWidth-1:0] lba;             // of the member
-    logic [63:0]         address;         // SourceAddress: of its data
+    logic                beyond;          // its request goes beyond the array: the member is to refuse it
+    logic                last;            // the last one of its request
+    logic                from_registers;  // as in its request
+    logic [15:0]         tag;             // as in its request
+    logic [LbaWidth-1:0] lba;             // its first block on the member
+    logic [63:0]         address;         // SourceAddress: of its data, in bytes
   } stripe_part_t;
 
   // ---- what bring-up found, for the data path. Stable while `ready` ----
@@ -233,10 +251,10 @@ package spate_pkg;
   typedef struct packed {
     logic        valid;                    // the fields below are of this bring-up
     logic [7:0]  critical_warning;         // as in the log
-    logic [15:0] temperature_k;            // composite temperature
-    logic [7:0]  spare_percent;
-    logic [7:0]  spare_threshold_percent;
-    logic [7:0]  used_percent;             // may exceed 100
+    logic [15:0] temperature_k;            // composite temperature, in kelvins
+    logic [7:0]  spare_percent;            // available spare
+    logic [7:0]  spare_threshold_percent;  // below it the drive warns
+    logic [7:0]  used_percent;             // of the drive's life; may exceed 100
     logic [31:0] media_errors;             // the low 32 bits
     logic [31:0] unsafe_shutdowns;         // the low 32 bits
   } health_t;
@@ -247,13 +265,13 @@ package spate_pkg;
   typedef struct packed {
     logic        side;   // of the side command's entry, otherwise of the admin queue's
     logic [3:0]  dword;  // its place in the entry
-    logic [31:0] data;
+    logic [31:0] data;   // what it is to be
   } sqe_dword_t;
 
   // The deallocate range.
   typedef struct packed {
-    logic [LbaWidth-1:0] lba;
-    logic [31:0]         blocks;
+    logic [LbaWidth-1:0] lba;     // its first block
+    logic [31:0]         blocks;  // at least 1
   } range_t;
 
   // ---- a completion entry, once it is known to be good (4.6) ----
@@ -275,7 +293,7 @@ package spate_pkg;
 
   typedef struct packed {
     space_e      space;
-    logic        write;
+    logic        write;    // otherwise a read
     logic [31:0] address;  // offset in bytes, a multiple of 4
     logic [31:0] data;     // of a write
   } mmio_access_t;
@@ -285,8 +303,10 @@ package spate_pkg;
     logic [31:0] data;   // of a read that ended without an error
   } mmio_result_t;
 
+  // The identifier toggles from one request to the next. An answer carries that of its request, so that one that comes
+  // after the deadline is dropped.
   typedef struct packed {
-    logic                 id;  // toggles; the answer carries it, so that one that comes after the deadline is dropped
+    logic                 id;
     mmio_access_t access;
   } mmio_request_t;
 
@@ -298,7 +318,7 @@ package spate_pkg;
   // ---- the buffer's two pages, a dword at a time ----
 
   typedef struct packed {
-    logic        write;
+    logic        write;  // otherwise a read
     logic [10:0] dword;  // bit 10: of the mailbox, otherwise of the admin page
     logic [31:0] data;   // of a write
   } page_access_t;

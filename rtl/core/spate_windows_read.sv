@@ -28,15 +28,13 @@ module spate_windows_read
     input logic        block_4096_i,
     input logic [31:0] nsid_i,
 
-    input  logic                  read_valid_i,
-    output logic                  read_ready_o,
-    input  logic [WindowBits-1:0] read_address_i,
-    input  logic                  read_stray_i,
-    input  logic [           8:0] read_beats_i,    // at least 1
-    output logic                  data_valid_o,
-    input  logic                  data_ready_i,
-    output logic [ DataWidth-1:0] data_o,
-    output logic                  last_o,
+    input  logic                         read_valid_i,
+    output logic                         read_ready_o,
+    input  window_read_t                 read_i,
+    output logic                         data_valid_o,
+    input  logic                         data_ready_i,
+    output logic         [DataWidth-1:0] data_o,
+    output logic                         last_o,
 
     output logic                 buffer_read_o,
     output logic [ BeatBits-1:0] buffer_beat_o,
@@ -93,9 +91,9 @@ module spate_windows_read
       room_q <= room_q + 5'(answer_taken) - 5'(begin_beat);
     end
     if (read_ready_o) begin
-      address_q <= read_address_i;
-      stray_q <= read_stray_i;
-      left_q <= read_beats_i;
+      address_q <= read_i.address[WindowBits-1:0];
+      stray_q <= read_i.stray;
+      left_q <= read_i.beats;
     end else if (begin_beat) begin
       address_q <= {address_q[WindowBits-1:BeatShift] + 1'b1, {BeatShift{1'b0}}};
       left_q <= left_q - 9'd1;
@@ -304,7 +302,7 @@ module spate_windows_read
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
   always_comb begin
     assume (rst_ni == past_reset_q);
-    assume (!read_valid_i || read_beats_i != '0);
+    assume (!read_valid_i || read_i.beats != '0);
     if (rst_ni && past_reset_q) begin
       // each beat that was begun has its place in the queue of answers
       assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) == 5'(QueueDepth));

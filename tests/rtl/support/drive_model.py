@@ -37,7 +37,7 @@ class Queue:
 
 class DriveModel(AdminDrive):
     def __init__(self, dut, profile, *, window: int, bar: int, window_bits: int, stall: float, port=None):
-        self.port = port or TargetPort(dut, window, stall)
+        self.port = port or TargetPort(dut, window, window_bits, stall)
         self.window_shift, self.stall = window_bits - 1, stall
         self.sq = self.cq = None
         self.block = 1 << profile.block_shift
