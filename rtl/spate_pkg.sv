@@ -138,6 +138,24 @@ package spate_pkg;
     endcase
   endfunction
 
+  // ---- what an adapter asks the windows for ----
+  //
+  // Addresses are offsets in the aperture, of which there is at most 4 GiB: of a smaller one the bits above its own are
+  // zeros. Data and strobes travel beside these records, as their width is the core's own (`DataWidth`).
+
+  // The bytes from an address on, in whole beats.
+  typedef struct packed {
+    logic        stray;    // not in the aperture: `address` means nothing
+    logic [31:0] address;  // of the first byte
+    logic [8:0]  beats;    // 1 … 257
+  } window_read_t;
+
+  // Where a beat is to be written.
+  typedef struct packed {
+    logic        stray;    // not in the aperture: `address` means nothing
+    logic [31:0] address;  // a multiple of the beat's size
+  } window_write_t;
+
   // ---- identifiers ----
   //
   // {epoch, 6 bits of how often the slot was used, side, slot}: a completion of another epoch, of an earlier use of the
@@ -149,6 +167,61 @@ package spate_pkg;
     logic       side;   // the one side command (flush, deallocate, mailbox, raw); `slot` counts them, `uses` is 0
     logic [7:0] slot;
   } cid_t;
+
+  // ---- a command to the drive: issued by the splitter, kept in a slot, retired ----
+  //
+  // Where its data are travels beside these records, as its width is the core's own (`BaseBits`; see spate_splitter).
+
+  // What it is issued with.
+  typedef struct packed {
+    logic                    write;           // otherwise a read
+    logic                    fua;             // of a write: durable when it completes
+    logic                    stream;          // its data are in the ring: `sectors` of it
+    logic                    block_4096;      // cut in blocks of 4096 bytes, otherwise of 512
+    logic                    last;            // the last one of its request
+    logic                    from_registers;  // as in its request
+    logic [15:0]             tag;             // as in its request
+    logic [LbaWidth-1:0]     lba;             // its first block
+    logic [SectorsWidth-1:0] sectors;         // of 512 bytes, whatever the block size; 0 only with a status
+    logic [15:0]             status;          // not StatusOk: it ends with this, never at the drive
+  } slot_issue_t;
+
+  // What the drive reads of it: the windows compose its submission entry and its PRP list from this.
+  typedef struct packed {
+    logic                    write;    // otherwise a read
+    logic                    fua;      // of a write
+    logic [LbaWidth-1:0]     lba;      // its first block
+    logic [SectorsWidth-1:0] sectors;  // of 512 bytes, at least 1
+    cid_t                    cid;      // that its completion must have
+  } slot_entry_t;
+
+  // What is retired when it has ended. As it was issued, but for the status.
+  typedef struct packed {
+    logic                    write;
+    logic                    stream;
+    logic                    block_4096;
+    logic                    last;
+    logic                    from_registers;
+    logic [15:0]             tag;
+    logic [SectorsWidth-1:0] sectors;
+    logic [15:0]             status;          // as in response_t
+  } slot_retire_t;
+
+  // ---- a part of a striped read or write: what is in one chunk of the array ----
+  //
+  // Which member has it, and of how many blocks it is, travels beside: these widths are the array's own.
+
+  typedef struct packed {
+    logic                write;           // otherwise a read
+    logic                fua;             // of a write: durable when it completes
+    source_e             source;          // SourceStream or SourceAddress
+    logic                beyond;          // its request goes beyond the array: the member is to refuse it
+    logic                last;            // the last one of its request
+    logic                from_registers;  // as in its request
+    logic [15:0]         tag;             // as in its request
+    logic [LbaWidth-1:0] lba;             // its first block on the member
+    logic [63:0]         address;         // SourceAddress: of its data, in bytes
+  } stripe_part_t;
 
   // ---- what bring-up found, for the data path. Stable while `ready` ----
 
@@ -163,6 +236,43 @@ package spate_pkg;
     logic [3:0]              queue_shift;          // log2 of the entries of the I/O queues, 1 … 10
     logic [3:0]              doorbell_stride;      // CAP.DSTRD
   } drive_t;
+
+  // ---- what bring-up and the SMART log say, for the registers ----
+
+  typedef struct packed {
+    logic [7:0]  step;            // what is being done, or what failed: docs/GATEWARE-BRINGUP.md
+    logic [7:0]  error;           // 0: none
+    logic [31:0] error_detail;    // means something with an error
+    logic [15:0] link_status;     // as the device's Link Status register
+    logic [31:0] cap_low;         // bits 31:0 of CAP
+    logic        volatile_cache;  // the drive has a volatile write cache
+  } bring_up_t;
+
+  typedef struct packed {
+    logic        valid;                    // the fields below are of this bring-up
+    logic [7:0]  critical_warning;         // as in the log
+    logic [15:0] temperature_k;            // composite temperature, in kelvins
+    logic [7:0]  spare_percent;            // available spare
+    logic [7:0]  spare_threshold_percent;  // below it the drive warns
+    logic [7:0]  used_percent;             // of the drive's life; may exceed 100
+    logic [31:0] media_errors;             // the low 32 bits
+    logic [31:0] unsafe_shutdowns;         // the low 32 bits
+  } health_t;
+
+  // ---- what the microcode composes for the drive to read ----
+
+  // A dword of one of the two submission entries that it writes beforehand.
+  typedef struct packed {
+    logic        side;   // of the side command's entry, otherwise of the admin queue's
+    logic [3:0]  dword;  // its place in the entry
+    logic [31:0] data;   // what it is to be
+  } sqe_dword_t;
+
+  // The deallocate range.
+  typedef struct packed {
+    logic [LbaWidth-1:0] lba;     // its first block
+    logic [31:0]         blocks;  // at least 1
+  } range_t;
 
   // ---- a completion entry, once it is known to be good (4.6) ----
 
@@ -182,18 +292,36 @@ package spate_pkg;
   } space_e;
 
   typedef struct packed {
-    logic        id;       // toggles; the answer carries it, so that one that comes after the deadline is dropped
     space_e      space;
-    logic        write;
+    logic        write;    // otherwise a read
     logic [31:0] address;  // offset in bytes, a multiple of 4
-    logic [31:0] data;
+    logic [31:0] data;     // of a write
+  } mmio_access_t;
+
+  typedef struct packed {
+    logic        error;  // a slave error, an unsupported request, a completion time-out
+    logic [31:0] data;   // of a read that ended without an error
+  } mmio_result_t;
+
+  // The identifier toggles from one request to the next. An answer carries that of its request, so that one that comes
+  // after the deadline is dropped.
+  typedef struct packed {
+    logic                 id;
+    mmio_access_t access;
   } mmio_request_t;
 
   typedef struct packed {
-    logic        id;
-    logic        error;  // a slave error, an unsupported request, a completion time-out
-    logic [31:0] data;
+    logic         id;
+    mmio_result_t result;
   } mmio_response_t;
+
+  // ---- the buffer's two pages, a dword at a time ----
+
+  typedef struct packed {
+    logic        write;  // otherwise a read
+    logic [10:0] dword;  // bit 10: of the mailbox, otherwise of the admin page
+    logic [31:0] data;   // of a write
+  } page_access_t;
 
   // ---- what was seen that should not have been: each a pulse, counted by the registers ----
 

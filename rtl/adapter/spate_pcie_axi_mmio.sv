@@ -97,7 +97,7 @@ module spate_pcie_axi_mmio
   assign respond = waiting_q && (broken_i || !launched_q || !flight);
 
   always_comb begin
-    unique case (request_i.space)
+    unique case (request_i.access.space)
       SpaceBar: base = BarAxiBase[31:0];
       SpaceDevice: base = DeviceConfigOffset;
       default: base = LocalConfigOffset;
@@ -126,15 +126,15 @@ module spate_pcie_axi_mmio
       launched_q <= !broken_i;
     end
     if (take && !broken_i) begin
-      bar_q <= request_i.space == SpaceBar;
-      write_q <= request_i.write;
-      address_q <= base + request_i.address;
-      data_q <= request_i.data;
+      bar_q <= request_i.access.space == SpaceBar;
+      write_q <= request_i.access.write;
+      address_q <= base + request_i.access.address;
+      data_q <= request_i.access.data;
     end
     if (respond) begin
       response_o.id <= id_q;
-      response_o.error <= broken_i || !launched_q || answer_error_q;
-      response_o.data <= answer_data_q;
+      response_o.result.error <= broken_i || !launched_q || answer_error_q;
+      response_o.result.data <= answer_data_q;
     end
   end
 

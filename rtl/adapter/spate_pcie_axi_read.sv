@@ -7,7 +7,9 @@
 //
 // Guarantee: for each address taken, len + 1 beats in order with its id, the last one marked. While `run` is low no new
 // request begins; one that stands stays until it is taken, and the beats that the core still owes are dropped.
-module spate_pcie_axi_read #(
+module spate_pcie_axi_read
+  import spate_pkg::*;
+#(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned IdWidth = 4,
     parameter int unsigned WindowBits = 21,
@@ -28,15 +30,13 @@ module spate_pcie_axi_read #(
     input  logic [           2:0] ar_size_i,
     input  logic                  ar_fixed_i,
 
-    output logic                  read_valid_o,
-    input  logic                  read_ready_i,
-    output logic [WindowBits-1:0] read_address_o,
-    output logic                  read_stray_o,
-    output logic [           8:0] read_beats_o,
-    input  logic                  read_data_valid_i,
-    output logic                  read_data_ready_o,
-    input  logic [ DataWidth-1:0] read_data_i,
-    input  logic                  read_last_i,
+    output logic                         read_valid_o,
+    input  logic                         read_ready_i,
+    output window_read_t                 read_o,
+    input  logic                         read_data_valid_i,
+    output logic                         read_data_ready_o,
+    input  logic         [DataWidth-1:0] read_data_i,
+    input  logic                         read_last_i,
 
     output logic                 r_valid_o,
     input  logic                 r_ready_i,
@@ -70,9 +70,7 @@ module spate_pcie_axi_read #(
   assign ar_ready_o = load && final_request;
 
   assign read_valid_o = valid_q;
-  assign read_address_o = address_q;
-  assign read_stray_o = stray_q;
-  assign read_beats_o = beats_q;
+  assign read_o = '{stray: stray_q, address: 32'(address_q), beats: beats_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

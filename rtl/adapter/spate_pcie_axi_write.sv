@@ -6,7 +6,9 @@
 //
 // Guarantee: each beat once, in order, aligned to the data width with its own strobes; one response with the id of each
 // burst. While `run` is low nothing new is shown; a beat that stands stays until it is taken, its burst is forgotten.
-module spate_pcie_axi_write #(
+module spate_pcie_axi_write
+  import spate_pkg::*;
+#(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned IdWidth = 4,
     parameter int unsigned WindowBits = 21
@@ -31,12 +33,11 @@ module spate_pcie_axi_write #(
     input  logic [DataWidth/8-1:0] w_strobe_i,
     input  logic [  DataWidth-1:0] w_data_i,
 
-    output logic                   write_valid_o,
-    input  logic                   write_ready_i,
-    output logic [ WindowBits-1:0] write_address_o,
-    output logic                   write_stray_o,
-    output logic [  DataWidth-1:0] write_data_o,
-    output logic [DataWidth/8-1:0] write_strobe_o,
+    output logic                            write_valid_o,
+    input  logic                            write_ready_i,
+    output window_write_t                   write_o,
+    output logic          [  DataWidth-1:0] write_data_o,
+    output logic          [DataWidth/8-1:0] write_strobe_o,
 
     output logic               b_valid_o,
     input  logic               b_ready_i,
@@ -58,8 +59,10 @@ module spate_pcie_axi_write #(
   assign taken = write_valid_o && write_ready_i;
   assign drop = standing_q ? drop_q : drop_i;
 
-  assign write_address_o = {aw_address_i[WindowBits-1:12], position[11:BeatShift], BeatShift'(0)};
-  assign write_stray_o = aw_stray_i || drop;
+  assign write_o = '{
+          stray: aw_stray_i || drop,
+          address: 32'({aw_address_i[WindowBits-1:12], position[11:BeatShift], BeatShift'(0)})
+      };
   assign write_data_o = w_data_i;
   assign write_strobe_o = w_strobe_i;
   assign aw_ready_o = taken && w_last_i;

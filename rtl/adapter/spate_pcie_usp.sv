@@ -41,22 +41,19 @@ module spate_pcie_usp
     output logic quiet_o,
     output logic link_up_o,
 
-    output logic                  read_valid_o,
-    input  logic                  read_ready_i,
-    output logic [WindowBits-1:0] read_address_o,     // of the first byte
-    output logic                  read_stray_o,       // not in the aperture
-    output logic [           8:0] read_beats_o,       // 1 … 257
-    input  logic                  read_data_valid_i,
-    output logic                  read_data_ready_o,
-    input  logic [ DataWidth-1:0] read_data_i,
-    input  logic                  read_last_i,
+    output logic                         read_valid_o,
+    input  logic                         read_ready_i,
+    output window_read_t                 read_o,
+    input  logic                         read_data_valid_i,
+    output logic                         read_data_ready_o,
+    input  logic         [DataWidth-1:0] read_data_i,
+    input  logic                         read_last_i,
 
-    output logic                   write_valid_o,
-    input  logic                   write_ready_i,
-    output logic [ WindowBits-1:0] write_address_o,  // of the beat, aligned to it
-    output logic                   write_stray_o,
-    output logic [  DataWidth-1:0] write_data_o,
-    output logic [DataWidth/8-1:0] write_strobe_o,
+    output logic                            write_valid_o,
+    input  logic                            write_ready_i,
+    output window_write_t                   write_o,
+    output logic          [  DataWidth-1:0] write_data_o,
+    output logic          [DataWidth/8-1:0] write_strobe_o,
 
     input  logic           request_valid_i,
     output logic           request_ready_o,
@@ -108,8 +105,8 @@ module spate_pcie_usp
   if (DataWidth != 128 && DataWidth != 256) begin : gen_width
     $error("spate_pcie_usp: DataWidth must be 128 or 256");
   end
-  if (WindowBits < 13 || WindowBits > 40 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != '0) begin : gen_window
-    $error("spate_pcie_usp: WindowBits must be 13 to 40, and WindowBase a multiple of 2^WindowBits");
+  if (WindowBits < 13 || WindowBits > 32 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != '0) begin : gen_window
+    $error("spate_pcie_usp: WindowBits must be 13 to 32, and WindowBase a multiple of 2^WindowBits");
   end
   if (BarBase[13:0] != '0) begin : gen_bar
     $error("spate_pcie_usp: BarBase must be a multiple of the BAR's size, at least 16 KiB");
@@ -198,8 +195,7 @@ module spate_pcie_usp
 
   assign write_valid_o = write_valid && !write.broken && ((listen && !distrust_q) || write_shown_q);
   assign write_taken = write_ready_i || !write_valid_o;
-  assign write_address_o = {write.beat, (LaneBits + 2)'(0)};
-  assign write_stray_o = write.stray;
+  assign write_o = '{stray: write.stray, address: 32'({write.beat, (LaneBits + 2)'(0)})};
   assign write_data_o = write.data;
   assign write_strobe_o = write.strobe;
 
@@ -266,9 +262,7 @@ module spate_pcie_usp
       .nonposted_i(nonposted),
       .read_valid_o,
       .read_ready_i,
-      .read_address_o,
-      .read_stray_o,
-      .read_beats_o,
+      .read_o,
       .packet_valid_o(packet_in_valid),
       .packet_ready_i(packet_in_ready),
       .packet_o(packet_in),
@@ -402,8 +396,8 @@ module spate_pcie_usp
   // ---- registers and configuration ----
 
   mmio_request_t user_request;
-  logic user_start, user_done, user_error, user_sending;
-  logic [31:0] user_data;
+  logic user_start, user_done, user_sending;
+  mmio_result_t user_result;
 
   spate_pcie_usp_access u_access (
       .clk_i,
@@ -419,8 +413,7 @@ module spate_pcie_usp
       .user_start_o(user_start),
       .user_request_o(user_request),
       .user_done_i(user_done),
-      .user_error_i(user_error),
-      .user_data_i(user_data)
+      .user_result_i(user_result)
   );
 
   spate_pcie_usp_mmio #(
@@ -433,8 +426,7 @@ module spate_pcie_usp
       .start_i(user_start),
       .request_i(user_request),
       .done_o(user_done),
-      .error_o(user_error),
-      .data_o(user_data),
+      .result_o(user_result),
       .rq_tdata_o(s_axis_rq_tdata_o),
       .rq_tkeep_o(s_axis_rq_tkeep_o),
       .rq_tuser_o(s_axis_rq_tuser_o),

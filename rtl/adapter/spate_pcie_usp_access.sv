@@ -17,13 +17,12 @@ module spate_pcie_usp_access
     output logic           response_valid_o,  // a pulse
     output mmio_response_t response_o,
 
-    input  logic                 user_clk_i,
-    input  logic                 user_rst_ni,
-    output logic                 user_start_o,    // a pulse; `request` stands until it is answered
-    output mmio_request_t        user_request_o,
-    input  logic                 user_done_i,     // a pulse, with the two below
-    input  logic                 user_error_i,
-    input  logic          [31:0] user_data_i
+    input  logic          user_clk_i,
+    input  logic          user_rst_ni,
+    output logic          user_start_o,    // a pulse; `request` stands until it is answered
+    output mmio_request_t user_request_o,
+    input  logic          user_done_i,     // a pulse, with the result
+    input  mmio_result_t  user_result_i
 );
 
   mmio_request_t request_q;
@@ -33,8 +32,8 @@ module spate_pcie_usp_access
   // ---- the block's side ----
 
   logic user_asked, user_asked_q;
-  logic user_answered_q, user_error_q;
-  logic [31:0] user_data_q;
+  logic user_answered_q;
+  mmio_result_t user_result_q;
 
   spate_cdc_bit u_asked (
       .clk_i(user_clk_i),
@@ -51,10 +50,7 @@ module spate_pcie_usp_access
     user_asked_q <= user_asked;
     if (!user_rst_ni) user_answered_q <= 1'b0;
     else if (user_done_i) user_answered_q <= !user_answered_q;
-    if (user_done_i) begin
-      user_error_q <= user_error_i;
-      user_data_q <= user_data_i;
-    end
+    if (user_done_i) user_result_q <= user_result_i;
   end
 
   assign user_start_o = user_rst_ni && user_asked_q != user_asked;
@@ -69,7 +65,7 @@ module spate_pcie_usp_access
   assign fail = busy_q && !run_i;
   assign request_ready_o = !busy_q;
   assign response_valid_o = busy_q && (arrived || fail);
-  assign response_o = '{id: request_q.id, error: fail || user_error_q, data: fail ? '1 : user_data_q};
+  assign response_o = '{id: request_q.id, result: fail ? '{error: 1'b1, data: '1} : user_result_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

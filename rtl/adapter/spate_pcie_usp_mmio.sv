@@ -23,11 +23,10 @@ module spate_pcie_usp_mmio
     input logic rst_ni,
     input logic link_up_i,
 
-    input  logic                 start_i,
-    input  mmio_request_t        request_i,  // from `start` until done
-    output logic                 done_o,
-    output logic                 error_o,
-    output logic          [31:0] data_o,
+    input  logic          start_i,
+    input  mmio_request_t request_i,  // from `start` until done
+    output logic          done_o,     // a pulse, with the result
+    output mmio_result_t  result_o,
 
     output logic [DataWidth-1:0] rq_tdata_o,
     output logic [    Lanes-1:0] rq_tkeep_o,
@@ -71,7 +70,7 @@ module spate_pcie_usp_mmio
   rq_descriptor_t descriptor;
   logic is_bar;
 
-  assign is_bar = request_i.space == SpaceBar;
+  assign is_bar = request_i.access.space == SpaceBar;
 
   always_comb begin
     descriptor = '0;
@@ -79,23 +78,23 @@ module spate_pcie_usp_mmio
     descriptor.dwords = 11'd1;
     descriptor.tag = 8'(turn_q);
     if (is_bar) begin
-      descriptor.kind = request_i.write ? KindMemoryWrite : KindMemoryRead;
-      descriptor.address = BarBase | 64'({request_i.address[31:2], 2'b00});
+      descriptor.kind = request_i.access.write ? KindMemoryWrite : KindMemoryRead;
+      descriptor.address = BarBase | 64'({request_i.access.address[31:2], 2'b00});
     end else begin
-      descriptor.kind = request_i.write ? KindConfigWrite0 : KindConfigRead0;
-      descriptor.address = 64'({request_i.address[11:2], 2'b00});
+      descriptor.kind = request_i.access.write ? KindConfigWrite0 : KindConfigRead0;
+      descriptor.address = 64'({request_i.access.address[11:2], 2'b00});
       descriptor.completer = 16'h0100;
     end
   end
 
   generate
     if (Lanes == 4) begin : gen_two_words
-      assign rq_tdata_o = state_q == StSendData ? DataWidth'(request_i.data) : descriptor;
+      assign rq_tdata_o = state_q == StSendData ? DataWidth'(request_i.access.data) : descriptor;
       assign rq_tkeep_o = state_q == StSendData ? 4'h1 : 4'hf;
-      assign rq_tlast_o = state_q == StSendData || !request_i.write;
+      assign rq_tlast_o = state_q == StSendData || !request_i.access.write;
     end else begin : gen_one_word
-      assign rq_tdata_o = DataWidth'({request_i.data, descriptor});
-      assign rq_tkeep_o = request_i.write ? Lanes'(8'h1f) : Lanes'(8'h0f);
+      assign rq_tdata_o = DataWidth'({request_i.access.data, descriptor});
+      assign rq_tkeep_o = request_i.access.write ? Lanes'(8'h1f) : Lanes'(8'h0f);
       assign rq_tlast_o = 1'b1;
     end
   endgenerate
@@ -114,15 +113,15 @@ module spate_pcie_usp_mmio
   // Bit 32 marks a packet's first word, bit 42 one that is broken; the answers wanted are of one word.
   assign answered = state_q == StWait && rc_tvalid_i && rc_tuser_i[32] && answer.tag == 8'(turn_q) && answer.completed;
   assign bad = answer.error != '0 || answer.status != StatusSuccessful || answer.poisoned || rc_tuser_i[42]
-      || (!request_i.write && answer.dwords != 11'd1);
+      || (!request_i.access.write && answer.dwords != 11'd1);
 
   // ---- one access ----
 
-  assign cfg_mgmt_addr_o = request_i.address[11:2];
-  assign cfg_mgmt_write_data_o = request_i.data;
+  assign cfg_mgmt_addr_o = request_i.access.address[11:2];
+  assign cfg_mgmt_write_data_o = request_i.access.data;
   assign cfg_mgmt_byte_enable_o = 4'hf;
-  assign cfg_mgmt_write_o = state_q == StLocal && request_i.write;
-  assign cfg_mgmt_read_o = state_q == StLocal && !request_i.write;
+  assign cfg_mgmt_write_o = state_q == StLocal && request_i.access.write;
+  assign cfg_mgmt_read_o = state_q == StLocal && !request_i.access.write;
 
   always_comb begin
     state_d = state_q;
@@ -132,7 +131,7 @@ module spate_pcie_usp_mmio
       StIdle: begin
         error_d = 1'b0;
         if (start_i) begin
-          if (request_i.space == SpaceLocal) begin
+          if (request_i.access.space == SpaceLocal) begin
             state_d = StLocal;
           end else if (link_up_i) begin
             state_d = StSend;
@@ -149,7 +148,7 @@ module spate_pcie_usp_mmio
       StSend: begin
         if (rq_tready_i) begin
           if (!rq_tlast_o) state_d = StSendData;
-          else state_d = is_bar && request_i.write ? StDone : StWait;
+          else state_d = is_bar && request_i.access.write ? StDone : StWait;
         end
       end
       StSendData: if (rq_tready_i) state_d = is_bar ? StDone : StWait;
@@ -169,15 +168,14 @@ module spate_pcie_usp_mmio
       turn_q <= '0;
     end else begin
       state_q <= state_d;
-      turn_q <= turn_q + 5'(state_q == StDone && request_i.space != SpaceLocal);
+      turn_q <= turn_q + 5'(state_q == StDone && request_i.access.space != SpaceLocal);
     end
     error_q <= error_d;
     data_q <= data_d;
   end
 
   assign done_o = state_q == StDone;
-  assign error_o = error_q;
-  assign data_o = data_q;
+  assign result_o = '{error: error_q, data: data_q};
 
 `ifdef FORMAL
   // An access is done once, and only after it was started; the block never sees a word change or vanish.
@@ -195,7 +193,7 @@ module spate_pcie_usp_mmio
     else busy_q <= (busy_q || start_i) && !done_o;
     assume (!start_i || !busy_q);
     if (busy_q) assume (request_i == request_past_q);
-    assume (request_i.space inside {SpaceLocal, SpaceDevice, SpaceBar});
+    assume (request_i.access.space inside {SpaceLocal, SpaceDevice, SpaceBar});
     was_stuck_q <= rst_ni && rq_tvalid_o && !rq_tready_i;
     was_q <= {rq_tdata_o, rq_tkeep_o, rq_tlast_o};
   end
@@ -205,11 +203,11 @@ module spate_pcie_usp_mmio
       assert (busy_q == (state_q != StIdle));
       assert (!done_o || busy_q);
       if (was_stuck_q) assert (rq_tvalid_o && was_q == {rq_tdata_o, rq_tkeep_o, rq_tlast_o});
-      assert (!rq_tvalid_o || request_i.space != SpaceLocal);
+      assert (!rq_tvalid_o || request_i.access.space != SpaceLocal);
       assert (!(cfg_mgmt_read_o && cfg_mgmt_write_o));
-      assert (state_q != StWait || !(is_bar && request_i.write));
-      cover (done_o && error_o && request_i.space == SpaceDevice);
-      cover (done_o && !error_o && turn_q == 5'd3 && !request_i.write);
+      assert (state_q != StWait || !(is_bar && request_i.access.write));
+      cover (done_o && result_o.error && request_i.access.space == SpaceDevice);
+      cover (done_o && !result_o.error && turn_q == 5'd3 && !request_i.access.write);
     end
   end
 `endif

@@ -7,6 +7,7 @@
 // Guarantee: each request becomes packets whose data add up to what was asked for, in order, the last one marked; each
 // memory read is asked of the core once, before its packets are told. A read of no bytes gets its one dword.
 module spate_pcie_usp_split
+  import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
@@ -23,11 +24,9 @@ module spate_pcie_usp_split
     output logic       nonposted_ready_o,
     input  nonposted_t nonposted_i,
 
-    output logic                  read_valid_o,
-    input  logic                  read_ready_i,
-    output logic [WindowBits-1:0] read_address_o,
-    output logic                  read_stray_o,
-    output logic [           8:0] read_beats_o,
+    output logic         read_valid_o,
+    input  logic         read_ready_i,
+    output window_read_t read_o,
 
     output logic    packet_valid_o,
     input  logic    packet_ready_i,
@@ -79,9 +78,11 @@ module spate_pcie_usp_split
   assign bytes = {descriptor.dwords, 2'b00} - 13'(skipped) - 13'(cut);
 
   assign lane = descriptor.address[LaneBits-1:0];
-  assign read_address_o = {descriptor.address[WindowBits-3:0], skipped};
-  assign read_stray_o = descriptor.address[61:WindowBits-2] != WindowBase[63:WindowBits];
-  assign read_beats_o = 9'((12'(descriptor.dwords) + 12'(lane) - 12'd1) >> LaneBits) + 9'd1;
+  assign read_o = '{
+          stray: descriptor.address[61:WindowBits-2] != WindowBase[63:WindowBits],
+          address: 32'({descriptor.address[WindowBits-3:0], skipped}),
+          beats: 9'((12'(descriptor.dwords) + 12'(lane) - 12'd1) >> LaneBits) + 9'd1
+      };
 
   // ---- packets ----
 

@@ -33,15 +33,11 @@ module spate_admin
     output logic adapter_reset_o,  // high: the adapter forgets what it was doing, and drops the link's accesses
     input  logic adapter_quiet_i,  // no access of the drive is in the adapter, nor unanswered at the memory
 
-    output logic          mmio_valid_o,
-    input  logic          mmio_ready_i,
-    output space_e        mmio_space_o,
-    output logic          mmio_write_o,
-    output logic   [31:0] mmio_address_o,
-    output logic   [31:0] mmio_data_o,
-    input  logic          mmio_done_i,
-    input  logic          mmio_error_i,
-    input  logic   [31:0] mmio_data_i,
+    output logic         mmio_valid_o,
+    input  logic         mmio_ready_i,
+    output mmio_access_t mmio_access_o,
+    input  logic         mmio_done_i,    // a pulse, with the result
+    input  mmio_result_t mmio_result_i,
 
     // The pages of the buffer: Identify and log pages are read where they arrived. Dword 0 … 1023: the admin page.
     output logic        page_valid_o,
@@ -51,9 +47,7 @@ module spate_admin
 
     // The two submission entries that are composed beforehand: that of the admin queue and that of the side command.
     output logic sqe_write_o,
-    output logic sqe_side_o,
-    output logic [3:0] sqe_dword_o,
-    output logic [31:0] sqe_data_o,
+    output sqe_dword_t sqe_o,
     // The admin queue has 4 entries; the one that the drive is to read now. Others read as zeros.
     output logic [1:0] admin_entry_o,
     output logic admin_entry_valid_o,
@@ -61,12 +55,11 @@ module spate_admin
     input logic admin_completion_valid_i,  // a pulse
     input completion_t admin_completion_i,
 
-    output logic                       side_push_o,              // hand the side command's entry to the I/O queue
-    input  logic                       side_push_ready_i,
-    input  logic                       side_completion_valid_i,  // a pulse
-    input  completion_t                side_completion_i,
-    output logic        [LbaWidth-1:0] range_lba_o,              // what the deallocate range window shows
-    output logic        [        31:0] range_blocks_o,
+    output logic        side_push_o,              // hand the side command's entry to the I/O queue
+    input  logic        side_push_ready_i,
+    input  logic        side_completion_valid_i,  // a pulse
+    input  completion_t side_completion_i,
+    output range_t      range_o,                  // what the deallocate range window shows
 
     input  logic             command_valid_i,
     output logic             command_ready_o,
@@ -82,23 +75,11 @@ module spate_admin
     input logic                retired_i,        // a command of the data path ended, in order
     input logic [LbaWidth-1:0] written_blocks_i, // for a flush's response, as it was when the flush was pushed
 
-    output drive_t        drive_o,
-    output logic          recovery_o,                 // a pulse: the drive was given up and will be brought up again
-    // For the registers. `step` is what is being done, or what failed; see docs/GATEWARE-BRINGUP.md.
-    output logic   [ 7:0] step_o,
-    output logic   [ 7:0] error_o,                    // 0: none
-    output logic   [31:0] error_detail_o,
-    output logic   [15:0] link_status_o,              // as the device's Link Status register
-    output logic   [31:0] cap_low_o,
-    output logic          volatile_cache_o,
-    output logic          health_valid_o,
-    output logic   [ 7:0] critical_warning_o,
-    output logic   [15:0] temperature_k_o,
-    output logic   [ 7:0] spare_percent_o,
-    output logic   [ 7:0] spare_threshold_percent_o,
-    output logic   [ 7:0] used_percent_o,
-    output logic   [31:0] media_errors_o,
-    output logic   [31:0] unsafe_shutdowns_o
+    output drive_t    drive_o,
+    output logic      recovery_o,  // a pulse: the drive was given up and will be brought up again
+    // For the registers.
+    output bring_up_t bring_up_o,
+    output health_t   health_o
 );
 
   if (WindowBits < CtrlBits + 1 || WindowBits > 32 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != 0)
@@ -231,8 +212,7 @@ module spate_admin
 
   assign command_ready_o = !busy_q;
   assign side_push_o = push_q;
-  assign range_lba_o = command_q.lba[LbaWidth-1:0];
-  assign range_blocks_o = command_q.blocks;
+  assign range_o = '{lba: command_q.lba[LbaWidth-1:0], blocks: command_q.blocks};
 
   // ---- registers, operand, arithmetic: one read port, so first the operand's register is read, then the other ----
 
@@ -252,7 +232,7 @@ module spate_admin
       InHigh: operand = {instruction.immediate, 16'd0};
       InRegister: operand = register_data;
       InNow: operand = now_q;
-      InAccess: operand = mmio_data_i;
+      InAccess: operand = mmio_result_i.data;
       InPage: operand = page_data_i;
       InRaw: operand = raw_data_i;
       InCommand:
@@ -331,7 +311,7 @@ module spate_admin
   logic [2:0] depth_q;
 
   assign again = (operation == DoShift || operation == DoFill) && count_q != '0;
-  assign access_error = state_q == StAccess && register_access && mmio_done_i && mmio_error_i;
+  assign access_error = state_q == StAccess && register_access && mmio_done_i && mmio_result_i.error;
   assign caught = access_error || (executing && failing);
 
   always_comb begin
@@ -383,16 +363,11 @@ module spate_admin
   logic side_q;
 
   assign mmio_valid_o = state_q == StRequest;
-  assign mmio_space_o = space_q;
-  assign mmio_write_o = operation == DoWrite;
-  assign mmio_address_o = operand_q;
-  assign mmio_data_o = register_data;
+  assign mmio_access_o = '{space: space_q, write: operation == DoWrite, address: operand_q, data: register_data};
   assign page_valid_o = state_q == StAccess && operation == DoPage;
   assign page_dword_o = operand_q[10:0];
   assign sqe_write_o = executing && (operation == DoEntry || operation == DoFill);
-  assign sqe_side_o = side_q;
-  assign sqe_dword_o = operation == DoFill ? count_q[3:0] : instruction.rd[3:0];
-  assign sqe_data_o = operand_q;
+  assign sqe_o = '{side: side_q, dword: operation == DoFill ? count_q[3:0] : instruction.rd[3:0], data: operand_q};
   assign raw_dword_o = count_q[3:0];
 
   // ---- outputs ----
@@ -419,24 +394,17 @@ module spate_admin
       drive_o <= '0;
       admin_entry_valid_o <= 1'b0;
       admin_entry_o <= '0;
-      step_o <= StepDisabled;
-      error_o <= ErrNone;
-      error_detail_o <= '0;
-      link_status_o <= '0;
-      cap_low_o <= '0;
-      volatile_cache_o <= 1'b0;
-      health_valid_o <= 1'b0;
-      {critical_warning_o, temperature_k_o, spare_percent_o} <= '0;
-      {spare_threshold_percent_o, used_percent_o} <= '0;
-      media_errors_o <= '0;
-      unsafe_shutdowns_o <= '0;
+      bring_up_o <= '0;
+      bring_up_o.step <= StepDisabled;
+      bring_up_o.error <= ErrNone;
+      health_o <= '0;
       space_q <= SpaceLocal;
       side_q <= 1'b0;
     end else if (executing && operation == DoOut) begin
       unique case (selected)
-        OutStep: step_o <= operand_q[7:0];
-        OutError: error_o <= operand_q[7:0];
-        OutDetail: error_detail_o <= operand_q;
+        OutStep: bring_up_o.step <= operand_q[7:0];
+        OutError: bring_up_o.error <= operand_q[7:0];
+        OutDetail: bring_up_o.error_detail <= operand_q;
         OutPerst: perst_n_q <= operand_q[0];
         OutAdapterReset: adapter_reset_o <= operand_q[0];
         OutReady: drive_o.ready <= operand_q[0];
@@ -456,14 +424,14 @@ module spate_admin
         OutSectorsMax: drive_o.command_sectors_max <= operand_q[SectorsWidth-1:0];
         OutQueueShift: drive_o.queue_shift <= operand_q[3:0];
         OutStride: drive_o.doorbell_stride <= operand_q[3:0];
-        OutLinkStatus: link_status_o <= operand_q[15:0];
-        OutCapLow: cap_low_o <= operand_q;
-        OutVolatileCache: volatile_cache_o <= operand_q[0];
-        OutHealth0: {spare_percent_o, temperature_k_o, critical_warning_o} <= operand_q;
-        OutHealth1: {used_percent_o, spare_threshold_percent_o} <= operand_q[15:0];
-        OutMediaErrors: media_errors_o <= operand_q;
-        OutUnsafeShutdowns: unsafe_shutdowns_o <= operand_q;
-        OutHealthValid: health_valid_o <= operand_q[0];
+        OutLinkStatus: bring_up_o.link_status <= operand_q[15:0];
+        OutCapLow: bring_up_o.cap_low <= operand_q;
+        OutVolatileCache: bring_up_o.volatile_cache <= operand_q[0];
+        OutHealth0: {health_o.spare_percent, health_o.temperature_k, health_o.critical_warning} <= operand_q;
+        OutHealth1: {health_o.used_percent, health_o.spare_threshold_percent} <= operand_q[15:0];
+        OutMediaErrors: health_o.media_errors <= operand_q;
+        OutUnsafeShutdowns: health_o.unsafe_shutdowns <= operand_q;
+        OutHealthValid: health_o.valid <= operand_q[0];
         OutDone: done_q <= {done_q[31:0], operand_q};
         OutRespond: status_q <= operand_q[15:0];
         default: ;
@@ -498,10 +466,7 @@ module spate_admin
       // one answer each, to the command that was taken, as it was until it is taken
       assert (8'(taken_q - answered_q) == 8'(busy_q) && (!response_valid_q || busy_q));
       if ($past(response_valid_o && !response_ready_i)) assert (response_valid_o && response_o == $past(response_o));
-      if ($past(mmio_valid_o && !mmio_ready_i))
-        assert (mmio_valid_o && {mmio_space_o, mmio_write_o, mmio_address_o, mmio_data_o} == $past(
-            {mmio_space_o, mmio_write_o, mmio_address_o, mmio_data_o}
-        ));
+      if ($past(mmio_valid_o && !mmio_ready_i)) assert (mmio_valid_o && mmio_access_o == $past(mmio_access_o));
       if ($past(page_valid_o && !page_done_i)) assert (page_valid_o && page_dword_o == $past(page_dword_o));
       if ($past(side_push_o && !side_push_ready_i && !is_out(OutPush))) assert (side_push_o);
       // what comes as a pulse is not missed
@@ -511,7 +476,7 @@ module spate_admin
       if (!enable_i) assert (!perst_no);
       cover (answered_q == 8'd1);
       cover ($past(page_valid_o && page_done_i));
-      cover ($past(mmio_valid_o && mmio_ready_i && mmio_write_o));
+      cover ($past(mmio_valid_o && mmio_ready_i && mmio_access_o.write));
     end
   end
 `endif

@@ -57,12 +57,10 @@ module spate_buffer
     output logic [DataWidth-1:0] drained_data_o,
 
     // The pages, a dword at a time: bit 10 of `dword` chooses the mailbox. One access at a time; read data with `done`.
-    input  logic        page_valid_i,
-    input  logic        page_write_i,
-    input  logic [10:0] page_dword_i,
-    input  logic [31:0] page_data_i,
-    output logic        page_done_o,   // a pulse; `valid` may stay high for the next access
-    output logic [31:0] page_data_o
+    input  logic                page_valid_i,
+    input  page_access_t        page_i,
+    output logic                page_done_o,   // a pulse; `valid` may stay high for the next access
+    output logic         [31:0] page_data_o
 );
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
@@ -84,8 +82,8 @@ module spate_buffer
   logic page_wants_write, page_wants_read, page_write, page_read, fill, drain;
   logic drain_room, drain_wanted;
 
-  assign page_wants_write = page_valid_i && page_write_i && !page_busy_q;
-  assign page_wants_read = page_valid_i && !page_write_i && !page_busy_q;
+  assign page_wants_write = page_valid_i && page_i.write && !page_busy_q;
+  assign page_wants_read = page_valid_i && !page_i.write && !page_busy_q;
   assign drain_wanted = drain_valid_i && drain_room;
 
   assign page_write = page_wants_write && !target_write_i && !(page_was_last_write_q && fill_valid_i);
@@ -111,8 +109,8 @@ module spate_buffer
   logic [DataWidth-1:0] write_data_q, ram_data_q, read_data_q;
   logic [BeatBytes-1:0] page_strobe, write_strobe_q;
 
-  assign page_beat = PageBeat + BeatBits'(page_dword_i[10:DwordBits]);
-  assign page_strobe = BeatBytes'(4'hf) << {page_dword_i[DwordBits-1:0], 2'b00};
+  assign page_beat = PageBeat + BeatBits'(page_i.dword[10:DwordBits]);
+  assign page_strobe = BeatBytes'(4'hf) << {page_i.dword[DwordBits-1:0], 2'b00};
 
   always_ff @(posedge clk_i) begin
     if (target_read_i) read_beat_q <= target_read_beat_i;
@@ -124,7 +122,7 @@ module spate_buffer
       write_data_q <= target_write_data_i;
     end else if (page_write) begin
       write_beat_q <= page_beat;
-      write_data_q <= {BeatBytes / 4{page_data_i}};
+      write_data_q <= {BeatBytes / 4{page_i.data}};
     end else begin
       write_beat_q <= fill_beat_i;
       write_data_q <= fill_data_i;
@@ -171,7 +169,7 @@ module spate_buffer
       if (page_read || page_write) page_busy_q <= 1'b1;
       else if (page_done_o) page_busy_q <= 1'b0;
     end
-    if (page_read) page_lane_q <= page_dword_i[DwordBits-1:0];
+    if (page_read) page_lane_q <= page_i.dword[DwordBits-1:0];
   end
 
   assign page_done_o = page_read_q[2] || page_done_write_q;

@@ -28,11 +28,10 @@ module spate_doorbells
     input logic [QueueShiftMax-1:0] cq_head_i,
 
     // Held until it is taken; one at a time.
-    output logic        doorbell_valid_o,
-    input  logic        doorbell_ready_i,
-    output logic [31:0] doorbell_address_o,
-    output logic [31:0] doorbell_data_o,
-    input  logic        doorbell_done_i
+    output logic         doorbell_valid_o,
+    input  logic         doorbell_ready_i,
+    output mmio_access_t doorbell_o,
+    input  logic         doorbell_done_i
 );
 
   typedef logic [QueueShiftMax-1:0] index_t;
@@ -63,6 +62,8 @@ module spate_doorbells
     return 32'h1000 + ((completion ? 32'd12 : 32'd8) << stride);
   endfunction
 
+  logic [31:0] address_q, data_q;
+  assign doorbell_o = '{space: SpaceBar, write: 1'b1, address: address_q, data: data_q};
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       doorbell_valid_o <= 1'b0;
@@ -74,8 +75,8 @@ module spate_doorbells
       else if (doorbell_done_i) waiting_q <= 1'b0;
     end
     if (start) begin
-      doorbell_address_o <= address(tell_head, doorbell_stride_i);
-      doorbell_data_o <= 32'(tell_head ? cq_head_i : tail_i);
+      address_q <= address(tell_head, doorbell_stride_i);
+      data_q <= 32'(tell_head ? cq_head_i : tail_i);
     end
   end
 
@@ -131,13 +132,13 @@ module spate_doorbells
       // what was told lies between what the queue was when it began and what it is: it never passes it
       if ($past(start && !tell_head && !reset_i)) assert (told_tail_q == $past(tail_i));
       if ($past(doorbell_valid_o && !doorbell_ready_i)) begin  // held, as it is, until it is taken
-        assert (doorbell_valid_o && doorbell_address_o == $past(doorbell_address_o));
-        assert (doorbell_data_o == $past(doorbell_data_o));
+        assert (doorbell_valid_o && doorbell_o == $past(doorbell_o));
       end
       if (doorbell_valid_o && !$past(doorbell_valid_o)) begin
         assert ($past(start) && $past(ready_i));
-        assert (doorbell_data_o == 32'($past(tell_head ? cq_head_i : tail_i)));
-        assert (doorbell_address_o == 32'h1000 + (32'($past(tell_head ? 12 : 8)) << $past(doorbell_stride_i)));
+        assert (doorbell_o.space == SpaceBar && doorbell_o.write);
+        assert (doorbell_o.data == 32'($past(tell_head ? cq_head_i : tail_i)));
+        assert (doorbell_o.address == 32'h1000 + (32'($past(tell_head ? 12 : 8)) << $past(doorbell_stride_i)));
       end
       // the head waits for no more than one doorbell
       if ($past(ready_i && !waiting_q && tell_head && !reset_i)) assert (told_head_q == $past(cq_head_i));
@@ -149,8 +150,8 @@ module spate_doorbells
       assert (start);
   end
   always_comb begin
-    cover (rst_ni && past_reset_q && doorbell_valid_o && doorbell_address_o == 32'h100c);
-    cover (rst_ni && past_reset_q && doorbell_valid_o && doorbell_data_o == 32'd3);
+    cover (rst_ni && past_reset_q && doorbell_valid_o && doorbell_o.address == 32'h100c);
+    cover (rst_ni && past_reset_q && doorbell_valid_o && doorbell_o.data == 32'd3);
   end
 `endif
 

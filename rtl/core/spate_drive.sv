@@ -51,17 +51,14 @@ module spate_drive
     input  logic                             adapter_quiet_i,
     input  logic                             read_valid_i,
     output logic                             read_ready_o,
-    input  logic           [ WindowBits-1:0] read_address_i,
-    input  logic                             read_stray_i,
-    input  logic           [            8:0] read_beats_i,
+    input  window_read_t                     read_i,
     output logic                             read_data_valid_o,
     input  logic                             read_data_ready_i,
     output logic           [  DataWidth-1:0] read_data_o,
     output logic                             read_last_o,
     input  logic                             write_valid_i,
     output logic                             write_ready_o,
-    input  logic           [ WindowBits-1:0] write_address_i,
-    input  logic                             write_stray_i,
+    input  window_write_t                    write_i,
     input  logic           [  DataWidth-1:0] write_data_i,
     input  logic           [DataWidth/8-1:0] write_strobe_i,
     output logic                             mmio_request_valid_o,
@@ -74,31 +71,17 @@ module spate_drive
     input  logic                             fence_answer_i,
 
     // The registers.
-    input  logic                   page_valid_i,
-    input  logic                   page_write_i,
-    input  logic    [        10:0] page_dword_i,
-    input  logic    [        31:0] page_data_i,
-    output logic                   page_done_o,
-    output logic    [        31:0] page_data_o,
-    output logic    [         3:0] raw_dword_o,
-    input  logic    [        31:0] raw_data_i,
-    output drive_t                 drive_o,
-    output events_t                events_o,
-    output logic    [LbaWidth-1:0] written_blocks_o,
-    output logic    [         7:0] step_o,
-    output logic    [         7:0] error_o,
-    output logic    [        31:0] error_detail_o,
-    output logic    [        15:0] link_status_o,
-    output logic    [        31:0] cap_low_o,
-    output logic                   volatile_cache_o,
-    output logic                   health_valid_o,
-    output logic    [         7:0] critical_warning_o,
-    output logic    [        15:0] temperature_k_o,
-    output logic    [         7:0] spare_percent_o,
-    output logic    [         7:0] spare_threshold_percent_o,
-    output logic    [         7:0] used_percent_o,
-    output logic    [        31:0] media_errors_o,
-    output logic    [        31:0] unsafe_shutdowns_o
+    input  logic                        page_valid_i,
+    input  page_access_t                page_i,
+    output logic                        page_done_o,
+    output logic         [        31:0] page_data_o,
+    output logic         [         3:0] raw_dword_o,
+    input  logic         [        31:0] raw_data_i,
+    output drive_t                      drive_o,
+    output events_t                     events_o,
+    output logic         [LbaWidth-1:0] written_blocks_o,
+    output bring_up_t                   bring_up_o,
+    output health_t                     health_o
 );
 
   localparam bit HasRing = RamBytes > 8192;
@@ -146,12 +129,9 @@ module spate_drive
   logic fill_valid, fill_ready;
   logic [BeatBits-1:0] fill_beat;
   logic [DataWidth-1:0] fill_data;
-  logic issue_valid, issue_ready, issue_write, issue_fua, issue_stream, issue_last, issue_from_registers;
-  logic issue_block_4096;
-  logic [LbaWidth-1:0] issue_lba;
-  logic [SectorsWidth-1:0] issue_sectors;
+  logic issue_valid, issue_ready;
+  slot_issue_t issue;
   logic [BaseBits-1:0] issue_base;
-  logic [15:0] issue_tag, issue_status;
 
   spate_splitter #(
       .DataWidth(DataWidth),
@@ -180,17 +160,8 @@ module spate_drive
       .fill_data_o(fill_data),
       .issue_valid_o(issue_valid),
       .issue_ready_i(issue_ready),
-      .issue_write_o(issue_write),
-      .issue_fua_o(issue_fua),
-      .issue_lba_o(issue_lba),
-      .issue_sectors_o(issue_sectors),
+      .issue_o(issue),
       .issue_base_o(issue_base),
-      .issue_stream_o(issue_stream),
-      .issue_block_4096_o(issue_block_4096),
-      .issue_last_o(issue_last),
-      .issue_tag_o(issue_tag),
-      .issue_from_registers_o(issue_from_registers),
-      .issue_status_o(issue_status),
       .idle_o(splitter_idle)
   );
 
@@ -201,15 +172,11 @@ module spate_drive
   logic slot_completion_valid, slot_completion_ready, slot_ended, slot_bad_id, retry;
   completion_t completion;
   logic [SlotBits-1:0] read_slot;
-  logic read_slot_valid, read_slot_write, read_slot_fua;
-  logic [LbaWidth-1:0] read_slot_lba;
-  logic [SectorsWidth-1:0] read_slot_sectors;
-  logic [BaseBits-1:0] read_slot_base;
-  cid_t read_slot_cid;
-  logic head_waiting, head_valid, head_pop, head_write, head_stream, head_last, head_from_registers, head_abort;
-  logic head_block_4096;
-  logic [15:0] head_tag, head_status;
-  logic [SectorsWidth-1:0] head_sectors;
+  logic read_slot_valid;
+  slot_entry_t read_entry;
+  logic [BaseBits-1:0] read_base;
+  logic head_waiting, head_valid, head_pop, head_abort;
+  slot_retire_t head;
   logic slots_idle;
 
   spate_slots #(
@@ -224,17 +191,8 @@ module spate_drive
       .retry_tick_i(retry_tick),
       .issue_valid_i(issue_valid),
       .issue_ready_o(issue_ready),
-      .issue_write_i(issue_write),
-      .issue_fua_i(issue_fua),
-      .issue_lba_i(issue_lba),
-      .issue_sectors_i(issue_sectors),
+      .issue_i(issue),
       .issue_base_i(issue_base),
-      .issue_stream_i(issue_stream),
-      .issue_block_4096_i(issue_block_4096),
-      .issue_last_i(issue_last),
-      .issue_tag_i(issue_tag),
-      .issue_from_registers_i(issue_from_registers),
-      .issue_status_i(issue_status),
       .push_o(push),
       .push_ready_i(push_ready),
       .push_slot_o(push_slot),
@@ -246,23 +204,12 @@ module spate_drive
       .retry_o(retry),
       .read_slot_i(read_slot),
       .read_valid_o(read_slot_valid),
-      .read_write_o(read_slot_write),
-      .read_fua_o(read_slot_fua),
-      .read_lba_o(read_slot_lba),
-      .read_sectors_o(read_slot_sectors),
-      .read_base_o(read_slot_base),
-      .read_cid_o(read_slot_cid),
+      .read_o(read_entry),
+      .read_base_o(read_base),
       .head_waiting_o(head_waiting),
       .head_valid_o(head_valid),
       .head_pop_i(head_pop),
-      .head_write_o(head_write),
-      .head_stream_o(head_stream),
-      .head_block_4096_o(head_block_4096),
-      .head_last_o(head_last),
-      .head_from_registers_o(head_from_registers),
-      .head_tag_o(head_tag),
-      .head_sectors_o(head_sectors),
-      .head_status_o(head_status),
+      .head_o(head),
       .head_abort_i(head_abort),
       .idle_o(slots_idle)
   );
@@ -355,9 +302,8 @@ module spate_drive
     );
   end
 
-  logic sqe_write, sqe_side;
-  logic [3:0] sqe_dword;
-  logic [31:0] sqe_data;
+  logic sqe_write;
+  sqe_dword_t sqe;
   logic side_busy_q, side_known, side_ended;
   logic [7:0] side_number_q;  // from the entry's identifier: one that is completed twice does not end the next one
   assign side_known = completion.cid == cid_t
@@ -375,7 +321,7 @@ module spate_drive
   always_ff @(posedge clk_i) begin
     if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
     else if (side_push && side_push_ready) side_busy_q <= 1'b1;
-    if (sqe_write && sqe_side && sqe_dword == '0) side_number_q <= sqe_data[23:16];
+    if (sqe_write && sqe.side && sqe.dword == '0) side_number_q <= sqe.data[23:16];
   end
 
   // ---- the windows and the buffer ----
@@ -385,8 +331,7 @@ module spate_drive
   logic [DataWidth-1:0] buffer_data;
   logic admin_entry_valid;
   logic [1:0] admin_entry;
-  logic [LbaWidth-1:0] range_lba;
-  logic [31:0] range_blocks;
+  range_t range;
   logic stray_read, stale_read, stray_write, stale_write;
 
   spate_windows_read #(
@@ -404,9 +349,7 @@ module spate_drive
       .nsid_i(drive_o.nsid),
       .read_valid_i,
       .read_ready_o,
-      .read_address_i,
-      .read_stray_i,
-      .read_beats_i,
+      .read_i,
       .data_valid_o(read_data_valid_o),
       .data_ready_i(read_data_ready_i),
       .data_o(read_data_o),
@@ -420,20 +363,13 @@ module spate_drive
       .sq_slot_i(sq_slot),
       .slot_o(read_slot),
       .slot_valid_i(read_slot_valid),
-      .slot_write_i(read_slot_write),
-      .slot_fua_i(read_slot_fua),
-      .slot_lba_i(read_slot_lba),
-      .slot_sectors_i(read_slot_sectors),
-      .slot_base_i(read_slot_base),
-      .slot_cid_i(read_slot_cid),
+      .slot_i(read_entry),
+      .slot_base_i(read_base),
       .sqe_write_i(sqe_write),
-      .sqe_side_i(sqe_side),
-      .sqe_dword_i(sqe_dword),
-      .sqe_data_i(sqe_data),
+      .sqe_i(sqe),
       .admin_entry_i(admin_entry),
       .admin_entry_valid_i(admin_entry_valid),
-      .range_lba_i(range_lba),
-      .range_blocks_i(range_blocks),
+      .range_i(range),
       .stray_o(stray_read),
       .stale_o(stale_read)
   );
@@ -451,8 +387,7 @@ module spate_drive
       .epoch_i(drive_o.epoch),
       .write_valid_i,
       .write_ready_o,
-      .write_address_i,
-      .write_stray_i,
+      .write_i,
       .write_data_i,
       .write_strobe_i,
       .buffer_write_o(buffer_write),
@@ -489,9 +424,9 @@ module spate_drive
       .bad_index_o(admin_bad_index)
   );
 
-  logic page_valid, page_write, page_done, admin_page_valid, admin_page_done;
-  logic [10:0] page_dword, admin_page_dword;
-  logic [31:0] page_data;
+  logic page_valid, page_done, admin_page_valid, admin_page_done;
+  page_access_t page;
+  logic [10:0] admin_page_dword;
 
   spate_page_arbiter u_page_arbiter (
       .clk_i,
@@ -500,14 +435,10 @@ module spate_drive
       .admin_dword_i(admin_page_dword),
       .admin_done_o(admin_page_done),
       .registers_valid_i(page_valid_i),
-      .registers_write_i(page_write_i),
-      .registers_dword_i(page_dword_i),
-      .registers_data_i(page_data_i),
+      .registers_i(page_i),
       .registers_done_o(page_done_o),
       .page_valid_o(page_valid),
-      .page_write_o(page_write),
-      .page_dword_o(page_dword),
-      .page_data_o(page_data),
+      .page_o(page),
       .page_done_i(page_done)
   );
 
@@ -545,9 +476,7 @@ module spate_drive
       .drained_ready_i(drained_ready),
       .drained_data_o(drained_data),
       .page_valid_i(page_valid),
-      .page_write_i(page_write),
-      .page_dword_i(page_dword),
-      .page_data_i(page_data),
+      .page_i(page),
       .page_done_o(page_done),
       .page_data_o(page_data_o)
   );
@@ -571,14 +500,7 @@ module spate_drive
       .clk_i,
       .rst_ni,
       .head_valid_i(head_valid),
-      .head_write_i(head_write),
-      .head_stream_i(head_stream),
-      .head_block_4096_i(head_block_4096),
-      .head_last_i(head_last),
-      .head_from_registers_i(head_from_registers),
-      .head_tag_i(head_tag),
-      .head_sectors_i(head_sectors),
-      .head_status_i(head_status),
+      .head_i(head),
       .head_pop_o(head_pop),
       .free_valid_o(retired),
       .free_sectors_o(retired_sectors),
@@ -602,9 +524,9 @@ module spate_drive
 
   // ---- the rest: admin, registers of the drive, doorbells, deadline ----
 
-  logic admin_mmio_valid, admin_mmio_ready, admin_mmio_write, admin_mmio_done, admin_mmio_error;
-  space_e admin_mmio_space;
-  logic [31:0] admin_mmio_address, admin_mmio_data, admin_mmio_read;
+  logic admin_mmio_valid, admin_mmio_ready, admin_mmio_done;
+  mmio_access_t admin_mmio_access;
+  mmio_result_t admin_mmio_result;
   logic admin_response_valid, admin_response_ready;
   response_t admin_response;
   logic deadline_recover, doorbell_error;
@@ -630,21 +552,15 @@ module spate_drive
       .adapter_quiet_i,
       .mmio_valid_o(admin_mmio_valid),
       .mmio_ready_i(admin_mmio_ready),
-      .mmio_space_o(admin_mmio_space),
-      .mmio_write_o(admin_mmio_write),
-      .mmio_address_o(admin_mmio_address),
-      .mmio_data_o(admin_mmio_data),
+      .mmio_access_o(admin_mmio_access),
       .mmio_done_i(admin_mmio_done),
-      .mmio_error_i(admin_mmio_error),
-      .mmio_data_i(admin_mmio_read),
+      .mmio_result_i(admin_mmio_result),
       .page_valid_o(admin_page_valid),
       .page_dword_o(admin_page_dword),
       .page_done_i(admin_page_done),
       .page_data_i(page_data_o),
       .sqe_write_o(sqe_write),
-      .sqe_side_o(sqe_side),
-      .sqe_dword_o(sqe_dword),
-      .sqe_data_o(sqe_data),
+      .sqe_o(sqe),
       .admin_entry_o(admin_entry),
       .admin_entry_valid_o(admin_entry_valid),
       .queues_reset_o(queues_reset),
@@ -654,8 +570,7 @@ module spate_drive
       .side_push_ready_i(side_push_ready),
       .side_completion_valid_i(side_ended),
       .side_completion_i(completion),
-      .range_lba_o(range_lba),
-      .range_blocks_o(range_blocks),
+      .range_o(range),
       .command_valid_i(side_valid),
       .command_ready_o(side_ready),
       .command_i(side),
@@ -670,24 +585,12 @@ module spate_drive
       .written_blocks_i(written_blocks_o),
       .drive_o,
       .recovery_o(recovery),
-      .step_o,
-      .error_o,
-      .error_detail_o,
-      .link_status_o,
-      .cap_low_o,
-      .volatile_cache_o,
-      .health_valid_o,
-      .critical_warning_o,
-      .temperature_k_o,
-      .spare_percent_o,
-      .spare_threshold_percent_o,
-      .used_percent_o,
-      .media_errors_o,
-      .unsafe_shutdowns_o
+      .bring_up_o,
+      .health_o
   );
 
   logic doorbell_valid, doorbell_ready, doorbell_done;
-  logic [31:0] doorbell_address, doorbell_data;
+  mmio_access_t doorbell;
 
   spate_doorbells #(
       .SlotBits(SlotBits),
@@ -706,8 +609,7 @@ module spate_drive
       .cq_head_i(cq_head),
       .doorbell_valid_o(doorbell_valid),
       .doorbell_ready_i(doorbell_ready),
-      .doorbell_address_o(doorbell_address),
-      .doorbell_data_o(doorbell_data),
+      .doorbell_o(doorbell),
       .doorbell_done_i(doorbell_done)
   );
 
@@ -717,19 +619,14 @@ module spate_drive
       .us_tick_i(us_tick),
       .doorbell_valid_i(doorbell_valid),
       .doorbell_ready_o(doorbell_ready),
-      .doorbell_address_i(doorbell_address),
-      .doorbell_data_i(doorbell_data),
+      .doorbell_i(doorbell),
       .doorbell_done_o(doorbell_done),
       .doorbell_error_o(doorbell_error),
       .admin_valid_i(admin_mmio_valid),
       .admin_ready_o(admin_mmio_ready),
-      .admin_space_i(admin_mmio_space),
-      .admin_write_i(admin_mmio_write),
-      .admin_address_i(admin_mmio_address),
-      .admin_data_i(admin_mmio_data),
+      .admin_i(admin_mmio_access),
       .admin_done_o(admin_mmio_done),
-      .admin_error_o(admin_mmio_error),
-      .admin_data_o(admin_mmio_read),
+      .admin_result_o(admin_mmio_result),
       .request_valid_o(mmio_request_valid_o),
       .request_ready_i(mmio_request_ready_i),
       .request_o(mmio_request_o),

@@ -17,22 +17,17 @@ module spate_mmio
     input logic rst_ni,
     input logic us_tick_i, // a pulse each microsecond
 
-    input  logic        doorbell_valid_i,
-    output logic        doorbell_ready_o,
-    input  logic [31:0] doorbell_address_i,  // offset in the BAR
-    input  logic [31:0] doorbell_data_i,
-    output logic        doorbell_done_o,     // a pulse: it was answered, or given up
-    output logic        doorbell_error_o,    // with the pulse
+    input  logic         doorbell_valid_i,
+    output logic         doorbell_ready_o,
+    input  mmio_access_t doorbell_i,
+    output logic         doorbell_done_o,   // a pulse: it was answered, or given up
+    output logic         doorbell_error_o,  // with the pulse
 
-    input  logic          admin_valid_i,
-    output logic          admin_ready_o,
-    input  space_e        admin_space_i,
-    input  logic          admin_write_i,
-    input  logic   [31:0] admin_address_i,
-    input  logic   [31:0] admin_data_i,
-    output logic          admin_done_o,     // a pulse, with the two below
-    output logic          admin_error_o,
-    output logic   [31:0] admin_data_o,
+    input  logic         admin_valid_i,
+    output logic         admin_ready_o,
+    input  mmio_access_t admin_i,
+    output logic         admin_done_o,   // a pulse, with the result
+    output mmio_result_t admin_result_o,
 
     output logic           request_valid_o,
     input  logic           request_ready_i,
@@ -70,8 +65,7 @@ module spate_mmio
   assign doorbell_done_o = doorbell_done_q;
   assign doorbell_error_o = doorbell_done_q && error_q;
   assign admin_done_o = admin_done_q;
-  assign admin_error_o = error_q;
-  assign admin_data_o = data_q;
+  assign admin_result_o = '{error: error_q, data: data_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -88,7 +82,7 @@ module spate_mmio
       admin_done_q <= finish && !doorbell_q;
       if (finish) begin
         busy_q <= 1'b0;
-        error_q <= !answered || response_i.error;
+        error_q <= !answered || response_i.result.error;
       end
       if (request_ready_i) request_valid_q <= 1'b0;
       if (take) begin
@@ -98,10 +92,7 @@ module spate_mmio
         if (!request_valid_q) begin
           request_valid_q <= 1'b1;
           request_q.id <= !request_q.id;
-          request_q.space <= doorbell_valid_i ? SpaceBar : admin_space_i;
-          request_q.write <= doorbell_valid_i || admin_write_i;
-          request_q.address <= doorbell_valid_i ? doorbell_address_i : admin_address_i;
-          request_q.data <= doorbell_valid_i ? doorbell_data_i : admin_data_i;
+          request_q.access <= doorbell_valid_i ? doorbell_i : admin_i;
         end
       end
     end
@@ -110,7 +101,7 @@ module spate_mmio
   always_ff @(posedge clk_i) begin
     if (take) left_q <= CountWidth'(DeadlineUs - 1);
     else if (us_tick_i) left_q <= left_q - 1'b1;
-    data_q <= response_i.data;
+    data_q <= response_i.result.data;
   end
 
 `ifdef FORMAL
@@ -159,17 +150,19 @@ module spate_mmio
 
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
+      // what is handed on is what was taken
+      if ($past(handed)) assert (request_o.access == $past(doorbell_valid_i ? doorbell_i : admin_i));
       // one at a time, each ends once, to whom it belongs
       assert (8'(taken_q - ended_q) == 8'(busy_q) + 8'(doorbell_done_o || admin_done_o));
       assert (!(doorbell_done_o && admin_done_o) && !(busy_q && $past(busy_q) && (doorbell_done_o || admin_done_o)));
       assert (ticks_q <= (CountWidth + 1)'(DeadlineUs));
       if (busy_q) assert (32'(left_q) + 32'(ticks_q) == DeadlineUs - 1);
       // only its own answer ends it without an error
-      if (admin_done_o && !admin_error_o)
+      if (admin_done_o && !admin_result_o.error)
         assert ($past(
-            response_valid_i && owed_q && !late_q && !response_i.error
-        ) && admin_data_o == $past(
-            response_i.data
+            response_valid_i && owed_q && !late_q && !response_i.result.error
+        ) && admin_result_o.data == $past(
+            response_i.result.data
         ));
       if (doorbell_error_o) assert (doorbell_done_o);
       // what helps the induction
@@ -180,7 +173,7 @@ module spate_mmio
       // the port
       if ($past(request_valid_o && !request_ready_i)) assert (request_valid_o && request_o == $past(request_o));
       if ($past(busy_q && !finish)) assert (busy_q);
-      cover (admin_done_o && !admin_error_o && ended_q == 8'd2);
+      cover (admin_done_o && !admin_result_o.error && ended_q == 8'd2);
       cover (doorbell_done_o && doorbell_error_o && $past(refused_q));
       cover ($past(answers_late && owed_q) && busy_q);
     end

@@ -3,7 +3,9 @@
 // The buffer's page port, for the microcode and the registers: one access at a time, the microcode first.
 //
 // Guarantee: an access that was begun is finished for whoever began it; `done` reaches only them.
-module spate_page_arbiter (
+module spate_page_arbiter
+  import spate_pkg::*;
+(
     input logic clk_i,
     input logic rst_ni,
 
@@ -12,17 +14,13 @@ module spate_page_arbiter (
     input  logic [10:0] admin_dword_i,
     output logic        admin_done_o,
 
-    input  logic        registers_valid_i,
-    input  logic        registers_write_i,
-    input  logic [10:0] registers_dword_i,
-    input  logic [31:0] registers_data_i,
-    output logic        registers_done_o,
+    input  logic         registers_valid_i,
+    input  page_access_t registers_i,
+    output logic         registers_done_o,
 
-    output logic        page_valid_o,
-    output logic        page_write_o,
-    output logic [10:0] page_dword_o,
-    output logic [31:0] page_data_o,
-    input  logic        page_done_i
+    output logic         page_valid_o,
+    output page_access_t page_o,
+    input  logic         page_done_i
 );
 
   typedef enum logic [1:0] {
@@ -47,9 +45,11 @@ module spate_page_arbiter (
   end
 
   assign page_valid_o = state_q != StIdle;
-  assign page_write_o = state_q == StRegisters && registers_write_i;
-  assign page_dword_o = state_q == StAdmin ? admin_dword_i : registers_dword_i;
-  assign page_data_o = registers_data_i;
+  assign page_o = '{
+          write: state_q == StRegisters && registers_i.write,
+          dword: state_q == StAdmin ? admin_dword_i : registers_i.dword,
+          data: registers_i.data
+      };
   assign admin_done_o = page_done_i && state_q == StAdmin;
   assign registers_done_o = page_done_i && state_q == StRegisters;
 
@@ -63,10 +63,8 @@ module spate_page_arbiter (
       assert (state_q inside {StIdle, StAdmin, StRegisters});
       assert (page_done_i == (admin_done_o || registers_done_o) && !(admin_done_o && registers_done_o));
       // who began it is still waiting, and what the port shows is theirs
-      if (state_q == StAdmin) assert (admin_valid_i && page_valid_o && !page_write_o && page_dword_o == admin_dword_i);
-      if (state_q == StRegisters)
-        assert (registers_valid_i && page_valid_o && page_write_o == registers_write_i &&
-                page_dword_o == registers_dword_i && page_data_o == registers_data_i);
+      if (state_q == StAdmin) assert (admin_valid_i && page_valid_o && !page_o.write && page_o.dword == admin_dword_i);
+      if (state_q == StRegisters) assert (registers_valid_i && page_valid_o && page_o == registers_i);
     end
   end
   always_ff @(posedge clk_i) begin
@@ -74,13 +72,7 @@ module spate_page_arbiter (
       // an access is shown, as it is, until it is done
       if ($past(admin_valid_i && !admin_done_o)) assume (admin_valid_i && admin_dword_i == $past(admin_dword_i));
       if ($past(registers_valid_i && !registers_done_o))
-        assume (registers_valid_i && registers_write_i == $past(
-            registers_write_i
-        ) && registers_dword_i == $past(
-            registers_dword_i
-        ) && registers_data_i == $past(
-            registers_data_i
-        ));
+        assume (registers_valid_i && registers_i == $past(registers_i));
       if ($past(page_valid_o && !page_done_i)) assert (state_q == $past(state_q));
       if ($past(!page_valid_o)) begin
         if ($past(admin_valid_i))

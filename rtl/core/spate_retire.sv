@@ -18,16 +18,9 @@ module spate_retire
     input logic rst_ni,
 
     // The oldest command, when it is done. `pop` takes it.
-    input  logic                    head_valid_i,
-    input  logic                    head_write_i,
-    input  logic                    head_stream_i,
-    input  logic                    head_block_4096_i,      // sectors to blocks
-    input  logic                    head_last_i,
-    input  logic                    head_from_registers_i,
-    input  logic [            15:0] head_tag_i,
-    input  logic [SectorsWidth-1:0] head_sectors_i,
-    input  logic [            15:0] head_status_i,
-    output logic                    head_pop_o,
+    input  logic         head_valid_i,
+    input  slot_retire_t head_i,
+    output logic         head_pop_o,
 
     output logic                    free_valid_o,
     output logic [SectorsWidth-1:0] free_sectors_o,
@@ -89,20 +82,20 @@ module spate_retire
   logic asked_ready, current_valid, current_done;
   logic handed_q, hand, asks, ask_last;
 
-  assign asks = HasRing && head_stream_i && !head_write_i;
+  assign asks = HasRing && head_i.stream && !head_i.write;
   assign hand = head_valid_i && !handed_q && asked_ready;
   assign head_pop_o = asks ? ask_last : hand;
 
   assign asked = '{
-          write: head_write_i,
-          stream: HasRing && head_stream_i,
-          block_4096: head_block_4096_i,
+          write: head_i.write,
+          stream: HasRing && head_i.stream,
+          block_4096: head_i.block_4096,
           beats: asks,
-          last: head_last_i,
-          from_registers: head_from_registers_i,
-          tag: head_tag_i,
-          sectors: head_sectors_i,
-          status: head_status_i
+          last: head_i.last,
+          from_registers: head_i.from_registers,
+          tag: head_i.tag,
+          sectors: head_i.sectors,
+          status: head_i.status
       };
 
   always_ff @(posedge clk_i) begin
@@ -125,8 +118,8 @@ module spate_retire
     assign drain_beat_o = BeatBits'({sector_q, beat_q});
     assign ask = drain_valid_o && drain_ready_i;
     assign ask_sector = ask && beat_q == '1;
-    assign ask_last = ask_sector && asked_sectors_q + 1'b1 == head_sectors_i;
-    assign sector_sum = SumBits'(sector_q) + (asks ? SumBits'(1) : SumBits'(head_sectors_i));
+    assign ask_last = ask_sector && asked_sectors_q + 1'b1 == head_i.sectors;
+    assign sector_sum = SumBits'(sector_q) + (asks ? SumBits'(1) : SumBits'(head_i.sectors));
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
@@ -137,7 +130,7 @@ module spate_retire
         if (ask) beat_q <= beat_q + 1'b1;
         if (ask_last) asked_sectors_q <= '0;
         else if (ask_sector) asked_sectors_q <= asked_sectors_q + 1'b1;
-        if (ask_sector || (hand && head_stream_i && head_write_i)) begin
+        if (ask_sector || (hand && head_i.stream && head_i.write)) begin
           sector_q <= RingBits'(sector_sum >= SumBits'(RingSectors) ? sector_sum - SumBits'(RingSectors) : sector_sum);
         end
       end
@@ -240,26 +233,16 @@ module spate_retire
 
   // The head stays as it is until it is popped. Commands with beats have some.
   logic head_held_q;
-  logic [SectorsWidth+36:0] head_word, head_word_q;
-  assign head_word = {
-    head_write_i,
-    head_stream_i,
-    head_block_4096_i,
-    head_last_i,
-    head_from_registers_i,
-    head_tag_i,
-    head_sectors_i,
-    head_status_i
-  };
+  slot_retire_t head_word_q;
   always_ff @(posedge clk_i) begin
     head_held_q <= rst_ni && head_valid_i && !head_pop_o;
-    head_word_q <= head_word;
+    head_word_q <= head_i;
   end
   always_comb begin
-    if (head_held_q) assume (head_valid_i && head_word == head_word_q);
-    if (head_stream_i) assume (head_sectors_i != '0 && head_sectors_i <= SectorsWidth'(RingSectors));
-    if (!HasRing) assume (!head_stream_i);
-    assume (head_sectors_i <= SectorsWidth'(2));  // so that a proof sees several commands
+    if (head_held_q) assume (head_valid_i && head_i == head_word_q);
+    if (head_i.stream) assume (head_i.sectors != '0 && head_i.sectors <= SectorsWidth'(RingSectors));
+    if (!HasRing) assume (!head_i.stream);
+    assume (head_i.sectors <= SectorsWidth'(2));  // so that a proof sees several commands
   end
 
   // What was handed on, asked for, given: counted at the ports.
@@ -279,10 +262,10 @@ module spate_retire
       freed_q <= '0;
     end else begin
       if (hand) begin
-        handed_beats_q <= handed_beats_q + (asks ? 8'(32'(head_sectors_i) * SectorBeats) : 8'd0);
-        handed_requests_q <= handed_requests_q + 8'(head_last_i);
-        handed_reads_q <= handed_reads_q + 8'(head_last_i && asks);
-        handed_sectors_q <= handed_sectors_q + (head_stream_i ? 8'(head_sectors_i) : 8'd0);
+        handed_beats_q <= handed_beats_q + (asks ? 8'(32'(head_i.sectors) * SectorBeats) : 8'd0);
+        handed_requests_q <= handed_requests_q + 8'(head_i.last);
+        handed_reads_q <= handed_reads_q + 8'(head_i.last && asks);
+        handed_sectors_q <= handed_sectors_q + (head_i.stream ? 8'(head_i.sectors) : 8'd0);
       end
       asked_beats_q <= asked_beats_q + 8'(drain_valid_o && drain_ready_i);
       given_beats_q <= given_beats_q + 8'(data_valid_o && data_ready_i);
@@ -306,13 +289,13 @@ module spate_retire
   (* anyconst *) logic [7:0] any_request;
   account_t handed_account, handed_account_q, any_account_q;
   logic [16:0] any_tag_q;  // {from_registers, tag}
-  assign handed_account = account(handed_account_q, head_status_i, head_block_4096_i, head_sectors_i);
+  assign handed_account = account(handed_account_q, head_i.status, head_i.block_4096, head_i.sectors);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) handed_account_q <= '0;
-    else if (hand) handed_account_q <= head_last_i ? '0 : handed_account;
-    if (hand && head_last_i && handed_requests_q == any_request) begin
+    else if (hand) handed_account_q <= head_i.last ? '0 : handed_account;
+    if (hand && head_i.last && handed_requests_q == any_request) begin
       any_account_q <= handed_account;
-      any_tag_q <= {head_from_registers_i, head_tag_i};
+      any_tag_q <= {head_i.from_registers, head_i.tag};
     end
   end
 
@@ -379,7 +362,7 @@ module spate_retire
           assert (gen_beats.beat_q == '0 && !beats_end);
         end
         if (handed_q)
-          assert (asks && gen_drain.asked_sectors_q < head_sectors_i);
+          assert (asks && gen_drain.asked_sectors_q < head_i.sectors);
           else assert (gen_drain.asked_sectors_q == '0 && gen_drain.beat_q == '0);
         assert (gen_drain.asked_sectors_q < SectorsWidth'(2));
       end
@@ -402,7 +385,7 @@ module spate_retire
       assert (handed_beats_q == given_beats_q + inside_beats - given_of_first);
       if (!handed_q)
         assert (handed_beats_q == asked_beats_q);
-        else assert (handed_beats_q == asked_beats_q + 8'(32'(head_sectors_i) * SectorBeats) - asked_of_head);
+        else assert (handed_beats_q == asked_beats_q + 8'(32'(head_i.sectors) * SectorBeats) - asked_of_head);
       assert (handed_sectors_q == freed_q + inside_sectors);
       assert ((drained_valid_i && drained_ready_o) == (data_valid_o && data_ready_i));
       // Space is given back when the beats of its command are out of the buffer.

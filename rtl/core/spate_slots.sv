@@ -26,19 +26,10 @@ module spate_slots
     input logic gone_i,       // a pulse or longer: whatever is pending ends with StatusGone, before the next reset_i
     input logic retry_tick_i, // what failed and may be sent again is sent again with the next of these
 
-    input  logic                    issue_valid_i,
-    output logic                    issue_ready_o,
-    input  logic                    issue_write_i,
-    input  logic                    issue_fua_i,
-    input  logic [    LbaWidth-1:0] issue_lba_i,
-    input  logic [SectorsWidth-1:0] issue_sectors_i,
-    input  logic [    BaseBits-1:0] issue_base_i,
-    input  logic                    issue_stream_i,
-    input  logic                    issue_block_4096_i,      // of the drive that it is for
-    input  logic                    issue_last_i,
-    input  logic [            15:0] issue_tag_i,
-    input  logic                    issue_from_registers_i,
-    input  logic [            15:0] issue_status_i,          // not StatusOk: it is done already
+    input  logic                       issue_valid_i,
+    output logic                       issue_ready_o,
+    input  slot_issue_t                issue_i,
+    input  logic        [BaseBits-1:0] issue_base_i,   // of its data; see spate_splitter
 
     // To the submission queue.
     output logic                push_o,
@@ -54,27 +45,16 @@ module spate_slots
     output logic        retry_o,             // a pulse: its command will be sent again
 
     // For the windows, in the same cycle.
-    input  logic [    SlotBits-1:0] read_slot_i,
-    output logic                    read_valid_o,    // it is in use
-    output logic                    read_write_o,
-    output logic                    read_fua_o,
-    output logic [    LbaWidth-1:0] read_lba_o,
-    output logic [SectorsWidth-1:0] read_sectors_o,
-    output logic [    BaseBits-1:0] read_base_o,
-    output cid_t                    read_cid_o,
+    input  logic        [SlotBits-1:0] read_slot_i,
+    output logic                       read_valid_o,  // it is in use
+    output slot_entry_t                read_o,
+    output logic        [BaseBits-1:0] read_base_o,
 
     // The oldest command.
-    output logic                    head_waiting_o,         // there is one, and it is not done
-    output logic                    head_valid_o,           // there is one, and it is
-    input  logic                    head_pop_i,
-    output logic                    head_write_o,
-    output logic                    head_stream_o,
-    output logic                    head_block_4096_o,
-    output logic                    head_last_o,
-    output logic                    head_from_registers_o,
-    output logic [            15:0] head_tag_o,
-    output logic [SectorsWidth-1:0] head_sectors_o,
-    output logic [            15:0] head_status_o,
+    output logic         head_waiting_o,  // there is one, and it is not done
+    output logic         head_valid_o,    // there is one, and it is
+    input  logic         head_pop_i,
+    output slot_retire_t head_o,
 
     input  logic head_abort_i,  // a pulse: it ends with StatusDeadline. Only in the cycle after `reset_i`
     output logic idle_o         // no command is there
@@ -211,25 +191,25 @@ module spate_slots
   // One write port each for statuses and done bits. Whether a completion uses it would be known late in the cycle.
   assign issue_ready_o = !clear && !used[SlotBits] && !completion_valid_i && !sweep && !abort;
   assign issue = issue_valid_i && issue_ready_o;
-  assign issue_dead = issue && issue_status_i != StatusOk;
+  assign issue_dead = issue && issue_i.status != StatusOk;
 
   always_ff @(posedge clk_i) begin
     if (issue) begin
       entry_q[slot_of(
           tail_q
       )] <=
-      '{write: issue_write_i, fua: issue_fua_i, lba: issue_lba_i, sectors: issue_sectors_i, base: issue_base_i};
+      '{write: issue_i.write, fua: issue_i.fua, lba: issue_i.lba, sectors: issue_i.sectors, base: issue_base_i};
       order_q[slot_of(
           tail_q
       )] <=
       '{
-          write: issue_write_i,
-          stream: issue_stream_i,
-          block_4096: issue_block_4096_i,
-          last: issue_last_i,
-          from_registers: issue_from_registers_i,
-          tag: issue_tag_i,
-          sectors: issue_sectors_i
+          write: issue_i.write,
+          stream: issue_i.stream,
+          block_4096: issue_i.block_4096,
+          last: issue_i.last,
+          from_registers: issue_i.from_registers,
+          tag: issue_i.tag,
+          sectors: issue_i.sectors
       };
     end
   end
@@ -240,7 +220,7 @@ module spate_slots
   always_comb begin
     slot = slot_of(tail_q);
     done_value = tail_q[SlotBits];
-    status = issue_status_i;
+    status = issue_i.status;
     if (clear) begin
       slot = slot_t'(clear_q);
       done_value = 1'b1;
@@ -316,14 +296,16 @@ module spate_slots
   assign head_there = head_q != tail_q && !clear;
   assign head_waiting_o = head_there && head_pending;
   assign head_valid_o = head_there && !head_pending;
-  assign head_write_o = order.write;
-  assign head_stream_o = order.stream;
-  assign head_block_4096_o = order.block_4096;
-  assign head_last_o = order.last;
-  assign head_from_registers_o = order.from_registers;
-  assign head_tag_o = order.tag;
-  assign head_sectors_o = order.sectors;
-  assign head_status_o = status_q[slot_of(head_q)];
+  assign head_o = '{
+          write: order.write,
+          stream: order.stream,
+          block_4096: order.block_4096,
+          last: order.last,
+          from_registers: order.from_registers,
+          tag: order.tag,
+          sectors: order.sectors,
+          status: status_q[slot_of(head_q)]
+      };
   assign idle_o = head_q == tail_q;
 
   // ---- what the windows see ----
@@ -334,12 +316,14 @@ module spate_slots
   assign read = entry_q[read_slot_i];
   assign {read_uses, unused_slot} = number_of(read_slot_i, head_q);
   assign read_valid_o = number_t'(slot_t'(read_slot_i - slot_of(head_q))) < used;
-  assign read_write_o = read.write;
-  assign read_fua_o = read.fua;
-  assign read_lba_o = read.lba;
-  assign read_sectors_o = read.sectors;
   assign read_base_o = read.base;
-  assign read_cid_o = '{epoch: epoch_i, uses: read_uses, side: 1'b0, slot: 8'(read_slot_i)};
+  assign read_o = '{
+          write: read.write,
+          fua: read.fua,
+          lba: read.lba,
+          sectors: read.sectors,
+          cid: '{epoch: epoch_i, uses: read_uses, side: 1'b0, slot: 8'(read_slot_i)}
+      };
 
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
@@ -348,7 +332,7 @@ module spate_slots
   // ready nothing is handed over and nothing is issued that is not dead, but in gone's first cycle. A reset may come
   // between, or have come before a gone that is a pulse; it and the drive come late enough for the sweep.
   logic just_reset_q, down_q, issue_alive;
-  assign issue_alive = issue_valid_i && issue_status_i == StatusOk;
+  assign issue_alive = issue_valid_i && issue_i.status == StatusOk;
   always_ff @(posedge clk_i) begin
     just_reset_q <= rst_ni && reset_i;
     down_q <= rst_ni && (gone_i || (down_q && !push_ready_i && !issue_alive));
@@ -396,14 +380,14 @@ module spate_slots
       lost_q <= (live_q && (lost_q || gone_i)) || (issue && tail_q == any && gone_i);
       if (issue && tail_q == any) begin
         {live_q, handed_q, finished_q} <= {1'b1, 1'b0, issue_dead};
-        any_status_q <= issue_status_i;
-        {any_entry_q.write, any_entry_q.fua} <= {issue_write_i, issue_fua_i};
-        {any_entry_q.lba, any_entry_q.sectors} <= {issue_lba_i, issue_sectors_i};
+        any_status_q <= issue_i.status;
+        {any_entry_q.write, any_entry_q.fua} <= {issue_i.write, issue_i.fua};
+        {any_entry_q.lba, any_entry_q.sectors} <= {issue_i.lba, issue_i.sectors};
         any_entry_q.base <= issue_base_i;
-        {any_order_q.write, any_order_q.stream} <= {issue_write_i, issue_stream_i};
-        {any_order_q.block_4096, any_order_q.last} <= {issue_block_4096_i, issue_last_i};
-        {any_order_q.from_registers, any_order_q.tag} <= {issue_from_registers_i, issue_tag_i};
-        any_order_q.sectors <= issue_sectors_i;
+        {any_order_q.write, any_order_q.stream} <= {issue_i.write, issue_i.stream};
+        {any_order_q.block_4096, any_order_q.last} <= {issue_i.block_4096, issue_i.last};
+        {any_order_q.from_registers, any_order_q.tag} <= {issue_i.from_registers, issue_i.tag};
+        any_order_q.sectors <= issue_i.sectors;
       end
       if (live_q && push_o && push_ready_i && push_slot_o == slot_of(any)) begin
         assert (!handed_q && !finished_q && !lost_q);  // it is in the queue once at a time
@@ -434,11 +418,11 @@ module spate_slots
       end
       if (head_pop_i && head_q == any) begin
         // it leaves with the status of the completion that named it, and with the tag that it came with
-        assert (live_q && finished_q && head_status_o == any_status_q);
-        assert (head_tag_o == any_order_q.tag && head_from_registers_o == any_order_q.from_registers);
-        assert (head_write_o == any_order_q.write && head_stream_o == any_order_q.stream);
-        assert (head_block_4096_o == any_order_q.block_4096 && head_last_o == any_order_q.last);
-        assert (head_sectors_o == any_order_q.sectors);
+        assert (live_q && finished_q && head_o.status == any_status_q);
+        assert (head_o.tag == any_order_q.tag && head_o.from_registers == any_order_q.from_registers);
+        assert (head_o.write == any_order_q.write && head_o.stream == any_order_q.stream);
+        assert (head_o.block_4096 == any_order_q.block_4096 && head_o.last == any_order_q.last);
+        assert (head_o.sectors == any_order_q.sectors);
         live_q <= 1'b0;
       end
     end
@@ -453,11 +437,11 @@ module spate_slots
         assert (entry_q[slot_of(any)] == any_entry_q && order_q[slot_of(any)] == any_order_q);
         // The windows see it as it was issued, under the identifier that its completion must have.
         if (read_slot_i == slot_of(any)) begin
-          assert (read_valid_o && read_write_o == any_entry_q.write && read_fua_o == any_entry_q.fua);
-          assert (read_lba_o == any_entry_q.lba && read_sectors_o == any_entry_q.sectors);
+          assert (read_valid_o && read_o.write == any_entry_q.write && read_o.fua == any_entry_q.fua);
+          assert (read_o.lba == any_entry_q.lba && read_o.sectors == any_entry_q.sectors);
           assert (read_base_o == any_entry_q.base);
-          assert (read_cid_o.epoch == epoch_i && read_cid_o.uses == any[SlotBits+:UsesBits]);
-          assert (!read_cid_o.side && read_cid_o.slot == 8'(slot_of(any)));
+          assert (read_o.cid.epoch == epoch_i && read_o.cid.uses == any[SlotBits+:UsesBits]);
+          assert (!read_o.cid.side && read_o.cid.slot == 8'(slot_of(any)));
         end
         assert ((done_q[slot_of(any)] == any[SlotBits]) == finished_q);
         if (head_q == any) assert (head_valid_o == finished_q);

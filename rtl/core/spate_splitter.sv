@@ -46,21 +46,11 @@ module spate_splitter
     output logic [ BeatBits-1:0] fill_beat_o,
     output logic [DataWidth-1:0] fill_data_o,
 
-    // A command: its slot's contents.
-    output logic                    issue_valid_o,
-    input  logic                    issue_ready_i,
-    output logic                    issue_write_o,
-    output logic                    issue_fua_o,
-    output logic [    LbaWidth-1:0] issue_lba_o,
-    output logic [SectorsWidth-1:0] issue_sectors_o,         // 512-byte sectors, whatever the block size
+    output logic                       issue_valid_o,
+    input  logic                       issue_ready_i,
+    output slot_issue_t                issue_o,
     // Of the data: stream mode: the first sector in the ring; memory mode: the address in dwords.
-    output logic [    BaseBits-1:0] issue_base_o,
-    output logic                    issue_stream_o,
-    output logic                    issue_block_4096_o,
-    output logic                    issue_last_o,            // of its request
-    output logic [            15:0] issue_tag_o,
-    output logic                    issue_from_registers_o,
-    output logic [            15:0] issue_status_o,          // not StatusOk: dead
+    output logic        [BaseBits-1:0] issue_base_o,
 
     output logic idle_o  // no request is being cut; one that waits for `ready` was not looked at yet
 );
@@ -225,7 +215,7 @@ module spate_splitter
       end
       if (issue) begin
         cut_q.lba <= cut_q.lba + LbaWidth'(blocks_q);
-        if (!HasRing) cut_q.base <= cut_q.base + BaseBits'({issue_sectors_o, 7'd0});
+        if (!HasRing) cut_q.base <= cut_q.base + BaseBits'({issue_o.sectors, 7'd0});
       end
     end
     if (start) begin
@@ -271,17 +261,19 @@ module spate_splitter
   assign idle_o = cut_state_q == CutNone && (next_state_q == NextEmpty || next_state_q == NextTaken);
 
   assign issue_valid_o = cut_state_q == CutIssue;
-  assign issue_write_o = cut_q.write;
-  assign issue_fua_o = cut_q.fua;
-  assign issue_lba_o = cut_q.lba;
-  assign issue_sectors_o = sectors_of(blocks_q, cut_q.block_4096);
   assign issue_base_o = cut_q.base;
-  assign issue_stream_o = cut_q.stream;
-  assign issue_block_4096_o = cut_q.block_4096;
-  assign issue_last_o = last_q;
-  assign issue_tag_o = cut_q.tag;
-  assign issue_from_registers_o = cut_q.from_registers;
-  assign issue_status_o = cut_q.status;
+  assign issue_o = '{
+          write: cut_q.write,
+          fua: cut_q.fua,
+          stream: cut_q.stream,
+          block_4096: cut_q.block_4096,
+          last: last_q,
+          from_registers: cut_q.from_registers,
+          tag: cut_q.tag,
+          lba: cut_q.lba,
+          sectors: sectors_of(blocks_q, cut_q.block_4096),
+          status: cut_q.status
+      };
 
 `ifdef FORMAL
   // A request is written down as it is taken, and crossed off by what is issued.
@@ -306,7 +298,7 @@ module spate_splitter
 
   assign taken = command_valid_i && command_ready_o && is_data;
   assign drive_blocks_max = drive_i.block_4096 ? drive_i.command_sectors_max >> 3 : drive_i.command_sectors_max;
-  assign issue_blocks = shadow_q.block_4096 ? issue_sectors_o >> 3 : issue_sectors_o;
+  assign issue_blocks = shadow_q.block_4096 ? issue_o.sectors >> 3 : issue_o.sectors;
 
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
@@ -417,21 +409,21 @@ module spate_splitter
       end
       // A command begins where the one before it ended, is not longer than allowed, and the last one ends the request.
       if (issue_valid_o) begin
-        assert (issue_lba_o == shadow_q.lba && issue_tag_o == shadow_q.tag && issue_write_o == shadow_q.write);
-        assert ((issue_status_o != StatusOk) == shadow_q.dead);
-        assert (shadow_q.dead || issue_sectors_o <= drive_i.command_sectors_max);
+        assert (issue_o.lba == shadow_q.lba && issue_o.tag == shadow_q.tag && issue_o.write == shadow_q.write);
+        assert ((issue_o.status != StatusOk) == shadow_q.dead);
+        assert (shadow_q.dead || issue_o.sectors <= drive_i.command_sectors_max);
         if (!shadow_q.empty) begin
           assert (issue_blocks != '0 && 33'(issue_blocks) <= shadow_q.left);
-          assert (issue_last_o == (33'(issue_blocks) == shadow_q.left));
+          assert (issue_o.last == (33'(issue_blocks) == shadow_q.left));
         end else begin
-          assert (issue_last_o && issue_sectors_o == '0 && shadow_q.dead);
+          assert (issue_o.last && issue_o.sectors == '0 && shadow_q.dead);
         end
       end
-      cover (issue && !issue_last_o && shadow_q.left == 33'd9 && issue_sectors_o == 13'd8);
-      cover (issue && issue_last_o && issue_status_o == StatusRange);
-      cover (issue && issue_last_o && issue_status_o == StatusInvalid);
-      cover (issue && issue_last_o && issue_status_o == StatusGone);
-      cover (issue && issue_status_o == StatusGone && shadow_q.begun && drive_i.ready &&
+      cover (issue && !issue_o.last && shadow_q.left == 33'd9 && issue_o.sectors == 13'd8);
+      cover (issue && issue_o.last && issue_o.status == StatusRange);
+      cover (issue && issue_o.last && issue_o.status == StatusInvalid);
+      cover (issue && issue_o.last && issue_o.status == StatusGone);
+      cover (issue && issue_o.status == StatusGone && shadow_q.begun && drive_i.ready &&
              drive_i.block_4096 != cut_q.block_4096);
     end
   end
@@ -447,7 +439,7 @@ module spate_splitter
     assign place = (RingBits + SectorBeatBits + 1)'({cut_q.base[RingBits-1:0], {SectorBeatBits{1'b0}}}) +
                    (RingBits + SectorBeatBits + 1)'(filled_q);
 
-    assign beats = {issue_sectors_o, {SectorBeatBits{1'b0}}};
+    assign beats = {issue_o.sectors, {SectorBeatBits{1'b0}}};
     assign left_matches = gen_fill.left_q != '0 && filled_q + {gen_fill.left_q, {SectorBeatBits{1'b0}}} -
                           (SectorsWidth + SectorBeatBits)'(gen_fill.beat_q) == beats;
 
@@ -461,18 +453,18 @@ module spate_splitter
       if (alloc_sectors_o > SectorsWidth'(RingSectors)) assume (!alloc_ready_i);
       if (past_reset_q && rst_ni) begin
         if (cut_state_q == CutFill || cut_state_q == CutIssue) begin
-          assert (!cut_q.stream || issue_sectors_o <= SectorsWidth'(RingSectors));
+          assert (!cut_q.stream || issue_o.sectors <= SectorsWidth'(RingSectors));
           assert (!cut_q.stream || Wide'(cut_q.base) < Wide'(RingSectors));
         end
         if (cut_state_q == CutFill) begin
           assert (cut_q.write && cut_q.stream);
-          assert (left_matches && gen_fill.left_q <= issue_sectors_o);
+          assert (left_matches && gen_fill.left_q <= issue_o.sectors);
           assert (Wide'(gen_fill.sector_q) < Wide'(RingSectors));
           assert (fill_beat_o == BeatBits'(32'(place) >= BeatsOfRing ? 32'(place) - BeatsOfRing : 32'(place)));
         end else begin
           assert (gen_fill.beat_q == '0);
-          if (issue_valid_o && issue_write_o && issue_stream_o) begin
-            assert (filled_q == {issue_sectors_o, {SectorBeatBits{1'b0}}});
+          if (issue_valid_o && issue_o.write && issue_o.stream) begin
+            assert (filled_q == {issue_o.sectors, {SectorBeatBits{1'b0}}});
           end
         end
       end
@@ -481,18 +473,18 @@ module spate_splitter
 
   // What is shown stays until it is taken; but if the drive goes a command that is not dead becomes it.
   logic issue_held_q, alloc_held_q;
-  logic [15:0] issue_status_q;
-  logic [LbaWidth+SectorsWidth+BaseBits:0] issue_word, issue_word_q;
-  assign issue_word = {issue_lba_o, issue_sectors_o, issue_base_o, issue_last_o};
+  slot_issue_t issue_q;
+  logic [BaseBits-1:0] issue_base_q;
   always_ff @(posedge clk_i) begin
     issue_held_q <= rst_ni && issue_valid_o && !issue_ready_i;
     alloc_held_q <= rst_ni && alloc_valid_o && !alloc_ready_i;
-    issue_word_q <= issue_word;
-    issue_status_q <= drive_i.gone && issue_status_o == StatusOk ? StatusGone : issue_status_o;
+    issue_q <= issue_o;
+    if (drive_i.gone && issue_o.status == StatusOk) issue_q.status <= StatusGone;
+    issue_base_q <= issue_base_o;
   end
   always_comb begin
     if (past_reset_q && rst_ni && issue_held_q) begin
-      assert (issue_valid_o && issue_word_q == issue_word && issue_status_q == issue_status_o);
+      assert (issue_valid_o && issue_o == issue_q && issue_base_o == issue_base_q);
     end
     if (past_reset_q && rst_ni && alloc_held_q) assert (alloc_valid_o);
   end

@@ -28,15 +28,13 @@ module spate_windows_read
     input logic        block_4096_i,
     input logic [31:0] nsid_i,
 
-    input  logic                  read_valid_i,
-    output logic                  read_ready_o,
-    input  logic [WindowBits-1:0] read_address_i,
-    input  logic                  read_stray_i,
-    input  logic [           8:0] read_beats_i,    // at least 1
-    output logic                  data_valid_o,
-    input  logic                  data_ready_i,
-    output logic [ DataWidth-1:0] data_o,
-    output logic                  last_o,
+    input  logic                         read_valid_i,
+    output logic                         read_ready_o,
+    input  window_read_t                 read_i,
+    output logic                         data_valid_o,
+    input  logic                         data_ready_i,
+    output logic         [DataWidth-1:0] data_o,
+    output logic                         last_o,
 
     output logic                 buffer_read_o,
     output logic [ BeatBits-1:0] buffer_beat_o,
@@ -49,24 +47,17 @@ module spate_windows_read
     input  logic [SlotBits-1:0] sq_slot_i,
 
     // Cycle 1: what is in a slot.
-    output logic [    SlotBits-1:0] slot_o,
-    input  logic                    slot_valid_i,
-    input  logic                    slot_write_i,
-    input  logic                    slot_fua_i,
-    input  logic [    LbaWidth-1:0] slot_lba_i,
-    input  logic [SectorsWidth-1:0] slot_sectors_i,
-    input  logic [    BaseBits-1:0] slot_base_i,
-    input  cid_t                    slot_cid_i,
+    output logic        [SlotBits-1:0] slot_o,
+    input  logic                       slot_valid_i,
+    input  slot_entry_t                slot_i,
+    input  logic        [BaseBits-1:0] slot_base_i,
 
     // The entries that the microcode composed.
-    input logic                sqe_write_i,
-    input logic                sqe_side_i,
-    input logic [         3:0] sqe_dword_i,
-    input logic [        31:0] sqe_data_i,
-    input logic [         1:0] admin_entry_i,
-    input logic                admin_entry_valid_i,
-    input logic [LbaWidth-1:0] range_lba_i,
-    input logic [        31:0] range_blocks_i,
+    input logic             sqe_write_i,
+    input sqe_dword_t       sqe_i,
+    input logic       [1:0] admin_entry_i,
+    input logic             admin_entry_valid_i,
+    input range_t           range_i,
 
     output logic stray_o,  // pulses
     output logic stale_o
@@ -100,9 +91,9 @@ module spate_windows_read
       room_q <= room_q + 5'(answer_taken) - 5'(begin_beat);
     end
     if (read_ready_o) begin
-      address_q <= read_address_i;
-      stray_q <= read_stray_i;
-      left_q <= read_beats_i;
+      address_q <= read_i.address[WindowBits-1:0];
+      stray_q <= read_i.stray;
+      left_q <= read_i.beats;
     end else if (begin_beat) begin
       address_q <= {address_q[WindowBits-1:BeatShift] + 1'b1, {BeatShift{1'b0}}};
       left_q <= left_q - 9'd1;
@@ -169,23 +160,16 @@ module spate_windows_read
 
   // ---- cycle 2: the slot's fields; entries that are kept ----
 
-  logic slot_write_q, slot_fua_q;
-  logic [LbaWidth-1:0] lba_q;
-  logic [SectorsWidth-1:0] sectors_q;
+  slot_entry_t slot_q;
   logic [BaseBits-1:0] base_q;
-  cid_t cid_q;
 
   assign slot_o = slot_q1;
   always_ff @(posedge clk_i) begin
     last_q2 <= last_q1;
     from_q2 <= !slot_valid_i && (from_q1 == FromSlot || from_q1 == FromList) ? FromNowhere : from_q1;
     offset_q2 <= offset_q1;
-    slot_write_q <= slot_write_i;
-    slot_fua_q <= slot_fua_i;
-    lba_q <= slot_lba_i;
-    sectors_q <= slot_sectors_i;
+    slot_q <= slot_i;
     base_q <= slot_base_i;
-    cid_q <= slot_cid_i;
   end
 
   // A dword is written into its lane. The address in each lane's memory: {side, beat of the entry}.
@@ -195,15 +179,15 @@ module spate_windows_read
     logic write;
     logic [$clog2(2*EntryBeats)-1:0] write_beat, read_beat;
     if (EntryBeats > 1) begin : gen_beats
-      assign write_beat = {sqe_side_i, sqe_dword_i[3:$clog2(Lanes)]};
+      assign write_beat = {sqe_i.side, sqe_i.dword[3:$clog2(Lanes)]};
       assign read_beat = {from_q1 == FromSide, offset_q1[5:BeatShift]};
     end else begin : gen_beat
-      assign write_beat = sqe_side_i;
+      assign write_beat = sqe_i.side;
       assign read_beat = from_q1 == FromSide;
     end
-    assign write = sqe_write_i && sqe_dword_i[$clog2(Lanes)-1:0] == ($clog2(Lanes))'(lane);
+    assign write = sqe_write_i && sqe_i.dword[$clog2(Lanes)-1:0] == ($clog2(Lanes))'(lane);
     always_ff @(posedge clk_i) begin
-      if (write) entries_q[write_beat] <= sqe_data_i;
+      if (write) entries_q[write_beat] <= sqe_i.data;
       kept_q[lane*32+:32] <= entries_q[read_beat];
     end
   end
@@ -222,9 +206,9 @@ module spate_windows_read
     assign data_address = 64'({base_q, 2'd0});
   end
   assign {first_page, page_offset} = data_address;
-  assign {pages, unused_end} = 26'(page_offset) + 26'({sectors_q, 9'd0}) + 26'd4095;
+  assign {pages, unused_end} = 26'(page_offset) + 26'({slot_q.sectors, 9'd0}) + 26'd4095;
   assign list_address = WindowBase |
-      64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({cid_q.slot, 12'd0})});
+      64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({slot_q.cid.slot, 12'd0})});
 
   // Entry k of the list is page k + 1 of the data. Only the bits that can change are added: a ring's pages are counted
   // from its first to the last of its second time, an address of the memory within AddressBits.
@@ -245,18 +229,18 @@ module spate_windows_read
 
   // Number of Logical Blocks is 0's based (Figure 346).
   logic [15:0] blocks_less_1;
-  assign blocks_less_1 = (block_4096_i ? 16'(sectors_q) >> 3 : 16'(sectors_q)) - 16'd1;
+  assign blocks_less_1 = (block_4096_i ? 16'(slot_q.sectors) >> 3 : 16'(slot_q.sectors)) - 16'd1;
 
   logic [15:0][31:0] entry;
   assign entry = {
     96'd0,
-    {1'b0, slot_fua_q, 14'd0, blocks_less_1},
-    64'(lba_q),
+    {1'b0, slot_q.fua, 14'd0, blocks_less_1},
+    64'(slot_q.lba),
     prp2,
     data_address,
     128'd0,
     nsid_i,
-    {cid_q, 14'd0, !slot_write_q, slot_write_q}
+    {slot_q.cid, 14'd0, !slot_q.write, slot_q.write}
   };
 
   logic [DataWidth-1:0] entry_beat, list_beat, range_beat;
@@ -270,7 +254,7 @@ module spate_windows_read
     assign number = 9'(offset_q2) * 9'(DataWidth / 64) + 9'(i);
     assign list_beat[i*64+:64] = 14'(number) + 14'd1 < pages ? page_address(first_page, 10'(number) + 10'd1) : 64'd0;
   end
-  assign range_beat = DataWidth'({64'(range_lba_i), range_blocks_i, 32'd0});
+  assign range_beat = DataWidth'({64'(range_i.lba), range_i.blocks, 32'd0});
 
   logic [DataWidth-1:0] beat, beat_q3;
   always_comb begin
@@ -318,7 +302,7 @@ module spate_windows_read
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
   always_comb begin
     assume (rst_ni == past_reset_q);
-    assume (!read_valid_i || read_beats_i != '0);
+    assume (!read_valid_i || read_i.beats != '0);
     if (rst_ni && past_reset_q) begin
       // each beat that was begun has its place in the queue of answers
       assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) == 5'(QueueDepth));

@@ -18,12 +18,11 @@ module spate_windows_write
     input logic rst_ni,
     input logic epoch_i,
 
-    input  logic                   write_valid_i,
-    output logic                   write_ready_o,
-    input  logic [ WindowBits-1:0] write_address_i,  // of the beat
-    input  logic                   write_stray_i,
-    input  logic [  DataWidth-1:0] write_data_i,
-    input  logic [DataWidth/8-1:0] write_strobe_i,
+    input  logic                            write_valid_i,
+    output logic                            write_ready_o,
+    input  window_write_t                   write_i,
+    input  logic          [  DataWidth-1:0] write_data_i,
+    input  logic          [DataWidth/8-1:0] write_strobe_i,
 
     output logic                   buffer_write_o,
     output logic [   BeatBits-1:0] buffer_beat_o,
@@ -52,8 +51,8 @@ module spate_windows_write
     if (!rst_ni) valid_q <= 1'b0;
     else if (write_ready_o) valid_q <= write_valid_i;
     if (write_ready_o) begin
-      address_q <= write_address_i;
-      stray_q <= write_stray_i;
+      address_q <= write_i.address[WindowBits-1:0];
+      stray_q <= write_i.stray;
       data_q <= write_data_i;
       strobe_q <= write_strobe_i;
     end
@@ -112,7 +111,7 @@ module spate_windows_write
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
       assert (valid_q == ($past(write_valid_i) || !$past(write_ready_o)));
       if ($past(write_valid_i && write_ready_o)) begin
-        assert (address_q == $past(write_address_i) && stray_q == $past(write_stray_i));
+        assert (address_q == $past(write_i.address[WindowBits-1:0]) && stray_q == $past(write_i.stray));
         assert (buffer_data_o == $past(write_data_i) && buffer_strobe_o == $past(write_strobe_i));
       end
       if ($past(!write_ready_o)) assert ($stable({address_q, stray_q, data_q, strobe_q}));

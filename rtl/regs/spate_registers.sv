@@ -48,40 +48,26 @@ module spate_registers
     input  logic      response_valid_i,
     input  response_t response_i,        // always taken
 
-    output logic        page_valid_o,
-    output logic        page_write_o,
-    output logic [10:0] page_dword_o,
-    output logic [31:0] page_data_o,
-    input  logic        page_done_i,
-    input  logic [31:0] page_data_i,
+    output logic                page_valid_o,
+    output page_access_t        page_o,
+    input  logic                page_done_i,   // a pulse, with the data of a read
+    input  logic         [31:0] page_data_i,
 
     input  logic [ 3:0] raw_dword_i,
     output logic [31:0] raw_data_o,
 
     // What there is to be seen: spate_drive.
-    input drive_t                 drive_i,
-    input events_t                events_i,
-    input logic                   beat_in_i,                  // a beat of the write stream was taken
-    input logic                   beat_out_i,                 // a beat of the read stream was given
-    input logic                   command_taken_i,
-    input logic                   response_given_i,
-    input logic                   link_up_i,
-    input logic                   tap_lost_i,
-    input logic    [LbaWidth-1:0] written_blocks_i,
-    input logic    [         7:0] step_i,
-    input logic    [         7:0] error_i,
-    input logic    [        31:0] error_detail_i,
-    input logic    [        15:0] link_status_i,
-    input logic    [        31:0] cap_low_i,
-    input logic                   volatile_cache_i,
-    input logic                   health_valid_i,
-    input logic    [         7:0] critical_warning_i,
-    input logic    [        15:0] temperature_k_i,
-    input logic    [         7:0] spare_percent_i,
-    input logic    [         7:0] spare_threshold_percent_i,
-    input logic    [         7:0] used_percent_i,
-    input logic    [        31:0] media_errors_i,
-    input logic    [        31:0] unsafe_shutdowns_i
+    input drive_t                   drive_i,
+    input events_t                  events_i,
+    input logic                     beat_in_i,         // a beat of the write stream was taken
+    input logic                     beat_out_i,        // a beat of the read stream was given
+    input logic                     command_taken_i,
+    input logic                     response_given_i,
+    input logic                     link_up_i,
+    input logic                     tap_lost_i,
+    input logic      [LbaWidth-1:0] written_blocks_i,
+    input bring_up_t                bring_up_i,
+    input health_t                  health_i
 );
 
   localparam int unsigned Depth = 16;
@@ -208,9 +194,7 @@ module spate_registers
   logic page_read_done, page_write_done;
 
   assign page_valid_o = page_pending_q && !(page_write_q && !page_mailbox_q);
-  assign page_write_o = page_write_q;
-  assign page_dword_o = {page_mailbox_q, page_dword_q};
-  assign page_data_o = page_data_q;
+  assign page_o = '{write: page_write_q, dword: {page_mailbox_q, page_dword_q}, data: page_data_q};
   assign page_read_done = page_done_i && page_pending_q && !page_write_q;
   // A write to the admin page changes nothing, but it is answered.
   assign page_write_done = page_pending_q && page_write_q && (page_done_i || !page_mailbox_q);
@@ -309,7 +293,7 @@ module spate_registers
     end else begin
       ready_q <= drive_i.ready;
       gone_q <= drive_i.gone;
-      critical_warning_q <= critical_warning_i;
+      critical_warning_q <= health_i.critical_warning;
       irq_q <= irq_o;
     end
   end
@@ -317,7 +301,7 @@ module spate_registers
   assign in.interrupt_status.response.next = response_valid;
   assign in.interrupt_status.ready_changed.hwset = drive_i.ready != ready_q;
   assign in.interrupt_status.gone.hwset = drive_i.gone && !gone_q;
-  assign in.interrupt_status.health_warning.hwset = |(critical_warning_i & ~critical_warning_q);
+  assign in.interrupt_status.health_warning.hwset = |(health_i.critical_warning & ~critical_warning_q);
   assign in.interrupt_status.command_refused.hwset = out.command.start.value && !may_start;
   assign in.interrupt_status.recovery.hwset = events_i.recovery;
   assign interrupts = {
@@ -340,33 +324,33 @@ module spate_registers
   assign in.status.gone.next = drive_i.gone;
   assign in.status.epoch.next = drive_i.epoch;
   assign in.status.link_up.next = link_up_i;
-  assign in.status.health_valid.next = health_valid_i;
-  assign in.status.volatile_cache.next = volatile_cache_i;
+  assign in.status.health_valid.next = health_i.valid;
+  assign in.status.volatile_cache.next = bring_up_i.volatile_cache;
   assign in.status.block_4096.next = drive_i.block_4096;
   assign in.status.command_ready.next = may_start && !out.command.start.value;
   assign in.status.response_valid.next = response_valid;
   assign in.status.tap_lost.next = tap_lost_i;
-  assign in.bring_up.step.next = step_i;
-  assign in.bring_up.error.next = error_i;
-  assign in.bring_up.link_status.next = link_status_i;
-  assign in.error_detail.value.next = error_detail_i;
+  assign in.bring_up.step.next = bring_up_i.step;
+  assign in.bring_up.error.next = bring_up_i.error;
+  assign in.bring_up.link_status.next = bring_up_i.link_status;
+  assign in.error_detail.value.next = bring_up_i.error_detail;
   assign in.blocks_low.low.next = drive_i.blocks[31:0];
   assign in.blocks_high.high.next = 8'(drive_i.blocks[LbaWidth-1:32]);
   assign in.geometry.command_sectors_max.next = drive_i.command_sectors_max;
   assign in.geometry.queue_shift.next = drive_i.queue_shift;
   assign in.nsid.value.next = drive_i.nsid;
-  assign in.cap_low.value.next = cap_low_i;
+  assign in.cap_low.value.next = bring_up_i.cap_low;
   assign in.response.tag.next = response.tag;
   assign in.response.status.next = response.status;
   assign in.response_done_low.low.next = response.done[31:0];
   assign in.response_done_high.high.next = response.done[63:32];
-  assign in.health.critical_warning.next = critical_warning_i;
-  assign in.health.temperature_k.next = temperature_k_i;
-  assign in.wear.spare_percent.next = spare_percent_i;
-  assign in.wear.spare_threshold_percent.next = spare_threshold_percent_i;
-  assign in.wear.used_percent.next = used_percent_i;
-  assign in.media_errors.value.next = media_errors_i;
-  assign in.unsafe_shutdowns.value.next = unsafe_shutdowns_i;
+  assign in.health.critical_warning.next = health_i.critical_warning;
+  assign in.health.temperature_k.next = health_i.temperature_k;
+  assign in.wear.spare_percent.next = health_i.spare_percent;
+  assign in.wear.spare_threshold_percent.next = health_i.spare_threshold_percent;
+  assign in.wear.used_percent.next = health_i.used_percent;
+  assign in.media_errors.value.next = health_i.media_errors;
+  assign in.unsafe_shutdowns.value.next = health_i.unsafe_shutdowns;
   assign in.written_low.low.next = written_blocks_i[31:0];
   assign in.written_high.high.next = 8'(written_blocks_i[LbaWidth-1:32]);
 

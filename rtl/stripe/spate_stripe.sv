@@ -129,6 +129,7 @@ module spate_stripe
 
   // ---- requests become parts ----
 
+  // What a part waits with before its member.
   typedef struct packed {
     logic                 write;
     logic                 fua;
@@ -136,7 +137,7 @@ module spate_stripe
     logic                 beyond;
     logic [LbaWidth-1:0]  lba;
     logic [PartWidth-1:0] blocks;
-  } part_t;
+  } line_t;
 
   // What is to be known of a part when it is answered.
   typedef struct packed {
@@ -157,11 +158,11 @@ module spate_stripe
   } route_t;
 
   logic is_data, cut_ready, side_ready;
-  logic part_valid, part_ready, part_last, part_from_registers, part_beats, part_dead;
+  logic part_valid, part_ready, part_beats, part_dead;
+  stripe_part_t part;
   logic [MemberBits-1:0] part_member;
-  logic [15:0] part_tag;
-  logic [63:0] part_address;
-  part_t part;
+  logic [PartWidth-1:0] part_blocks;
+  line_t line;
   logic [Drives-1:0] line_ready;
   logic order_ready, write_route_ready, read_route_ready, emit;
 
@@ -185,18 +186,19 @@ module spate_stripe
       .idle_o(cut_idle),
       .part_valid_o(part_valid),
       .part_ready_i(part_ready),
+      .part_o(part),
       .part_member_o(part_member),
-      .part_write_o(part.write),
-      .part_fua_o(part.fua),
-      .part_source_o(part.source),
-      .part_beyond_o(part.beyond),
-      .part_lba_o(part.lba),
-      .part_blocks_o(part.blocks),
-      .part_address_o(part_address),
-      .part_last_o(part_last),
-      .part_tag_o(part_tag),
-      .part_from_registers_o(part_from_registers)
+      .part_blocks_o(part_blocks)
   );
+
+  assign line = '{
+          write: part.write,
+          fua: part.fua,
+          source: part.source,
+          beyond: part.beyond,
+          lba: part.lba,
+          blocks: part_blocks
+      };
 
   // A part goes to its member's line, to the order of answers and to that of its data in one cycle. A request is refused
   // as a whole or not at all: what its first part found.
@@ -206,12 +208,12 @@ module spate_stripe
   assign refuse = begun_q ? refuse_q : differ_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begun_q <= 1'b0;
-    else if (emit) begun_q <= !part_last;
+    else if (emit) begun_q <= !part.last;
     refuse_q <= refuse;
     was_gone_q <= drive_gone_i | (cut_ready ? '0 : was_gone_q);
   end
-  assign part_beats = HasStreams && part.source == SourceStream && part.blocks != '0 && !refuse;
-  assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part.blocks != '0 && !refuse)) &&
+  assign part_beats = HasStreams && part.source == SourceStream && part_blocks != '0 && !refuse;
+  assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part_blocks != '0 && !refuse)) &&
                      ends_here[part_member];
   assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
   assign emit = part_valid && part_ready;
@@ -240,7 +242,7 @@ module spate_stripe
   logic [Drives-1:0] give_write, give_read, lose, lose_write, lose_read, owes, has_lost;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
-    part_t line_part;
+    line_t line_part;
     logic [63:0] line_address;
     logic line_there, line_valid, line_take, line_beats;
     logic [$clog2(LineDepth):0] line_count, losing_q;  // losing_q: of the parts in the line, the first ones
@@ -248,14 +250,14 @@ module spate_stripe
     logic [PartsWidth-1:0] lost_q;  // not answered yet; until they are nothing is given to the member
 
     spate_fifo #(
-        .Width($bits(part_t)),
+        .Width($bits(line_t)),
         .Depth(LineDepth)
     ) u_line (
         .clk_i,
         .rst_ni,
         .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
         .in_ready_o(line_ready[i]),
-        .in_data_i(part),
+        .in_data_i(line),
         .out_valid_o(line_there),
         .out_ready_i(line_take || lose[i]),
         .out_data_o(line_part),
@@ -290,7 +292,7 @@ module spate_stripe
           .rst_ni,
           .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
           .in_ready_o(),
-          .in_data_i(part_address),
+          .in_data_i(part.address),
           .out_valid_o(),
           .out_ready_i(line_take || lose[i]),
           .out_data_o(line_address),
@@ -364,9 +366,9 @@ module spate_stripe
           beats: part_beats,
           dead: part_dead,
           refused: refuse,
-          last: part_last,
-          from_registers: part_from_registers,
-          tag: part_tag
+          last: part.last,
+          from_registers: part.from_registers,
+          tag: part.tag
       };
 
   spate_fifo #(
@@ -467,7 +469,7 @@ module spate_stripe
     logic out_route_valid, out_end, out_ready, out_move, out_valid, out_error, out_route_last;
     logic [DataWidth-1:0] in_data, out_data;
 
-    assign part_route = '{member: part_member, dead: part_dead, blocks: part.blocks};
+    assign part_route = '{member: part_member, dead: part_dead, blocks: part_blocks};
 
     spate_fifo #(
         .Width($bits(route_t)),
@@ -528,7 +530,7 @@ module spate_stripe
         .rst_ni,
         .in_valid_i(emit && part_beats && !part.write),
         .in_ready_o(read_route_ready),
-        .in_data_i({part_last, part_route}),
+        .in_data_i({part.last, part_route}),
         .out_valid_o(out_route_valid),
         .out_ready_i(out_end),
         .out_data_o({out_route_last, out_route}),

@@ -28,19 +28,11 @@ module spate_stripe_cut
     input  command_t command_i,        // reads and writes only, from and to streams or addresses
     output logic     idle_o,           // no request is being cut
 
-    output logic                     part_valid_o,
-    input  logic                     part_ready_i,
-    output logic    [MemberBits-1:0] part_member_o,
-    output logic                     part_write_o,
-    output logic                     part_fua_o,
-    output source_e                  part_source_o,
-    output logic                     part_beyond_o,
-    output logic    [  LbaWidth-1:0] part_lba_o,            // of the member
-    output logic    [ PartWidth-1:0] part_blocks_o,         // 0 only if the request has none
-    output logic    [          63:0] part_address_o,
-    output logic                     part_last_o,
-    output logic    [          15:0] part_tag_o,
-    output logic                     part_from_registers_o
+    output logic                          part_valid_o,
+    input  logic                          part_ready_i,
+    output stripe_part_t                  part_o,
+    output logic         [MemberBits-1:0] part_member_o,
+    output logic         [ PartWidth-1:0] part_blocks_o   // 0 only if the request has none
 );
 
   typedef enum logic [2:0] {
@@ -57,6 +49,8 @@ module spate_stripe_cut
   logic [MemberBits-1:0] member_q, place_member;
   logic [PartWidth-1:0] chunk_blocks, within_q, room;
   logic [LbaWidth-1:0] member_block;
+  logic [LbaWidth-1:0] part_lba_q;
+  logic part_beyond_q, part_last_q;
   logic place_done, part;
 
   assign idle_o = state_q == StIdle;
@@ -91,7 +85,7 @@ module spate_stripe_cut
         StStart: state_q <= StPlace;
         StPlace: if (place_done) state_q <= StSize;
         StSize: state_q <= StPart;
-        StPart: if (part) state_q <= part_last_o ? StIdle : StSize;
+        StPart: if (part) state_q <= part_last_q ? StIdle : StSize;
         default: state_q <= StIdle;
       endcase
     end
@@ -99,7 +93,7 @@ module spate_stripe_cut
     unique case (state_q)
       StIdle: begin
         command_q <= command_i;
-        part_beyond_o <= command_i.lba[63:ArrayWidth] != '0 ||
+        part_beyond_q <= command_i.lba[63:ArrayWidth] != '0 ||
                          (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks) >
                          (ArrayWidth + 1)'(array_blocks_i);
       end
@@ -110,9 +104,9 @@ module spate_stripe_cut
         else within_q <= PartWidth'(command_q.lba[ChunkShift-1:0]);
       end
       StSize: begin
-        part_lba_o <= data_lba_i[member_q] + member_block;
+        part_lba_q <= data_lba_i[member_q] + member_block;
         part_blocks_o <= command_q.blocks <= 32'(room) ? PartWidth'(command_q.blocks) : room;
-        part_last_o <= command_q.blocks <= 32'(room);
+        part_last_q <= command_q.blocks <= 32'(room);
       end
       StPart: begin
         if (part) begin
@@ -129,11 +123,16 @@ module spate_stripe_cut
 
   assign part_valid_o = state_q == StPart;
   assign part_member_o = member_q;
-  assign part_write_o = command_q.op == OpWrite;
-  assign part_fua_o = command_q.fua;
-  assign part_source_o = command_q.source;
-  assign part_address_o = command_q.address;
-  assign part_tag_o = command_q.tag;
-  assign part_from_registers_o = command_q.from_registers;
+  assign part_o = '{
+          write: command_q.op == OpWrite,
+          fua: command_q.fua,
+          source: command_q.source,
+          beyond: part_beyond_q,
+          last: part_last_q,
+          from_registers: command_q.from_registers,
+          tag: command_q.tag,
+          lba: part_lba_q,
+          address: command_q.address
+      };
 
 endmodule

@@ -49,7 +49,6 @@ module spate_host
     output logic                      data_last_o,
     output logic                      data_error_o,
     output drive_t                    drive_o,
-    output logic                      volatile_cache_o,
 
     // The registers, 16 KiB, in clk_i.
     input  logic [13:0] s_axil_awaddr_i,
@@ -78,17 +77,14 @@ module spate_host
     input  logic                             adapter_quiet_i,
     input  logic                             read_valid_i,
     output logic                             read_ready_o,
-    input  logic           [ WindowBits-1:0] read_address_i,
-    input  logic                             read_stray_i,
-    input  logic           [            8:0] read_beats_i,
+    input  window_read_t                     read_i,
     output logic                             read_data_valid_o,
     input  logic                             read_data_ready_i,
     output logic           [  DataWidth-1:0] read_data_o,
     output logic                             read_last_o,
     input  logic                             write_valid_i,
     output logic                             write_ready_o,
-    input  logic           [ WindowBits-1:0] write_address_i,
-    input  logic                             write_stray_i,
+    input  window_write_t                    write_i,
     input  logic           [  DataWidth-1:0] write_data_i,
     input  logic           [DataWidth/8-1:0] write_strobe_i,
     output logic                             mmio_request_valid_o,
@@ -195,13 +191,13 @@ module spate_host
 
   // ---- the registers ----
 
-  logic enable, page_valid, page_write, page_done, health_valid;
-  logic [10:0] page_dword;
-  logic [31:0] page_write_data, page_read_data, raw_data, error_detail, cap_low, media_errors, unsafe_shutdowns;
+  logic enable, page_valid, page_done;
+  page_access_t page;
+  logic [31:0] page_data, raw_data;
   logic [3:0] raw_dword;
   logic [LbaWidth-1:0] written_blocks;
-  logic [7:0] step, error, critical_warning, spare_percent, spare_threshold_percent, used_percent;
-  logic [15:0] link_status, temperature_k;
+  bring_up_t bring_up;
+  health_t health;
   events_t events;
 
   spate_registers #(
@@ -239,11 +235,9 @@ module spate_host
       .response_valid_i(registers_response_valid),
       .response_i(response_o),
       .page_valid_o(page_valid),
-      .page_write_o(page_write),
-      .page_dword_o(page_dword),
-      .page_data_o(page_write_data),
+      .page_o(page),
       .page_done_i(page_done),
-      .page_data_i(page_read_data),
+      .page_data_i(page_data),
       .raw_dword_i(raw_dword),
       .raw_data_o(raw_data),
       .drive_i(drive_o),
@@ -255,20 +249,8 @@ module spate_host
       .link_up_i,
       .tap_lost_i,
       .written_blocks_i(written_blocks),
-      .step_i(step),
-      .error_i(error),
-      .error_detail_i(error_detail),
-      .link_status_i(link_status),
-      .cap_low_i(cap_low),
-      .volatile_cache_i(volatile_cache_o),
-      .health_valid_i(health_valid),
-      .critical_warning_i(critical_warning),
-      .temperature_k_i(temperature_k),
-      .spare_percent_i(spare_percent),
-      .spare_threshold_percent_i(spare_threshold_percent),
-      .used_percent_i(used_percent),
-      .media_errors_i(media_errors),
-      .unsafe_shutdowns_i(unsafe_shutdowns)
+      .bring_up_i(bring_up),
+      .health_i(health)
   );
 
   // ---- a ring in memory, or none: what the drive itself is given ----
@@ -416,17 +398,14 @@ module spate_host
       .adapter_quiet_i,
       .read_valid_i,
       .read_ready_o,
-      .read_address_i,
-      .read_stray_i,
-      .read_beats_i,
+      .read_i,
       .read_data_valid_o,
       .read_data_ready_i,
       .read_data_o,
       .read_last_o,
       .write_valid_i,
       .write_ready_o,
-      .write_address_i,
-      .write_stray_i,
+      .write_i,
       .write_data_i,
       .write_strobe_i,
       .mmio_request_valid_o,
@@ -437,30 +416,16 @@ module spate_host
       .fence_request_o,
       .fence_answer_i,
       .page_valid_i(page_valid),
-      .page_write_i(page_write),
-      .page_dword_i(page_dword),
-      .page_data_i(page_write_data),
+      .page_i(page),
       .page_done_o(page_done),
-      .page_data_o(page_read_data),
+      .page_data_o(page_data),
       .raw_dword_o(raw_dword),
       .raw_data_i(raw_data),
       .drive_o,
       .events_o(events),
       .written_blocks_o(drive_written_blocks),
-      .step_o(step),
-      .error_o(error),
-      .error_detail_o(error_detail),
-      .link_status_o(link_status),
-      .cap_low_o(cap_low),
-      .volatile_cache_o,
-      .health_valid_o(health_valid),
-      .critical_warning_o(critical_warning),
-      .temperature_k_o(temperature_k),
-      .spare_percent_o(spare_percent),
-      .spare_threshold_percent_o(spare_threshold_percent),
-      .used_percent_o(used_percent),
-      .media_errors_o(media_errors),
-      .unsafe_shutdowns_o(unsafe_shutdowns)
+      .bring_up_o(bring_up),
+      .health_o(health)
   );
 
 endmodule

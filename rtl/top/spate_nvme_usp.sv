@@ -134,11 +134,11 @@ module spate_nvme_usp
   logic [DataWidth-1:0] in_data, out_data;
   logic adapter_reset, adapter_quiet, link_up;
   drive_t drive;
-  logic read_valid, read_ready, read_stray, read_data_valid, read_data_ready, read_last;
-  logic [WindowBits-1:0] read_address, write_address;
-  logic [8:0] read_beats;
+  logic read_valid, read_ready, read_data_valid, read_data_ready, read_last;
+  window_read_t read;
+  window_write_t write;
   logic [DataWidth-1:0] read_data, write_data;
-  logic write_valid, write_ready, write_stray;
+  logic write_valid, write_ready;
   logic [DataWidth/8-1:0] write_strobe;
   logic mmio_valid, mmio_ready, mmio_response_valid;
   mmio_request_t mmio_request;
@@ -233,7 +233,6 @@ module spate_nvme_usp
       .data_last_o(out_last),
       .data_error_o(out_error),
       .drive_o(drive),
-      .volatile_cache_o(),
       .s_axil_awaddr_i,
       .s_axil_awvalid_i,
       .s_axil_awready_o,
@@ -258,17 +257,14 @@ module spate_nvme_usp
       .adapter_quiet_i(adapter_quiet),
       .read_valid_i(read_valid),
       .read_ready_o(read_ready),
-      .read_address_i(read_address),
-      .read_stray_i(read_stray),
-      .read_beats_i(read_beats),
+      .read_i(read),
       .read_data_valid_o(read_data_valid),
       .read_data_ready_i(read_data_ready),
       .read_data_o(read_data),
       .read_last_o(read_last),
       .write_valid_i(write_valid),
       .write_ready_o(write_ready),
-      .write_address_i(write_address),
-      .write_stray_i(write_stray),
+      .write_i(write),
       .write_data_i(write_data),
       .write_strobe_i(write_strobe),
       .mmio_request_valid_o(mmio_valid),
@@ -319,17 +315,14 @@ module spate_nvme_usp
       .link_up_o(link_up),
       .read_valid_o(read_valid),
       .read_ready_i(read_ready),
-      .read_address_o(read_address),
-      .read_stray_o(read_stray),
-      .read_beats_o(read_beats),
+      .read_o(read),
       .read_data_valid_i(read_data_valid),
       .read_data_ready_o(read_data_ready),
       .read_data_i(read_data),
       .read_last_i(read_last),
       .write_valid_o(write_valid),
       .write_ready_i(write_ready),
-      .write_address_o(write_address),
-      .write_stray_o(write_stray),
+      .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
       .request_valid_i(mmio_valid),

@@ -19,6 +19,7 @@ REFUSED = {
     "more slots than lists": ("spate_nvme_axi", {"SlotBits": "9", "QueueShiftMax": "10"}, "SlotBits must be 2 to 8"),
     "the aperture where the bridge does not reach": (
         "spate_nvme_axi", {"WindowBase": "64'h100000000", "AddressWidth": "32"}, "WindowBase must be below 2^AddressWidth"),
+    "an aperture that no record can address": ("spate_pcie_usp", {"WindowBits": "33"}, "WindowBits must be 13 to 32"),
     "another width": ("spate_nvme_axi", {"DataWidth": "64"}, "DataWidth must be 128, 256 or 512"),
     "a master without identifiers": ("spate_nvme_axi", {"IdWidth": "0"}, "IdWidth must be at least 1"),
     "a drive alone in a stripe": ("spate_nvme_stripe_axi", {"Drives": "1"}, "Drives must be 2 ... 8"),

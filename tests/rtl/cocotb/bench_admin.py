@@ -9,6 +9,7 @@ import cocotb
 from cocotb.clock import Clock
 
 import admin_drive
+import records
 from admin_drive import AdminDrive, Profile
 
 WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
@@ -37,7 +38,7 @@ async def ready(drive: AdminDrive) -> None:
 async def a_good_drive_comes_up(dut):
     drive = start(dut)
     await ready(drive)
-    assert not drive.gone and dut.error_o.value.to_unsigned() == 0
+    assert not drive.gone and drive.bring_up().error == 0
     assert drive.field("blocks") == drive.profile.blocks and drive.field("nsid") == 1
     assert drive.field("command_sectors_max") == 8 << 5 and drive.field("block_4096") == 0
     assert drive.field("queue_shift") == 7 and drive.field("doorbell_stride") == 0
@@ -50,7 +51,7 @@ async def gone(drive: AdminDrive, limit: int = 400000) -> tuple[int, int]:
     await drive.cycles(8)
     await drive.until(lambda: drive.gone or drive.ready, limit, "gone")
     assert drive.gone and not drive.ready, "a drive that should have been refused is ready"
-    return drive.dut.step_o.value.to_unsigned(), drive.dut.error_o.value.to_unsigned()
+    return drive.bring_up().step, drive.bring_up().error
 
 
 STEP = {name: number for number, name in enumerate(
@@ -142,14 +143,12 @@ async def an_unusual_drive_comes_up(dut, case):
     payload = min(drive.profile.payload, drive.profile.root_payload)
     control = drive.configuration[admin_drive.DEVICE][0x78]
     assert control == 0x2000 | payload << 5 | 0x100 and drive.configuration[admin_drive.LOCAL][0x68] == 0x2000 | payload << 5
-    assert dut.link_status_o.value.to_unsigned() == 0x1043
+    assert drive.bring_up().link_status == 0x1043
     features = {sqe[10] for sqe in drive.admin_log if sqe[0] & 0xFF == admin_drive.SET_FEATURES}
     assert features == {7} | ({0x0C} if drive.profile.apsta else set()) | ({0x0D} if drive.profile.hmpre else set())
-    assert dut.volatile_cache_o.value == drive.profile.volatile_cache
-    assert dut.health_valid_o.value and dut.temperature_k_o.value.to_unsigned() == 0x133
-    assert dut.spare_percent_o.value.to_unsigned() == 0x64 and dut.used_percent_o.value.to_unsigned() == 5
-    assert dut.spare_threshold_percent_o.value.to_unsigned() == 10 and dut.critical_warning_o.value.to_unsigned() == 0
-    assert dut.media_errors_o.value.to_unsigned() == 3 and dut.unsafe_shutdowns_o.value.to_unsigned() == 7
+    assert drive.bring_up().volatile_cache == drive.profile.volatile_cache
+    assert vars(drive.health()) == {"valid": 1, "critical_warning": 0, "temperature_k": 0x133, "spare_percent": 0x64,
+                                    "spare_threshold_percent": 10, "used_percent": 5, "media_errors": 3, "unsafe_shutdowns": 7}
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
@@ -214,8 +213,8 @@ async def side_commands(dut, block_shift):
     assert (await drive.respond(op="deallocate", lba=drive.profile.blocks - 0xFFFF_FFFF, blocks=0xFFFF_FFFF))["status"] == 0
     sqe = fields(drive.side_log[-1])
     assert (sqe["opcode"], sqe["dw10"], sqe["dw11"], sqe["prp1"]) == (9, 0, 4, window(drive, 0x4000))
-    assert dut.range_lba_o.value.to_unsigned() == drive.profile.blocks - 0xFFFF_FFFF
-    assert dut.range_blocks_o.value.to_unsigned() == 0xFFFF_FFFF
+    shown = records.get(dut.range_o, "range_t")
+    assert shown.lba == drive.profile.blocks - 0xFFFF_FFFF and shown.blocks == 0xFFFF_FFFF
     before = len(drive.side_log)
     for command, status in (
             ({"op": "read", "lba": last + 1, "blocks": most}, 0x8002), ({"op": "write", "lba": 1 << 40, "blocks": 1}, 0x8002),
@@ -342,7 +341,7 @@ async def shutdown_tells_what_was_not_done(dut, what):
     drive.side_faults.extend([0x4281] if what == "flush" else [])
     answer = await drive.respond(op="shutdown")
     assert answer["status"] == {"flush": 0x4281, "commands": 0x8006}[what] and drive.gone
-    assert dut.error_o.value.to_unsigned() == ERROR["shut down"] and len(drive.side_log) == 1
+    assert drive.bring_up().error == ERROR["shut down"] and len(drive.side_log) == 1
 
 
 @cocotb.test(timeout_time=3, timeout_unit="ms")
@@ -352,7 +351,7 @@ async def shutdown_and_restart(dut, cache):
     await ready(drive)
     answer = await drive.respond(op="shutdown")
     assert answer["status"] == 0 and drive.gone and not drive.ready and not dut.perst_no.value
-    assert dut.error_o.value.to_unsigned() == ERROR["shut down"] and dut.step_o.value.to_unsigned() == STEP["shutdown"]
+    assert drive.bring_up().error == ERROR["shut down"] and drive.bring_up().step == STEP["shutdown"]
     assert len(drive.side_log) == int(cache) and not drive.queues
     assert (admin_drive.BAR, admin_drive.CC, 0x0046_4001) in drive.write_log
     assert (await drive.respond(op="flush"))["status"] == 0x8004
@@ -362,7 +361,7 @@ async def shutdown_and_restart(dut, cache):
     assert (await drive.respond(op="restart", tag=3))["status"] == 0 and drive.generation == generation + 1
     drive.profile.shutdown_cycles = None
     assert (await drive.respond(op="shutdown"))["status"] == 0x8005 and drive.gone
-    assert dut.error_o.value.to_unsigned() == ERROR["shutdown deadline"]
+    assert drive.bring_up().error == ERROR["shutdown deadline"]
     drive.profile.class_code = 0
     drive.power_up()
     assert (await drive.respond(op="restart"))["status"] == 0x8004 and drive.gone
@@ -406,7 +405,7 @@ async def faults_are_recovered_from(dut, name, command, fall_ms):
     await drive.cycles(1)
     dut.recover_i.value = 0
     await drive.until(lambda: not drive.ready, what="not ready")
-    assert not dut.health_valid_o.value
+    assert not drive.health().valid
     drive.access_faults.clear()
     await drive.until(lambda: drive.ready, what="ready again")
     error, perst = FAULTS[name]
@@ -415,8 +414,8 @@ async def faults_are_recovered_from(dut, name, command, fall_ms):
         errors.add(ERROR["access"])  # the drive may be seen to be silent before the root port says that the link is gone
     if name == "link":
         errors.add(ERROR["data path"])  # it was back before the core looked
-    assert dut.error_o.value.to_unsigned() in errors
-    assert drive.epoch != epoch and drive.recoveries == 1 and dut.health_valid_o.value
+    assert drive.bring_up().error in errors
+    assert drive.epoch != epoch and drive.recoveries == 1 and drive.health().valid
     resets = drive.generation - generation - (1 if "link" in name else 0)
     assert resets == int(perst), f"PERST# {resets} times"
     if command:
@@ -508,7 +507,7 @@ async def a_restart_takes_another_drive_when_nothing_waits(dut, idle):
     drive.put(op="restart")
     await drive.until(lambda: not drive.ready, what="not ready")
     other = ERROR["other drive"]
-    await drive.until(lambda: drive.ready or dut.error_o.value.to_unsigned() == other, what="ready, or another drive")
+    await drive.until(lambda: drive.ready or drive.bring_up().error == other, what="ready, or another drive")
     assert drive.ready == idle
 
 
@@ -551,7 +550,7 @@ async def admin_commands_that_go_wrong(dut, opcode, behaviour):
     first = behaviour in ("passes", "double") or (behaviour == "stays" and not needed)
     assert drive.generation == (1 if first else 2)
     await drive.cycles(3000)
-    assert dut.health_valid_o.value and drive.recoveries == 0
+    assert drive.health().valid and drive.recoveries == 0
     assert (await drive.respond(op="flush"))["status"] == 0
 
 
@@ -632,7 +631,7 @@ async def a_format_that_a_reset_cut_short_may_have_been_done(dut):
     drive.profile.serial = "SPATE-00002"
     drive.drop_link(100)
     await drive.until(lambda: drive.gone, 100000, "gone")
-    assert dut.error_o.value.to_unsigned() == ERROR["other drive"]
+    assert drive.bring_up().error == ERROR["other drive"]
 
 
 @cocotb.test(timeout_time=4, timeout_unit="ms")

@@ -12,6 +12,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 
+import records
 from admin_drive import ALL_ONES, DNR, DOUBLE, LOST, MAILBOX, MEMORY, STREAM, Profile
 from drive_model import CQ, LATE, MEDIA_ERROR, PERIOD_NS, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE, DriveModel
 from streams import Sink, Source
@@ -174,8 +175,8 @@ class Bench:
             await self.drive.cycles(16)
         else:
             oldest = self.waiting[0] if self.waiting else self.sides
-            raise AssertionError(f"no answer in {limit} cycles to {str(oldest)[:200]}; step "
-                                 f"{int(self.dut.step_o.value)} error {int(self.dut.error_o.value)}")
+            bring_up = self.drive.bring_up()
+            raise AssertionError(f"no answer in {limit} cycles to {str(oldest)[:200]}; step {bring_up.step} error {bring_up.error}")
         assert not self.sink.words and not self.source.words, "beats are left"
 
     async def traffic(self, requests: int, blocks_max: int = 0, writes: float = 0.6) -> None:
@@ -196,7 +197,7 @@ class Bench:
 
     async def page(self, write: bool, dword: int, data: int = 0) -> int:
         d = self.dut
-        d.page_write_i.value, d.page_dword_i.value, d.page_data_i.value = int(write), dword, data
+        records.put(d.page_i, "page_access_t", write=write, dword=dword, data=data)
         d.page_valid_i.value = 1
         while True:
             await ReadOnly()

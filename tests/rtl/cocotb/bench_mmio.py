@@ -8,6 +8,8 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 
+import records
+
 DEADLINE_CYCLES = 3 * 40  # DeadlineUs = 40, a tick each third cycle
 
 
@@ -17,12 +19,13 @@ class Adapter:
     def __init__(self, late: float):
         self.late, self.deaf, self.queue, self.seen = late, False, [], []
 
-    def take(self, cycle: int, request: int) -> None:
+    def take(self, cycle: int, request) -> None:
         wait = random.randint(DEADLINE_CYCLES - 5, DEADLINE_CYCLES + 40) if random.random() < self.late else random.randint(1, 20)
         due = max([cycle + wait, *(answer[0] + 1 for answer in self.queue)])
-        address = request >> 32 & 0xFFFF_FFFF
-        self.seen.append((request >> 65 & 3, request >> 64 & 1, address, request & 0xFFFF_FFFF))
-        self.queue.append((due, request >> 67 << 33 | (address & 0x100) >> 8 << 32 | address ^ 0x5A5A_5A5A))
+        access = request.access
+        self.seen.append((access.space, access.write, access.address, access.data))
+        result = records.pack("mmio_result_t", error=access.address >> 8 & 1, data=access.address ^ 0x5A5A_5A5A)
+        self.queue.append((due, records.pack("mmio_response_t", id=request.id, result=result)))
 
     def answer(self, cycle: int) -> int | None:
         return self.queue.pop(0)[1] if self.queue and self.queue[0][0] <= cycle else None
@@ -45,10 +48,11 @@ async def each_access_ends_once(dut, late, deaf):
         await ReadOnly()
         for user, done in (("doorbell", dut.doorbell_done_o), ("admin", dut.admin_done_o)):
             if done.value:
+                result = records.get(dut.admin_result_o, "mmio_result_t")
                 assert busy and busy[0] == user, f"an end for {user} that has nothing under way"
-                error = bool((dut.doorbell_error_o if user == "doorbell" else dut.admin_error_o).value)
+                error = bool(dut.doorbell_error_o.value) if user == "doorbell" else bool(result.error)
                 if user == "admin" and not error:
-                    assert dut.admin_data_o.value.to_unsigned() == busy[2] ^ 0x5A5A_5A5A, "another access's answer"
+                    assert result.data == busy[2] ^ 0x5A5A_5A5A, "another access's answer"
                 if busy[2] & 0x100:
                     assert error, "the adapter's error got lost"
                 good += not error
@@ -63,7 +67,7 @@ async def each_access_ends_once(dut, late, deaf):
                 expected.append(offers[user])
                 offers[user] = None
         if dut.request_valid_o.value and dut.request_ready_i.value:
-            adapter.take(cycle, dut.request_o.value.to_unsigned())
+            adapter.take(cycle, records.get(dut.request_o, "mmio_request_t"))
         answer = adapter.answer(cycle)
         await RisingEdge(dut.clk_i)
         adapter.deaf = deaf and cycle // 1000 % 4 == 1
@@ -77,9 +81,8 @@ async def each_access_ends_once(dut, late, deaf):
                 address, data = random.getrandbits(10) << 2, random.getrandbits(32)
                 write = 1 if user == "doorbell" else random.getrandbits(1)
                 offers[user] = (2 if user == "doorbell" else random.randrange(3), write, address, data)
-                getattr(dut, f"{user}_address_i").value, getattr(dut, f"{user}_data_i").value = address, data
-                if user == "admin":
-                    dut.admin_space_i.value, dut.admin_write_i.value = offers[user][0], write
+                records.put(getattr(dut, f"{user}_i"), "mmio_access_t", space=offers[user][0], write=write, address=address,
+                            data=data)
         dut.doorbell_valid_i.value = int(offers["doorbell"] is not None)
         dut.admin_valid_i.value = int(offers["admin"] is not None)
     assert len(ended) in (len(expected), len(expected) - 1) and good > 100

@@ -10,27 +10,17 @@ from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 
+import records
+
 RAM_BYTES = int(os.environ["RAM_BYTES"])
 MAGIC, PARAMETERS, RING, CONTROL, INTERRUPTS, INTERRUPT_ENABLE, STATUS = 0x00, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x1C
-BLOCKS_LOW, BLOCKS_HIGH, GEOMETRY, NSID = 0x28, 0x2C, 0x30, 0x34
+BRING_UP, ERROR_DETAIL, BLOCKS_LOW, BLOCKS_HIGH, GEOMETRY, NSID, CAP_LOW = 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38
+HEALTH, WEAR, MEDIA_ERRORS, UNSAFE_SHUTDOWNS = 0x68, 0x6C, 0x70, 0x74
 COMMAND_LBA, COMMAND_BLOCKS, COMMAND_ADDRESS, COMMAND = 0x40, 0x48, 0x4C, 0x54
 RESPONSE, DONE_LOW, DONE_HIGH, TAKE, RAW, COUNTERS, MAILBOX, ADMIN_PAGE = 0x58, 0x5C, 0x60, 0x64, 0x80, 0xC0, 0x1000, 0x2000
 COMMAND_READY, RESPONSE_VALID, START, FUA = 1 << 8, 1 << 9, 1 << 7, 1 << 6
 FLUSH, WRITE, READ, STREAM, ADDRESS, MAILBOX_SOURCE = 0, 1, 2, 0, 1, 2
 DEPTH = 16
-
-
-def unpack(value: int, widths: tuple[int, ...]) -> tuple[int, ...]:
-    fields = []
-    for width in reversed(widths):
-        fields.append(value & ((1 << width) - 1))
-        value >>= width
-    return tuple(reversed(fields))
-
-
-def command_fields(value: int) -> tuple[int, ...]:
-    """from_registers, tag, op, source, fua, address, lba, blocks"""
-    return unpack(value, (1, 16, 4, 2, 1, 64, 64, 32))
 
 
 class Core:
@@ -52,9 +42,9 @@ class Core:
             for taken, ready, valid, command in ((self.data, dut.data_ready_i, dut.data_valid_o, dut.data_o),
                                                  (self.side, dut.side_ready_i, dut.side_valid_o, dut.side_o)):
                 if ready.value and valid.value:
-                    fields = command_fields(int(command.value))
+                    fields = records.get(command, "command_t")
                     taken.append(fields)
-                    self.waiting.append(fields[1])
+                    self.waiting.append(fields.tag)
                 ready.value = int(random.random() < self.ready_share)
             if self.answers and self.waiting and random.random() < 0.3:
                 self.answer(random.randrange(len(self.waiting)))
@@ -65,7 +55,8 @@ class Core:
         """Status is the tag's complement, `done` the tag three times."""
         self.waiting.rotate(-which)
         tag = self.waiting.popleft()
-        self.dut.response_i.value = 1 << 96 | tag << 80 | (tag ^ 0x7FFF) << 64 | tag << 32 | tag << 16 | tag
+        records.put(self.dut.response_i, "response_t", from_registers=1, tag=tag, status=tag ^ 0x7FFF,
+                    done=tag << 32 | tag << 16 | tag)
         self.dut.response_valid_i.value = 1
 
     async def _pages(self):
@@ -76,15 +67,15 @@ class Core:
             await ReadOnly()
             if not dut.page_valid_o.value:
                 continue
-            write, dword, data = bool(dut.page_write_o.value), int(dut.page_dword_o.value), int(dut.page_data_o.value)
+            page = records.get(dut.page_o, "page_access_t")
             for _ in range(random.randrange(20)):
                 await RisingEdge(dut.clk_i)
                 await ReadOnly()
-                assert dut.page_valid_o.value and int(dut.page_dword_o.value) == dword, "a page access was withdrawn"
+                assert dut.page_valid_o.value and records.get(dut.page_o, "page_access_t") == page, "a page access was withdrawn"
             await RisingEdge(dut.clk_i)
-            if write:
-                self.pages[dword] = data
-            dut.page_data_i.value = self.pages[dword]
+            if page.write:
+                self.pages[page.dword] = page.data
+            dut.page_data_i.value = self.pages[page.dword]
             dut.page_done_i.value = 1
 
 
@@ -94,7 +85,8 @@ async def start(dut, ready_share: float = 0.5, answers: bool = True) -> tuple[Ax
     bus = AxiLiteBus.from_entity(Renamed(dut))
     master = AxiLiteMaster(bus, dut.clk_i, dut.rst_ni, reset_active_level=False)
     core = Core(dut, ready_share, answers)
-    for name in ("beat_in_i", "beat_out_i", "command_taken_i", "response_given_i", "critical_warning_i", "raw_dword_i"):
+    for name in ("beat_in_i", "beat_out_i", "command_taken_i", "response_given_i", "bring_up_i", "health_i",
+                 "raw_dword_i"):
         getattr(dut, name).value = 0
     for _ in range(4):
         await RisingEdge(dut.clk_i)
@@ -145,18 +137,17 @@ async def each_command_is_offered_once_and_answered_once(dut):
         command = dict(op=random.choice([FLUSH, WRITE, READ]), source=random.choice([STREAM, ADDRESS, MAILBOX_SOURCE]),
                        lba=random.getrandbits(64), blocks=random.getrandbits(32), address=random.getrandbits(64),
                        fua=random.random() < 0.5)
-        given[tag] = (1, tag, command["op"], command["source"], int(command["fua"]), command["address"], command["lba"],
-                      command["blocks"])
+        given[tag] = {"from_registers": 1, "tag": tag} | command
         await give(master, tag=tag, **command)
         if random.random() < 0.4 or not await master.read_dword(STATUS) & COMMAND_READY:
             await take_all(master, answers)
     while len(answers) < len(given):
         await take_all(master, answers)
     assert sorted(answers) == sorted(given)
-    assert sorted(core.data + core.side) == sorted(given.values())
-    assert all(fields[2] in (WRITE, READ) and fields[3] != MAILBOX_SOURCE for fields in core.data)
-    assert not any(fields[2] in (WRITE, READ) and fields[3] != MAILBOX_SOURCE for fields in core.side)
-    assert [fields[1] for fields in core.data] == sorted(fields[1] for fields in core.data), "the data lane's order"
+    assert sorted((vars(taken) for taken in core.data + core.side), key=lambda taken: taken["tag"]) == list(given.values())
+    assert all(taken.op in (WRITE, READ) and taken.source != MAILBOX_SOURCE for taken in core.data)
+    assert not any(taken.op in (WRITE, READ) and taken.source != MAILBOX_SOURCE for taken in core.side)
+    assert [taken.tag for taken in core.data] == sorted(taken.tag for taken in core.data), "the data lane's order"
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
@@ -168,7 +159,7 @@ async def a_side_command_does_not_wait_for_the_data_lane(dut):
     await RisingEdge(dut.clk_i)
     await RisingEdge(dut.clk_i)
     assert dut.data_valid_o.value and dut.side_valid_o.value
-    assert command_fields(int(dut.data_o.value))[1] == 0 and command_fields(int(dut.side_o.value))[1] == 4
+    assert records.get(dut.data_o, "command_t").tag == 0 and records.get(dut.side_o, "command_t").tag == 4
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
@@ -219,12 +210,6 @@ async def raw_commands_are_seen_by_the_core(dut):
         await RisingEdge(dut.clk_i)
 
 
-def drive(*, ready: int = 0, gone: int = 0, block_4096: int = 0, blocks: int = 0, nsid: int = 0, sectors_max: int = 0,
-          queue_shift: int = 0) -> int:
-    """spate_pkg::drive_t; the epoch and the doorbell stride are 0."""
-    return (ready << 96 | gone << 95 | block_4096 << 93 | blocks << 53 | nsid << 21 | sectors_max << 8 | queue_shift << 4)
-
-
 @cocotb.test(timeout_time=2, timeout_unit="ms")
 async def what_the_drive_is_can_be_read(dut):
     master, _ = await start(dut)
@@ -232,18 +217,34 @@ async def what_the_drive_is_can_be_read(dut):
     parameters = await master.read_dword(PARAMETERS)
     assert parameters & 0xFF == 16 and parameters >> 16 & 0x1FF == 64
     assert parameters >> 31 == int(RAM_BYTES == 8192) and await master.read_dword(RING) == RAM_BYTES - 8192
-    dut.drive_i.value = drive(ready=1, block_4096=1, blocks=0xAB_1234_5678, nsid=9, sectors_max=4096, queue_shift=7)
+    records.put(dut.drive_i, "drive_t", ready=1, block_4096=1, blocks=0xAB_1234_5678, nsid=9, command_sectors_max=4096,
+                queue_shift=7)
     assert await master.read_dword(STATUS) & 0x47 == 0x41
     assert await master.read_dword(BLOCKS_LOW) == 0x1234_5678 and await master.read_dword(BLOCKS_HIGH) == 0xAB
     assert await master.read_dword(GEOMETRY) == 7 << 16 | 4096 and await master.read_dword(NSID) == 9
     assert await master.read_dword(INTERRUPTS) == 2, "ready has changed"
-    dut.drive_i.value = drive(gone=1)
+    records.put(dut.drive_i, "drive_t", gone=1)
     assert await master.read_dword(STATUS) & 3 == 2 and await master.read_dword(INTERRUPTS) == 6
     await master.write_dword(INTERRUPTS, 4)
     assert await master.read_dword(INTERRUPTS) == 2
     assert dut.enable_o.value == 1, "a core without a processor starts by itself"
     await master.write_dword(CONTROL, 0)
     assert dut.enable_o.value == 0
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def bring_up_and_health_can_be_read(dut):
+    master, _ = await start(dut)
+    records.put(dut.bring_up_i, "bring_up_t", step=0x12, error=0x34, error_detail=0x5678_9ABC, link_status=0xDEF0,
+                cap_low=0x1357_9BDF, volatile_cache=1)
+    assert await master.read_dword(BRING_UP) == 0xDEF0_3412 and await master.read_dword(ERROR_DETAIL) == 0x5678_9ABC
+    assert await master.read_dword(CAP_LOW) == 0x1357_9BDF and await master.read_dword(STATUS) & 0x30 == 0x20
+    records.put(dut.health_i, "health_t", valid=1, critical_warning=0x12, temperature_k=0x3456, spare_percent=0x78,
+                spare_threshold_percent=0x9A, used_percent=0xBC, media_errors=0x2468_ACE0, unsafe_shutdowns=0x0F1E_2D3C)
+    assert await master.read_dword(HEALTH) == 0x3456_0012 and await master.read_dword(WEAR) == 0x00BC_9A78
+    assert await master.read_dword(MEDIA_ERRORS) == 0x2468_ACE0
+    assert await master.read_dword(UNSAFE_SHUTDOWNS) == 0x0F1E_2D3C
+    assert await master.read_dword(STATUS) & 0x30 == 0x30
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
@@ -257,14 +258,14 @@ async def interrupts_follow_what_is_enabled(dut):
     assert await master.read_dword(INTERRUPTS) == 1
     await take_all(master, [])
     assert dut.irq_o.value == 0
-    dut.critical_warning_i.value = 4
+    records.put(dut.health_i, "health_t", critical_warning=4)
     await RisingEdge(dut.clk_i)
     for _ in range(3):
         await RisingEdge(dut.clk_i)
     assert await master.read_dword(INTERRUPTS) == 8 and dut.irq_o.value == 1
     await master.write_dword(INTERRUPTS, 8)
     assert await master.read_dword(INTERRUPTS) == 0 and dut.irq_o.value == 0
-    dut.critical_warning_i.value = 0
+    records.put(dut.health_i, "health_t", critical_warning=0)
     for _ in range(3):
         await RisingEdge(dut.clk_i)
     assert await master.read_dword(INTERRUPTS) == 0, "one that falls is no news"

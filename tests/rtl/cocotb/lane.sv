@@ -100,6 +100,8 @@ module lane
   drive_t drive;
   command_t command, side;
   response_t response;
+  slot_issue_t issue;
+  slot_retire_t head;
 
   always_comb begin
     drive = '0;
@@ -125,6 +127,25 @@ module lane
   assign response_tag_o = response.tag;
   assign response_status_o = response.status;
   assign response_done_o = response.done;
+  assign issue_write_o = issue.write;
+  assign issue_fua_o = issue.fua;
+  assign issue_lba_o = issue.lba;
+  assign issue_sectors_o = issue.sectors;
+  assign issue_stream_o = issue.stream;
+  assign issue_last_o = issue.last;
+  assign issue_tag_o = issue.tag;
+  assign issue_from_registers_o = issue.from_registers;
+  assign issue_status_o = issue.status;
+  assign head = '{
+          write: head_write_i,
+          stream: head_stream_i,
+          block_4096: drive_block_4096_i,
+          last: head_last_i,
+          from_registers: head_from_registers_i,
+          tag: head_tag_i,
+          sectors: head_sectors_i,
+          status: head_status_i
+      };
 
   logic alloc_valid, alloc_ready, fill_valid, fill_ready, drain_valid, drain_ready, drained_valid, drained_ready;
   logic [SectorsWidth-1:0] alloc_sectors;
@@ -159,17 +180,8 @@ module lane
       .fill_data_o(fill_data),
       .issue_valid_o,
       .issue_ready_i,
-      .issue_write_o,
-      .issue_fua_o,
-      .issue_lba_o,
-      .issue_sectors_o,
+      .issue_o(issue),
       .issue_base_o,
-      .issue_stream_o,
-      .issue_block_4096_o(),
-      .issue_last_o,
-      .issue_tag_o,
-      .issue_from_registers_o,
-      .issue_status_o,
       .idle_o()
   );
 
@@ -203,9 +215,7 @@ module lane
       .drained_ready_i(drained_ready),
       .drained_data_o(drained_data),
       .page_valid_i,
-      .page_write_i,
-      .page_dword_i,
-      .page_data_i,
+      .page_i('{write: page_write_i, dword: page_dword_i, data: page_data_i}),
       .page_done_o,
       .page_data_o
   );
@@ -217,14 +227,7 @@ module lane
       .clk_i,
       .rst_ni,
       .head_valid_i,
-      .head_write_i,
-      .head_stream_i,
-      .head_block_4096_i(drive_block_4096_i),
-      .head_last_i,
-      .head_from_registers_i,
-      .head_tag_i,
-      .head_sectors_i,
-      .head_status_i,
+      .head_i(head),
       .head_pop_o,
       .free_valid_o,
       .free_sectors_o,

@@ -126,16 +126,24 @@ module pcie_axi_top
 );
 
   mmio_request_t request;
+  window_read_t read;
+  window_write_t write;
+  assign read_address = read.address[WindowBits-1:0];
+  assign read_stray = read.stray;
+  assign read_beats = read.beats;
+  assign write_address = write.address[WindowBits-1:0];
+  assign write_stray = write.stray;
+
   mmio_response_t response;
 
   assign request.id = request_id;
-  assign request.space = space_e'(request_space);
-  assign request.write = request_write;
-  assign request.address = request_address;
-  assign request.data = request_data;
+  assign request.access.space = space_e'(request_space);
+  assign request.access.write = request_write;
+  assign request.access.address = request_address;
+  assign request.access.data = request_data;
   assign response_id = response.id;
-  assign response_error = response.error;
-  assign response_data = response.data;
+  assign response_error = response.result.error;
+  assign response_data = response.result.data;
 
   assign m_axi_awid = 1'b0;
   assign m_axi_awlen = 8'd0;
@@ -162,17 +170,14 @@ module pcie_axi_top
       .link_up_o(link_up),
       .read_valid_o(read_valid),
       .read_ready_i(read_ready),
-      .read_address_o(read_address),
-      .read_stray_o(read_stray),
-      .read_beats_o(read_beats),
+      .read_o(read),
       .read_data_valid_i(read_data_valid),
       .read_data_ready_o(read_data_ready),
       .read_data_i(read_data),
       .read_last_i(read_last),
       .write_valid_o(write_valid),
       .write_ready_i(write_ready),
-      .write_address_o(write_address),
-      .write_stray_o(write_stray),
+      .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
       .request_valid_i(request_valid),

@@ -82,6 +82,14 @@ module pcie_usp_top
     input  logic                 cfg_mgmt_read_write_done
 );
 
+  window_read_t read;
+  window_write_t write;
+  assign read_address = read.address[WindowBits-1:0];
+  assign read_stray = read.stray;
+  assign read_beats = read.beats;
+  assign write_address = write.address[WindowBits-1:0];
+  assign write_stray = write.stray;
+
   mmio_response_t response;
   assign {response_id, response_error, response_data} = response;
 
@@ -99,17 +107,14 @@ module pcie_usp_top
       .link_up_o(link_up),
       .read_valid_o(read_valid),
       .read_ready_i(read_ready),
-      .read_address_o(read_address),
-      .read_stray_o(read_stray),
-      .read_beats_o(read_beats),
+      .read_o(read),
       .read_data_valid_i(read_data_valid),
       .read_data_ready_o(read_data_ready),
       .read_data_i(read_data),
       .read_last_i(read_last),
       .write_valid_o(write_valid),
       .write_ready_i(write_ready),
-      .write_address_o(write_address),
-      .write_stray_o(write_stray),
+      .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
       .request_valid_i(request_valid),

@@ -2,7 +2,9 @@
 //
 // The two halves of spate_pcie_axi in the core's clock: each address gets its beats and its one RLAST, each burst its one
 // response, whatever stalls and whenever `run` falls; the core sees the channel rule kept.
-module pcie_axi_halves_proof (
+module pcie_axi_halves_proof
+  import spate_pkg::*;
+(
     input logic        clk,
     input logic        rst_n,
     input logic        run,
@@ -28,9 +30,8 @@ module pcie_axi_halves_proof (
     assume (rst_n == past_reset_q);
   end
 
-  logic read_idle, ar_ready, read_valid, read_stray, data_ready, r_valid, r_last, r_id;
-  logic [12:0] read_address;
-  logic [8:0] read_beats;
+  logic read_idle, ar_ready, read_valid, data_ready, r_valid, r_last, r_id;
+  window_read_t read;
   logic [127:0] r_data;
   logic core_last, core_shows_q, core_free;
   logic [8:0] core_left_q;
@@ -56,9 +57,7 @@ module pcie_axi_halves_proof (
       .ar_fixed_i(ar_fixed),
       .read_valid_o(read_valid),
       .read_ready_i(read_ready),
-      .read_address_o(read_address),
-      .read_stray_o(read_stray),
-      .read_beats_o(read_beats),
+      .read_o(read),
       .read_data_valid_i(core_shows_q),
       .read_data_ready_o(data_ready),
       .read_data_i('0),
@@ -78,7 +77,7 @@ module pcie_axi_halves_proof (
       core_left_q <= '0;
       core_shows_q <= 1'b0;
     end else begin
-      if (read_valid && read_ready) core_left_q <= read_beats;
+      if (read_valid && read_ready) core_left_q <= read.beats;
       else if (core_shows_q && data_ready) core_left_q <= core_left_q - 1'b1;
       if (core_shows_q && data_ready) core_shows_q <= core_sends && core_left_q > 9'd1;
       else core_shows_q <= core_shows_q || (core_sends && !core_free);
@@ -124,7 +123,7 @@ module pcie_axi_halves_proof (
       .rst_ni(rst_n),
       .valid_i(read_valid),
       .ready_i(read_ready),
-      .payload_i({read_address, read_stray, read_beats})
+      .payload_i(read)
   );
 
   always_comb begin
@@ -146,8 +145,8 @@ module pcie_axi_halves_proof (
 
   // ---- writes ----
 
-  logic write_idle, aw_ready, w_ready, write_valid, write_stray, b_valid, b_id;
-  logic [12:0] write_address;
+  logic write_idle, aw_ready, w_ready, write_valid, b_valid, b_id;
+  window_write_t write;
   logic [127:0] write_data;
   logic [15:0] write_strobe;
 
@@ -175,8 +174,7 @@ module pcie_axi_halves_proof (
       .w_data_i('0),
       .write_valid_o(write_valid),
       .write_ready_i(write_ready),
-      .write_address_o(write_address),
-      .write_stray_o(write_stray),
+      .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
       .b_valid_o(b_valid),
@@ -204,7 +202,7 @@ module pcie_axi_halves_proof (
       .rst_ni(rst_n),
       .valid_i(write_valid),
       .ready_i(write_ready),
-      .payload_i({write_address, write_stray})
+      .payload_i(write)
   );
 
   always_comb begin
@@ -214,7 +212,7 @@ module pcie_axi_halves_proof (
       assert (b_valid == (w_ready && w_last));
       if (b_valid && run) assert (b_id && aw_valid && w_valid && (b_ready || !ran_q));
       if (!run && ran_q == 1'b0) assert (!write_valid || !write_idle);
-      cover (b_valid && write_data == '0 && write_strobe == '1 && write_address[11:4] != ar_address[11:4]);
+      cover (b_valid && write_data == '0 && write_strobe == '1 && write.address[11:4] != ar_address[11:4]);
     end
   end
 

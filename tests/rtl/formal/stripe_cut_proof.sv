@@ -44,13 +44,10 @@ module stripe_cut_proof
     assume (lba_i < 64'd512);
   end
 
-  logic command_ready, part_valid, part_write, part_beyond, part_last, part_fua, part_from_registers;
+  logic command_ready, part_valid;
+  stripe_part_t shown;
   logic [MemberBits-1:0] part_member;
-  source_e part_source;
-  logic [LbaWidth-1:0] part_lba;
   logic [PartWidth-1:0] part_blocks;
-  logic [63:0] part_address;
-  logic [15:0] part_tag;
 
   spate_stripe_cut #(
       .Drives(Drives),
@@ -68,17 +65,9 @@ module stripe_cut_proof
       .command_i(command),
       .part_valid_o(part_valid),
       .part_ready_i,
+      .part_o(shown),
       .part_member_o(part_member),
-      .part_write_o(part_write),
-      .part_fua_o(part_fua),
-      .part_source_o(part_source),
-      .part_beyond_o(part_beyond),
-      .part_lba_o(part_lba),
-      .part_blocks_o(part_blocks),
-      .part_address_o(part_address),
-      .part_last_o(part_last),
-      .part_tag_o(part_tag),
-      .part_from_registers_o(part_from_registers)
+      .part_blocks_o(part_blocks)
   );
 
   // The request as it was given, and what came of it.
@@ -108,7 +97,7 @@ module stripe_cut_proof
       if (part) begin
         before_q <= before_q + 32'(part_blocks);
         if (here) seen_q <= 1'b1;
-        if (part_last) busy_q <= 1'b0;
+        if (shown.last) busy_q <= 1'b0;
       end
       waited_q <= busy_q && !part_valid ? waited_q + 1'b1 : '0;
     end
@@ -131,21 +120,21 @@ module stripe_cut_proof
       assert (!command_ready || !busy_q);
       assert (waited_q <= (Drives == 3 ? 6'd12 : 6'd4));
       if (part_valid) begin
-        assert (part_tag == given_q.tag && part_write == (given_q.op == OpWrite));
-        assert (part_beyond == (33'(given_q.lba) + 33'(given_q.blocks) > 33'(array_blocks)));
+        assert (shown.tag == given_q.tag && shown.write == (given_q.op == OpWrite));
+        assert (shown.beyond == (33'(given_q.lba) + 33'(given_q.blocks) > 33'(array_blocks)));
         assert ((part_blocks != '0) == (given_q.blocks != '0));
         assert (32'(part_blocks) <= ChunkBlocks);
-        assert (part_last == (before_q + 32'(part_blocks) == given_q.blocks));
+        assert (shown.last == (before_q + 32'(part_blocks) == given_q.blocks));
         if (here) begin
           assert (!seen_q);
           assert (part_member == member);
-          assert (part_lba + LbaWidth'(block - part_first) ==
+          assert (shown.lba + LbaWidth'(block - part_first) ==
                   data_lba[member] + LbaWidth'(row) * LbaWidth'(ChunkBlocks) + LbaWidth'(offset));
         end
-        if (part_last && wanted) assert (seen_q || here);
+        if (shown.last && wanted) assert (seen_q || here);
       end
-      cover (part_valid && part_last && before_q > 32'd2 && seen_q && !part_beyond && part_member != '0);
-      cover (part_valid && part_last && before_q == '0 && part_beyond);
+      cover (part_valid && shown.last && before_q > 32'd2 && seen_q && !shown.beyond && part_member != '0);
+      cover (part_valid && shown.last && before_q == '0 && shown.beyond);
     end
   end
 

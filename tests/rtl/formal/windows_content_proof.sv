@@ -15,29 +15,23 @@ module windows_content_proof
     localparam int unsigned BeatShift = $clog2(DataWidth / 8),
     localparam int unsigned SlotBits = 2
 ) (
-    input logic                    clk_i,
-    input logic                    read_valid_i,
-    input logic [  WindowBits-1:0] read_address_i,
-    input logic                    read_stray_i,
-    input logic [             8:0] read_beats_i,
-    input logic                    data_ready_i,
-    input logic [   DataWidth-1:0] buffer_data_i,
-    input logic                    sq_valid_i,
-    input logic                    sq_side_i,
-    input logic [    SlotBits-1:0] sq_slot_i,
-    input logic                    slot_valid_i,
-    input logic                    slot_write_i,
-    input logic                    slot_fua_i,
-    input logic [    LbaWidth-1:0] slot_lba_i,
-    input logic [SectorsWidth-1:0] slot_sectors_i,
-    input logic [    BaseBits-1:0] slot_base_i,
-    input cid_t                    slot_cid_i,
-    input logic                    sqe_write_i,
-    input logic                    sqe_side_i,
-    input logic [             3:0] sqe_dword_i,
-    input logic [            31:0] sqe_data_i,
-    input logic [             1:0] admin_entry_i,
-    input logic                    admin_entry_valid_i
+    input logic                         clk_i,
+    input logic                         read_valid_i,
+    input logic        [WindowBits-1:0] read_address_i,
+    input logic                         read_stray_i,
+    input logic        [           8:0] read_beats_i,
+    input logic                         data_ready_i,
+    input logic        [ DataWidth-1:0] buffer_data_i,
+    input logic                         sq_valid_i,
+    input logic                         sq_side_i,
+    input logic        [  SlotBits-1:0] sq_slot_i,
+    input logic                         slot_valid_i,
+    input slot_entry_t                  slot_i,
+    input logic        [  BaseBits-1:0] slot_base_i,
+    input logic                         sqe_write_i,
+    input sqe_dword_t                   sqe_i,
+    input logic        [           1:0] admin_entry_i,
+    input logic                         admin_entry_valid_i
 );
 
   localparam bit HasRing = RamBytes > 8192;
@@ -50,8 +44,8 @@ module windows_content_proof
 
   // Stable while the drive is ready.
   (* anyconst *) logic epoch, block_4096;
-  (* anyconst *) logic [31:0] nsid, range_blocks;
-  (* anyconst *) logic [LbaWidth-1:0] range_lba;
+  (* anyconst *) logic [31:0] nsid;
+  (* anyconst *) range_t range;
 
   logic [9:0] sq_index;
   logic [SlotBits-1:0] slot;
@@ -72,9 +66,7 @@ module windows_content_proof
       .nsid_i(nsid),
       .read_valid_i(read_valid_i && rst_ni),
       .read_ready_o(),
-      .read_address_i,
-      .read_stray_i,
-      .read_beats_i,
+      .read_i('{stray: read_stray_i, address: 32'(read_address_i), beats: read_beats_i}),
       .data_valid_o(),
       .data_ready_i,
       .data_o(),
@@ -88,20 +80,13 @@ module windows_content_proof
       .sq_slot_i,
       .slot_o(slot),
       .slot_valid_i,
-      .slot_write_i,
-      .slot_fua_i,
-      .slot_lba_i,
-      .slot_sectors_i,
+      .slot_i,
       .slot_base_i,
-      .slot_cid_i,
       .sqe_write_i,
-      .sqe_side_i,
-      .sqe_dword_i,
-      .sqe_data_i,
+      .sqe_i,
       .admin_entry_i,
       .admin_entry_valid_i,
-      .range_lba_i(range_lba),
-      .range_blocks_i(range_blocks),
+      .range_i(range),
       .stray_o(),
       .stale_o()
   );
@@ -110,11 +95,11 @@ module windows_content_proof
 
   logic [31:0] base_bytes, data_bytes;
   assign base_bytes = HasRing ? 32'(slot_base_i) << 9 : 32'd0;
-  assign data_bytes = 32'(slot_sectors_i) << 9;
+  assign data_bytes = 32'(slot_i.sectors) << 9;
   always_comb begin
-    assume (slot_cid_i.slot == 8'(slot) && !slot_cid_i.side);
-    assume (slot_sectors_i != '0 && slot_sectors_i <= SectorsWidth'(CommandSectorsMax));
-    assume (!block_4096 || slot_sectors_i[2:0] == '0);
+    assume (slot_i.cid.slot == 8'(slot) && !slot_i.cid.side);
+    assume (slot_i.sectors != '0 && slot_i.sectors <= SectorsWidth'(CommandSectorsMax));
+    assume (!block_4096 || slot_i.sectors[2:0] == '0);
     if (HasRing) assume (base_bytes < RingBytes && data_bytes <= RingBytes);
     // Memory: the last byte has an address, too.
     if (!HasRing) assume (34'({slot_base_i, 2'd0}) + 34'(data_bytes) <= 34'd1 << (BaseBits + 2));
@@ -127,8 +112,8 @@ module windows_content_proof
   logic [31:0] kept_q;
   logic kept_known_q = 1'b0;
   always_ff @(posedge clk_i) begin
-    if (sqe_write_i && sqe_side_i == kept_side && sqe_dword_i == kept_dword) begin
-      kept_q <= sqe_data_i;
+    if (sqe_write_i && sqe_i.side == kept_side && sqe_i.dword == kept_dword) begin
+      kept_q <= sqe_i.data;
       kept_known_q <= 1'b1;
     end
   end
@@ -217,15 +202,15 @@ module windows_content_proof
       Entry:
       if (slot_valid_i) begin
         unique case (offset_q[5:2])
-          4'd0: word = {slot_cid_i, 8'd0, slot_write_i ? 8'h01 : 8'h02};
+          4'd0: word = {slot_i.cid, 8'd0, slot_i.write ? 8'h01 : 8'h02};
           4'd1: word = nsid;
           4'd6: word = data[31:0];
           4'd7: word = data[63:32];
           4'd8: word = prp2[31:0];
           4'd9: word = prp2[63:32];
-          4'd10: word = slot_lba_i[31:0];
-          4'd11: word = 32'(slot_lba_i >> 32);
-          4'd12: word = (slot_fua_i ? 32'h4000_0000 : 32'd0) + blocks - 32'd1;
+          4'd10: word = slot_i.lba[31:0];
+          4'd11: word = 32'(slot_i.lba >> 32);
+          4'd12: word = (slot_i.fua ? 32'h4000_0000 : 32'd0) + blocks - 32'd1;
           default: word = 32'd0;
         endcase
       end
@@ -234,9 +219,9 @@ module windows_content_proof
       Range:
       unique case (offset_q[3:2])
         2'd0: word = 32'd0;  // context attributes
-        2'd1: word = range_blocks;
-        2'd2: word = range_lba[31:0];
-        default: word = 32'(range_lba >> 32);
+        2'd1: word = range.blocks;
+        2'd2: word = range.lba[31:0];
+        default: word = 32'(range.lba >> 32);
       endcase
       default: word = 32'd0;
     endcase

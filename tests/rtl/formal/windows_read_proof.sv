@@ -33,14 +33,12 @@ module windows_read_proof
   // What is behind the ports.
   (* anyconst *) logic epoch, block_4096, admin_entry_valid;
   (* anyconst *) logic [1:0] admin_entry;
-  (* anyconst *) logic [31:0] nsid, range_blocks;
-  (* anyconst *) logic [LbaWidth-1:0] range_lba;
-  (* anyconst *) logic [3:0] sq_valid, sq_side, slot_valid, slot_write, slot_fua;
+  (* anyconst *) logic [31:0] nsid;
+  (* anyconst *) range_t range;
+  (* anyconst *) logic [3:0] sq_valid, sq_side, slot_valid;
   (* anyconst *) logic [4*SlotBits-1:0] sq_slot;
-  (* anyconst *) logic [4*LbaWidth-1:0] slot_lba;
-  (* anyconst *) logic [4*SectorsWidth-1:0] slot_sectors;
+  (* anyconst *) slot_entry_t [3:0] slot_entry;
   (* anyconst *) logic [4*BaseBits-1:0] slot_base;
-  (* anyconst *) logic [4*16-1:0] slot_cid;
   (* anyconst *) logic [DataWidth-1:0] salt;
 
   logic read_ready, data_valid, last, buffer_read;
@@ -66,9 +64,7 @@ module windows_read_proof
       .nsid_i(nsid),
       .read_valid_i(read_valid_i && rst_ni),
       .read_ready_o(read_ready),
-      .read_address_i,
-      .read_stray_i,
-      .read_beats_i,
+      .read_i('{stray: read_stray_i, address: 32'(read_address_i), beats: read_beats_i}),
       .data_valid_o(data_valid),
       .data_ready_i,
       .data_o(data),
@@ -82,20 +78,13 @@ module windows_read_proof
       .sq_slot_i(sq_slot[sq_index[1:0]*SlotBits+:SlotBits]),
       .slot_o(slot),
       .slot_valid_i(slot_valid[slot]),
-      .slot_write_i(slot_write[slot]),
-      .slot_fua_i(slot_fua[slot]),
-      .slot_lba_i(slot_lba[slot*LbaWidth+:LbaWidth]),
-      .slot_sectors_i(slot_sectors[slot*SectorsWidth+:SectorsWidth]),
+      .slot_i(slot_entry[slot]),
       .slot_base_i(slot_base[slot*BaseBits+:BaseBits]),
-      .slot_cid_i(slot_cid[slot*16+:16]),
       .sqe_write_i(1'b0),
-      .sqe_side_i(1'b0),
-      .sqe_dword_i('0),
-      .sqe_data_i('0),
+      .sqe_i('0),
       .admin_entry_i(admin_entry),
       .admin_entry_valid_i(admin_entry_valid),
-      .range_lba_i(range_lba),
-      .range_blocks_i(range_blocks),
+      .range_i(range),
       .stray_o(),
       .stale_o()
   );

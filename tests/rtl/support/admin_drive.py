@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge, ValueChange
 
+import records
+
 LOCAL, DEVICE, BAR = 0, 1, 2
 BRIDGE_CONTROL = 0x3C  # of the root port; bit 22 resets its bus
 CONTROL_2 = {LOCAL: 0x88, DEVICE: 0x98}  # Device Control 2; bits 4:0 are how long a completion is waited for
@@ -24,8 +26,6 @@ FORMAT, SANITIZE = 0x80, 0x84
 PAGE = 0x2000
 LOST, DOUBLE, NO_DATA = "lost", "double", "no data"  # what a command can be told to do, besides a status
 
-DRIVE_FIELDS = (("ready", 1), ("gone", 1), ("epoch", 1), ("block_4096", 1), ("blocks", 40), ("nsid", 32),
-                ("command_sectors_max", 13), ("queue_shift", 4), ("doorbell_stride", 4))  # of drive_t
 OPS = {name: number for number, name in enumerate(
     ("flush", "write", "read", "deallocate", "format", "sanitize", "shutdown", "restart", "raw_admin", "raw_io"))}
 STREAM, MEMORY, MAILBOX = 0, 1, 2
@@ -34,10 +34,8 @@ STREAM, MEMORY, MAILBOX = 0, 1, 2
 def encode(op: str, *, lba: int = 0, blocks: int = 0, source: int = MAILBOX, fua: int = 0, address: int = 0,
            tag: int = 0, from_registers: int = 0) -> int:
     """command_t."""
-    value = from_registers
-    for bits, part in ((16, tag), (4, OPS[op]), (2, source), (1, fua), (64, address), (64, lba), (32, blocks)):
-        value = value << bits | part
-    return value
+    return records.pack("command_t", from_registers=from_registers, tag=tag, op=OPS[op], source=source, fua=fua,
+                        address=address, lba=lba, blocks=blocks)
 
 
 @dataclass
@@ -277,7 +275,7 @@ class AdminDrive:
                 self.after(p.disable_cycles, lambda: life == self.life and self.reset_controller())
 
     def shown_epoch(self) -> int:
-        return self.dut.drive_o.value.to_unsigned() >> (self.drive_bits - 3) & 1
+        return records.get(self.dut.drive_o, "drive_t").epoch
 
     # ---- the admin queue ----
 
@@ -396,9 +394,16 @@ class AdminDrive:
             if condition():
                 return
             await RisingEdge(self.dut.clk_i)
-        d = self.dut
-        raise AssertionError(f"not in {limit} cycles: {what}; step {d.step_o.value.to_unsigned()} "
-                             f"error {d.error_o.value.to_unsigned()} detail {d.error_detail_o.value.to_unsigned():#x}")
+        bring_up = self.bring_up()
+        raise AssertionError(f"not in {limit} cycles: {what}; step {bring_up.step} error {bring_up.error} "
+                             f"detail {bring_up.error_detail:#x}")
+
+    def bring_up(self):
+        """What the registers would say of it."""
+        return records.get(self.dut.bring_up_o, "bring_up_t")
+
+    def health(self):
+        return records.get(self.dut.health_o, "health_t")
 
     async def respond(self, limit: int = 60000, **command) -> dict:
         """Gives a command and waits for its response, the next one."""
@@ -412,10 +417,9 @@ class AdminDrive:
 
     async def run(self) -> None:
         d = self.dut
-        self.drive_bits = len(d.drive_o)
         self.window_shift = int(d.WindowBits.value) - 1
         d.rst_ni.value, d.enable_i.value = 0, 1
-        for name in ("ms_tick_i", "link_up_i", "mmio_ready_i", "mmio_done_i", "mmio_error_i", "page_done_i", "recover_i",
+        for name in ("ms_tick_i", "link_up_i", "mmio_ready_i", "mmio_done_i", "mmio_result_i", "page_done_i", "recover_i",
                      "retired_i", "admin_completion_valid_i", "side_push_ready_i", "side_completion_valid_i", "command_valid_i",
                      "response_ready_i"):
             getattr(d, name).value = 0
@@ -427,10 +431,8 @@ class AdminDrive:
         while True:
             await ReadOnly()
             self.cycle += 1
-            drive = d.drive_o.value.to_unsigned()
-            self.ready, self.gone = drive >> (self.drive_bits - 1) & 1, drive >> (self.drive_bits - 2) & 1
-            self.epoch = drive >> (self.drive_bits - 3) & 1
-            self.fields = drive
+            self.fields = records.get(d.drive_o, "drive_t")
+            self.ready, self.gone, self.epoch = self.fields.ready, self.fields.gone, self.fields.epoch
             self.ready_falls += ready_before and not self.ready
             ready_before = self.ready
             self.recoveries += int(d.recovery_o.value)
@@ -440,7 +442,8 @@ class AdminDrive:
                 self.admin_done.clear()
                 self.side_done.clear()
             if d.sqe_write_o.value:
-                self.entries[int(d.sqe_side_o.value)][d.sqe_dword_o.value.to_unsigned()] = d.sqe_data_o.value.to_unsigned()
+                sqe = records.get(d.sqe_o, "sqe_dword_t")
+                self.entries[sqe.side][sqe.dword] = sqe.data
             self.see_perst(not d.perst_no.value)
             for action in self.later.pop(self.cycle, ()):
                 action()
@@ -451,11 +454,10 @@ class AdminDrive:
                 if access_wait[0] <= 0:
                     done, access_wait = access_wait[1], None
             elif d.mmio_valid_o.value and d.mmio_ready_i.value:
-                request = (d.mmio_space_o.value.to_unsigned(), int(d.mmio_write_o.value),
-                           d.mmio_address_o.value.to_unsigned(), d.mmio_data_o.value.to_unsigned())
-                if request[1]:
-                    self.write_log.append((request[0], request[2], request[3]))
-                answer = self.access(*request)
+                access = records.get(d.mmio_access_o, "mmio_access_t")
+                if access.write:
+                    self.write_log.append((access.space, access.address, access.data))
+                answer = self.access(access.space, access.write, access.address, access.data)
                 access_wait = [random.randint(1, 12) if answer else 200, answer or (True, 0)]
             page_data = None
             if page_wait is not None:
@@ -473,12 +475,11 @@ class AdminDrive:
                 self.commands.popleft()
                 showing = False
             if d.response_valid_o.value:
-                shown = d.response_o.value.to_unsigned()
+                shown = records.get(d.response_o, "response_t")
                 assert held is None or held == shown, "a response changed before it was taken"
                 held = shown
                 if d.response_ready_i.value:
-                    self.responses.append({"status": shown >> 64 & 0xFFFF, "done": shown & (1 << 64) - 1,
-                                           "tag": shown >> 80 & 0xFFFF, "from_registers": shown >> 96})
+                    self.responses.append(vars(shown))
                     held = None
             else:
                 assert held is None, "a response vanished"
@@ -492,7 +493,7 @@ class AdminDrive:
             d.mmio_ready_i.value = int(random.random() < 0.5)
             d.mmio_done_i.value = int(done is not None)
             if done is not None:
-                d.mmio_error_i.value, d.mmio_data_i.value = int(done[0]), done[1]
+                records.put(d.mmio_result_i, "mmio_result_t", error=done[0], data=done[1])
             d.page_done_i.value = int(page_data is not None)
             d.page_data_i.value = page_data if page_data is not None else random.getrandbits(32)
             d.adapter_quiet_i.value, d.slots_idle_i.value = int(self.quiet), int(self.idle)
@@ -504,7 +505,7 @@ class AdminDrive:
                 valid.value = int(completion is not None)
                 if completion:
                     cid, status, result = completion
-                    bus.value = result << 47 | random.getrandbits(16) << 31 | cid << 15 | status
+                    records.put(bus, "completion_t", result=result, sq_head=random.getrandbits(16), cid=cid, status=status)
             if not showing and self.commands:
                 showing = True
                 d.command_i.value = encode(**self.commands[0])
@@ -519,9 +520,4 @@ class AdminDrive:
 
     def field(self, name: str) -> int:
         """Of drive_o."""
-        shift = 0
-        for field_name, bits in reversed(DRIVE_FIELDS):
-            if field_name == name:
-                return self.fields >> shift & (1 << bits) - 1
-            shift += bits
-        raise KeyError(name)
+        return getattr(self.fields, name)

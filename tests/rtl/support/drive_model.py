@@ -14,7 +14,8 @@ import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge, Timer
 
 import prp
-from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, DRIVE_FIELDS, LOST, NO_DATA, AdminDrive, encode
+import records
+from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, LOST, NO_DATA, AdminDrive, encode
 from target_port import TargetPort
 
 ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x100000
@@ -22,8 +23,6 @@ WRITE, READ, FLUSH, DEALLOCATE = 1, 2, 0, 9
 WRONG_ID, WRONG_PHASE, WRONG_HEAD, LATE = "wrong id", "wrong phase", "wrong head", "late"
 PERIOD_NS = 4  # of the clock
 MEDIA_ERROR = 0x0281  # may pass
-EVENTS = ("stray_read", "stray_write", "stale_access", "cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery",
-          "command_error")
 
 
 @dataclass
@@ -38,7 +37,7 @@ class Queue:
 
 class DriveModel(AdminDrive):
     def __init__(self, dut, profile, *, window: int, bar: int, window_bits: int, stall: float, port=None):
-        self.port = port or TargetPort(dut, window, stall)
+        self.port = port or TargetPort(dut, window, window_bits, stall)
         self.window_shift, self.stall = window_bits - 1, stall
         self.sq = self.cq = None
         self.block = 1 << profile.block_shift
@@ -278,7 +277,6 @@ class DriveModel(AdminDrive):
         for name in ("link_up_i", "adapter_quiet_i", "mmio_request_ready_i", "mmio_response_valid_i", "command_valid_i",
                      "response_ready_i", "page_valid_i", "fence_answer_i"):
             getattr(d, name).value = 0
-        self.drive_bits = len(d.drive_o)
         for _ in range(4):
             await RisingEdge(d.clk_i)
         d.rst_ni.value = 1
@@ -287,9 +285,8 @@ class DriveModel(AdminDrive):
         while True:
             await ReadOnly()
             self.cycle += 1
-            self.fields = drive = d.drive_o.value.to_unsigned()
-            self.ready, self.gone = drive >> (self.drive_bits - 1) & 1, drive >> (self.drive_bits - 2) & 1
-            self.epoch = drive >> (self.drive_bits - 3) & 1
+            self.fields = records.get(d.drive_o, "drive_t")
+            self.ready, self.gone, self.epoch = self.fields.ready, self.fields.gone, self.fields.epoch
             self.ready_falls += ready_before and not self.ready
             ready_before = self.ready
             self.count_events(d.events_o.value.to_unsigned())
@@ -302,7 +299,7 @@ class DriveModel(AdminDrive):
                 if access_wait[0] <= 0:
                     done, access_wait = access_wait[1], None
             elif d.mmio_request_valid_o.value and d.mmio_request_ready_i.value:
-                access_wait = self.accessed(d.mmio_request_o.value.to_unsigned())
+                access_wait = self.accessed(records.get(d.mmio_request_o, "mmio_request_t"))
             if showing and d.command_ready_o.value:
                 self.commands.popleft()
                 showing = False
@@ -325,13 +322,12 @@ class DriveModel(AdminDrive):
             d.command_valid_i.value = int(showing)
             d.response_ready_i.value = int(random.random() >= self.stall)
 
-    def accessed(self, request: int) -> list:
+    def accessed(self, request) -> list:
         """→ [cycles until the answer, the answer]."""
-        data, address, write = request & ALL_ONES, request >> 32 & ALL_ONES, request >> 64 & 1
-        space, identifier = request >> 65 & 3, request >> 67
-        answer = self.access(space, write, address, data)
-        error, value = answer or (True, 0)
-        return [random.randint(1, 12), identifier << 33 | int(error) << 32 | value]
+        access = request.access
+        error, value = self.access(access.space, access.write, access.address, access.data) or (True, 0)
+        result = records.pack("mmio_result_t", error=error, data=value)
+        return [random.randint(1, 12), records.pack("mmio_response_t", id=request.id, result=result)]
 
     def see_response(self, held: int | None) -> int | None:
         d = self.dut
@@ -342,11 +338,10 @@ class DriveModel(AdminDrive):
         assert held is None or held == shown, "a response changed before it was taken"
         if not d.response_ready_i.value:
             return shown
-        self.responses.append({"status": shown >> 64 & 0xFFFF, "done": shown & (1 << 64) - 1, "tag": shown >> 80 & 0xFFFF,
-                               "from_registers": shown >> 96})
+        self.responses.append(vars(records.unpack("response_t", shown)))
         return None
 
     def count_events(self, value: int) -> None:
         if value:
-            for i, name in enumerate(reversed(EVENTS)):
-                self.events[name] += value >> i & 1
+            for name, seen in vars(records.unpack("events_t", value)).items():
+                self.events[name] += seen

@@ -6,15 +6,16 @@ from collections import deque
 
 from cocotb.triggers import Event
 
+import records
 from streams import Stall
 
 BEATS_MAX = 32
 
 
 class TargetPort:
-    def __init__(self, dut, window: int, stall: float):
+    def __init__(self, dut, window: int, window_bits: int, stall: float):
         self.dut, self.window = dut, window
-        self.beat_bytes, self.bits = len(dut.read_data_o) // 8, len(dut.read_address_i)
+        self.beat_bytes, self.bits = len(dut.read_data_o) // 8, window_bits
         self.read_stall, self.data_stall, self.write_stall = Stall(stall), Stall(stall), Stall(stall)
         self.asked, self.owed, self.writes = deque(), deque(), deque()
         self.reading = self.writing = self.ready = False
@@ -84,18 +85,17 @@ class TargetPort:
         if not self.reading and self.asked and not self.read_stall.next():
             self.reading = True
             address, beats = self.asked[0][:2]
-            d.read_address_i.value, d.read_stray_i.value = self.place(address)
-            d.read_beats_i.value = beats
+            records.put(d.read_i, "window_read_t", beats=beats, **self.place(address))
         if not self.writing and self.writes and not self.write_stall.next():
             self.writing = True
             address, data, strobe = self.writes[0]
-            d.write_address_i.value, d.write_stray_i.value = self.place(address)
+            records.put(d.write_i, "window_write_t", **self.place(address))
             d.write_data_i.value, d.write_strobe_i.value = data, strobe
         self.ready = not self.data_stall.next()
         d.read_valid_i.value, d.write_valid_i.value = int(self.reading), int(self.writing)
         d.read_data_ready_i.value = int(self.ready)
 
-    def place(self, address: int) -> tuple[int, int]:
-        """→ offset in the aperture, and whether it is outside."""
+    def place(self, address: int) -> dict[str, int]:
+        """Its offset in the aperture, and whether it is outside."""
         offset = address - self.window
-        return offset & (1 << self.bits) - 1, int(not 0 <= offset < 1 << self.bits)
+        return {"address": offset & (1 << self.bits) - 1, "stray": int(not 0 <= offset < 1 << self.bits)}
