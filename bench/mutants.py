@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make mutants: changes of the sources that no test notices. docs/MUTANTS.md says how. build/bench/mutants.json."""
+"""make mutants: changes of the sources that no test notices. docs/understand/mutants.md says how. build/bench/mutants.json."""
 
 import argparse
 import dataclasses

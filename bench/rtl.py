@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Throughput and latency of the gateware against what the link can carry, from cycles, with an ideal drive.
 
-Runs build/gateware/bench/rtl/throughput_*, two at a time, writes build/bench/rtl.json and docs/GATEWARE-FIGURES.md.
+Runs build/gateware/bench/rtl/throughput_*, two at a time, writes build/bench/rtl.json and docs/reference/gateware-figures.md.
 A share above 100 % is an error: the bound would be none. With --quick the runs are too short to judge the core: no figure
 has an aim, and the page is left alone. The bound must hold all the same.
 """
@@ -17,7 +17,7 @@ import qemu
 
 PROGRAMS = qemu.BUILD / "gateware" / "bench" / "rtl"
 STRIPE = qemu.BUILD / "gateware" / "tests" / "rtl" / "bench" / "stripe_drives"
-PAGE = qemu.ROOT / "docs" / "GATEWARE-FIGURES.md"
+PAGE = qemu.ROOT / "docs" / "reference" / "gateware-figures.md"
 SHARE_MIN = 99.0  # per cent of the bound
 SHARE_MAX = 100.0
 QUICK = "These runs are quick: too short to judge the core. No figure has an aim."

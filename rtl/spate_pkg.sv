@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the parts of the host core share: commands and responses as users see them, what bring-up found out about the
-// drive, and where the windows are. docs/GATEWARE.md argues for the shape. Section numbers are those of the NVM Express
+// drive, and where the windows are. docs/understand/gateware.md argues for the shape. Section numbers are those of the NVM Express
 // base specification 1.4.
 package spate_pkg;
 
@@ -68,7 +68,7 @@ package spate_pkg;
   localparam int unsigned CommandSectorsMax = 4096;
   localparam int unsigned SectorsWidth = 13;  // counts 0 … CommandSectorsMax
 
-  // ---- windows: what the drive reaches, as offsets in its half of the aperture (docs/GATEWARE.md, "Addresses") ----
+  // ---- windows: what the drive reaches, as offsets in its half of the aperture (docs/understand/gateware.md, "Addresses") ----
   //
   //   bit WindowBits-1   epoch: flips with each bring-up, so that what a drive still does after a reset is known
   //   bit WindowBits-2   stream mode: 1: the ring, twice in a row; 0: control, CtrlBits of it. Memory mode has control
@@ -240,7 +240,7 @@ package spate_pkg;
   // ---- what bring-up and the SMART log say, for the registers ----
 
   typedef struct packed {
-    logic [7:0]  step;            // what is being done, or what failed: docs/GATEWARE-BRINGUP.md
+    logic [7:0]  step;            // what is being done, or what failed: docs/reference/gateware-bringup.md
     logic [7:0]  error;           // 0: none
     logic [31:0] error_detail;    // means something with an error
     logic [15:0] link_status;     // as the device's Link Status register

@@ -4,7 +4,7 @@
     gateware.py --sample 100 --seed 1          a sample of all of rtl/
     gateware.py --sample 5 --only fence        of one module
 
-docs/MUTANTS-RTL.md says how. Writes build/mutants/gateware.json; the status is not 0 when a mutant survived.
+docs/understand/mutants-rtl.md says how. Writes build/mutants/gateware.json; the status is not 0 when a mutant survived.
 
 It goes in rounds. In each, every mutant that is alive meets its next test; what belongs to the same design is built once
 with all mutants in it. A mutant's tests are in the order of how many modules they contain, proofs first."""

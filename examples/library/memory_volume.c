@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library in a program of your own, on a block device of your own: memory. It makes an exFAT volume there, mounts
- * it, and prints what is free. docs/INSTALL-LIBRARY.md shows the ways to build it.
+ * it, and prints what is free. docs/use/install-library.md shows the ways to build it.
  */
 #include <inttypes.h>
 #include <spate/clock.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The steps of a calibration. Each brings the drive into the state that it needs, whatever was done before, so that one
- * that was interrupted is done again from its beginning. docs/CALIBRATE.md says what each does, and why.
+ * that was interrupted is done again from its beginning. docs/use/calibrate.md says what each does, and why.
  */
 #ifndef SPATE_HOSTED_CALIBRATE_STEPS_H
 #define SPATE_HOSTED_CALIBRATE_STEPS_H

@@ -204,7 +204,7 @@ static void write_profile(const struct request *request, const struct calibrate_
   size_t bytes;
 
   (void)snprintf(heading, sizeof heading,
-                 "# %s, serial %s, measured by spate calibrate. docs/CALIBRATE.md says how, and what it cannot see.\n",
+                 "# %s, serial %s, measured by spate calibrate. docs/use/calibrate.md says how, and what it cannot see.\n",
                  profile->profile.model, drive->serial);
   for (char *at = heading; *at != '\0'; at++)
     if (*at != '\n' && ((unsigned char)*at < 0x20u || (unsigned char)*at > 0x7eu)) *at = '?';
@@ -328,7 +328,7 @@ const struct command command_calibrate = {
     "its edge,\n"
     "the rates before and behind it, pauses, how it refills); full, in hours (the rates of a drive that was written "
     "full); heat, in\n"
-    "minutes (warming and cooling). docs/CALIBRATE.md argues for each.\n"
+    "minutes (warming and cooling). docs/use/calibrate.md argues for each.\n"
     "\n"
     "  --profile FILE         what to write (the model's name and .profile, in this folder)\n"
     "  --skip latency|cache|full|heat  leave out a step, and assume what it would find; may be given several times. "

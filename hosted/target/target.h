@@ -7,7 +7,7 @@
  *   vfio:0000:01:00.0    an NVMe drive under the library's own driver, behind an IOMMU
  *   pci:0000:01:00.0     the same on a machine without one
  *   sim:990pro           a virtual drive, new and empty; sim:990pro:FILE keeps what is on it in a file
- *   sim:./my.profile     one of a profile of its own (docs/CALIBRATE.md)
+ *   sim:./my.profile     one of a profile of its own (docs/use/calibrate.md)
  *   vfio:0000:01:00.0/n2, pci:0000:01:00.0/n1p3, sim:990pro/n1p3:FILE
  *                        another namespace than the first, and a partition of a namespace
  *   stripe:A,B,...       several of these as one

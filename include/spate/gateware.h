@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gateware's host core (docs/GATEWARE.md) as a block device, through its registers (docs/REGISTERS.md).
+ * The gateware's host core (docs/understand/gateware.md) as a block device, through its registers (docs/reference/registers.md).
  *
  * Metadata goes through the core's mailbox, 4 KiB at a time, copied by the CPU. Bulk data does not pass the CPU:
  *
@@ -92,7 +92,7 @@ SPATE_MUST_CHECK enum spate_error spate_gateware_open(struct spate_gateware *gat
 /* The data streams as a region: see above. Not in memory mode: NULL. */
 const struct spate_region *spate_gateware_region(const struct spate_gateware *gateware);
 
-/* Why the drive failed: the core's step, error and detail (docs/GATEWARE-BRINGUP.md). All 0: it did not. */
+/* Why the drive failed: the core's step, error and detail (docs/reference/gateware-bringup.md). All 0: it did not. */
 struct spate_gateware_failure {
   uint8_t step, error;
   uint32_t detail;

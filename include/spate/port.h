@@ -11,7 +11,7 @@
  *       may be two 32-bit accesses, low half first (NVMe 1.4, 3.1 allows it).
  *       An access that nobody answers must not end the program, because a drive can go at any time: a read then gives
  *       all ones, and a write goes nowhere. Where the bus reports an error by an exception, its handler does this;
- *       where the bus would hang, a firewall in the logic answers. docs/PORTING.md, step 9.
+ *       where the bus would hang, a firewall in the logic answers. docs/use/porting.md, step 9.
  *
  *   void spate_port_dma_write_barrier(void);
  *       Every earlier store to DMA memory is visible to devices before any later store to DMA memory or to a register.

@@ -5,7 +5,7 @@
 // Guarantee: rst_no falls at once when rst_ni does, and rises with the second edge of clk_i after it has risen. So a
 // reset that no edge of a stopped clock met is still there when the clock comes back.
 //
-// Constraint: none for the path to the flops' clear; that of the clocks' pair does no harm (docs/GATEWARE-USE.md, "Clocks
+// Constraint: none for the path to the flops' clear; that of the clocks' pair does no harm (docs/use/gateware.md, "Clocks
 // and resets").
 module spate_cdc_reset (
     input  logic clk_i,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The host for one drive: commands and streams in, responses and streams out; towards an adapter, what the drive reads
-// and writes, and our accesses to its registers. docs/GATEWARE.md draws it.
+// and writes, and our accesses to its registers. docs/understand/gateware.md draws it.
 //
 // Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registered or
 // come from the head of a queue.

@@ -4,7 +4,7 @@
 // a register and an operand; what it costs is three cycles, and as long as what it waits for.
 package spate_microcode_pkg;
 
-  // ---- what users see of it: docs/GATEWARE-BRINGUP.md has the same two tables with advice ----
+  // ---- what users see of it: docs/reference/gateware-bringup.md has the same two tables with advice ----
 
   typedef enum logic [7:0] {
     StepDisabled = 8'd0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/rtl/templates.py. spate_nvme_axi: one drive behind an AXI-PCIe bridge, data between memory and the drive.
-// What each port is stands in rtl/top/spate_nvme_axi.sv, the registers in docs/REGISTERS.md.
+// What each port is stands in rtl/top/spate_nvme_axi.sv, the registers in docs/reference/registers.md.
 
 localparam int unsigned DataWidth = 128;
 localparam int unsigned RamBytes = 8192;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/rtl/templates.py. spate_nvme_stripe_axi: two drives as one, each behind an AXI-PCIe bridge, data streams through a ring of 256 KiB each.
-// What each port is stands in rtl/top/spate_nvme_stripe_axi.sv, the registers in docs/REGISTERS.md.
+// What each port is stands in rtl/top/spate_nvme_stripe_axi.sv, the registers in docs/reference/registers.md.
 
 localparam int unsigned Drives = 2;
 localparam int unsigned DataWidth = 128;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/rtl/templates.py. spate_nvme_usp: one drive on the UltraScale+ integrated block, data streams through a ring of 256 KiB.
-// What each port is stands in rtl/top/spate_nvme_usp.sv, the registers in docs/REGISTERS.md.
+// What each port is stands in rtl/top/spate_nvme_usp.sv, the registers in docs/reference/registers.md.
 
 localparam int unsigned DataWidth = 128;
 logic clk;

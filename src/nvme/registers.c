@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Controller registers, as far as they can be believed. Bridges give different things for a drive that is gone: all
- * ones, zeros, or arbitrary data (docs/PORTING.md has the list). Only the bus below can tell of the last.
+ * ones, zeros, or arbitrary data (docs/use/porting.md has the list). Only the bus below can tell of the last.
  */
 #include "internal.h"
 

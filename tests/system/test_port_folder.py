@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's folder with what docs/PORTING.md lists, and no more, outside of the repository: the applications are linked."""
+"""A board's folder with what docs/use/porting.md lists, and no more, outside of the repository: the applications are linked."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT, run
 
-PAGE = (ROOT / "docs/PORTING.md").read_text()
+PAGE = (ROOT / "docs/use/porting.md").read_text()
 
 # A definition of each name in the page's list. It does not run: a board's memory and registers are its own.
 SUPPLIED = {

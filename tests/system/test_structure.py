@@ -11,7 +11,7 @@ from conftest import HOST_BUILD, ROOT
 
 OBJECTS = HOST_BUILD / "CMakeFiles/spate.dir/src"
 
-# docs/DESIGN.md, 2: what each folder of src/ uses, besides the port. All else comes by pointers, from above.
+# docs/understand/design.md, 2: what each folder of src/ uses, besides the port. All else comes by pointers, from above.
 BELOW = {
     "core": set(), "pcie": set(), "nvme": {"core", "pcie"}, "gateware": set(), "stripe": {"core"}, "partition": {"core"},
     "exfat": {"core"}, "recorder": {"core", "exfat"}, "doctor": {"pcie"},
@@ -69,4 +69,4 @@ def test_no_file_calls_itself_through_others(uses):
 def test_folders_use_only_what_is_below(uses):
     used = {part: {folder(other) for name, others in uses.items() if folder(name) == part for other in others} - {part}
             for part in BELOW}
-    assert used == BELOW, "docs/DESIGN.md says which folder may use which"
+    assert used == BELOW, "docs/understand/design.md says which folder may use which"

@@ -45,7 +45,7 @@ def rtl(folder: pathlib.Path) -> dict[str, str]:
 
 def header() -> dict[str, str]:
     """Offsets and masks, without structs: the library reads registers through the port's functions, by address."""
-    lines = [f"/* {SPDX} */", f"/* {ORIGIN}", " * Fields and what they mean: docs/REGISTERS.md. */"]
+    lines = [f"/* {SPDX} */", f"/* {ORIGIN}", " * Fields and what they mean: docs/reference/registers.md. */"]
     lines += ["#ifndef SPATE_GATEWARE_REGISTERS_H", "#define SPATE_GATEWARE_REGISTERS_H", "", "#include <stdint.h>", ""]
     for register in registers():
         name = f"SPATE_REGS_{register.inst_name.upper()}"
@@ -113,7 +113,7 @@ def page() -> dict[str, str]:
             after = "" if reset is None else f"{reset:x}h" if reset > 9 else str(reset)
             lines.append(f"| {bits(field)} | `{field.inst_name}` | {access(field)} | {after} "
                          f"| {plain(field.get_property('desc'))} |")
-    return {"docs/REGISTERS.md": "\n".join(lines) + "\n"}
+    return {"docs/reference/registers.md": "\n".join(lines) + "\n"}
 
 
 def main() -> int:

@@ -66,7 +66,7 @@ def template(name: str) -> str:
     every_port = PORT.findall(head)
     ports = [port for port in every_port if not port[2].startswith(unused)]
     lines = [f"// {SPDX}", f"// Made by tools/rtl/templates.py. {top}: {purpose}.", "// What each port is stands in "
-             f"rtl/top/{top}.sv, the registers in docs/REGISTERS.md.", ""]
+             f"rtl/top/{top}.sv, the registers in docs/reference/registers.md.", ""]
     widths = " ".join(width for _, width, _ in ports)
     # Written once, as wires and instance must agree.
     named = {parameter for parameter in values if parameter in widths or parameter in chosen}
