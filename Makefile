@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate clean
+  format-check generate lint lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
@@ -153,7 +153,11 @@ crash-soak: build-host-release ## Cut the power of every recording test in up to
 speedtest: build-$(BOARD) ## Raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## All figures of the README (40 minutes)
+bench: bench-size bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## All figures, and then their page (40 minutes)
+	$(PYTHON) bench/figures_page.py
+
+figures: setup ## Write docs/reference/figures.md from what the benchmarks left in build/bench
+	$(PYTHON) bench/figures_page.py
 
 bench-crash: build-host-release ## What power cuts cost, beside FatFs in four ways (30 s)
 	$(PYTHON) bench/crash.py
@@ -249,6 +253,10 @@ fuzz: build-fuzz ## Fuzz all targets at the same time on all cores for SECONDS=6
 MUTANTS = $(if $(filter file,$(origin N)),400,$(N))
 mutants: $(if $(filter src%,$(ONLY)),,setup-gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Change the sources where no test may notice, and list those changes (1 hour; ONLY=src/nvme, SEED=1, N=400)
 	$(PYTHON) bench/mutants.py $(if $(ONLY),--only $(call quoted,ONLY)) --seed $(SEED) --sample $(MUTANTS)
+
+site: setup ## The pages and the API as a site in build/site, links checked; installs doxygen and MkDocs (1 minute; then 10 s)
+	@setup/site
+	PYTHONPATH=tools build/venv-site/bin/python tools/build_site.py
 
 clean: ## Remove what was built; build/venv, build/venv-gateware and build/cache stay (make setup would make them again)
 	find build -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name cache -exec rm -rf {} +
