@@ -2,7 +2,7 @@
 """
 Cuts the power of all recording tests in up to N states a volume, on all cores: crash_soak.py N SEED.
 
-Each program of the crash gate (tests/crash) runs as often as half the machine has cores, each time with another seed and
+Each program of the crash gate (tests/power_cut) runs as often as half the machine has cores, each time with another seed and
 its part of N. Outputs are kept apart, in build/crash-soak. A program that finds a broken promise prints how to come back to that
 state; the others go on.
 """
