@@ -77,7 +77,7 @@ def main():
     with (tempfile.TemporaryDirectory(prefix="spate-crash-") as folder,
           concurrent.futures.ThreadPoolExecutor(cores) as pool):
         runs = [Run(path, seed + SEED_STEP * part, -(-states // parts), folder) for part in range(parts) for path in paths]
-        for done in program.as_completed([pool.submit(run) for run in runs]):
+        for done in concurrent.futures.as_completed([pool.submit(run) for run in runs]):
             run = done.result()
             if run.status != 0:
                 print(program.report([run.command()], program.ending(run.status), run.log.read_bytes()), flush=True)
