@@ -38,7 +38,7 @@ def main():
             if not said:
                 sys.exit(f"{page} does not say how many {what} there are")
             if counted[what] < max(said):
-                sys.exit(f"{page} says more than {max(said)} {what}: change it, or the shares in tests/crash/CMakeLists.txt")
+                sys.exit(f"{page} says more than {max(said)} {what}: change it, or the shares in tests/power_cut/CMakeLists.txt")
 
 
 if __name__ == "__main__":
