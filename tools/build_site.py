@@ -12,14 +12,15 @@ import program
 
 ROOT = program.ROOT
 HEADERS, API, SITE = program.BUILD / "site-headers", program.BUILD / "site-api", program.BUILD / "site"
-DOXYGEN = f"""
+DOXYGEN = """
 PROJECT_NAME = Spate
 PROJECT_BRIEF = "The API of the library"
-INPUT = {{headers}}
-STRIP_FROM_PATH = {{headers}}
-STRIP_FROM_INC_PATH = {{headers}}
+INPUT = "{headers}"
+STRIP_FROM_PATH = "{headers}"
+STRIP_FROM_INC_PATH = "{headers}"
 RECURSIVE = YES
-OUTPUT_DIRECTORY = {{output}}
+FILE_PATTERNS = *.h *.dox
+OUTPUT_DIRECTORY = "{output}"
 GENERATE_LATEX = NO
 HTML_OUTPUT = html
 EXTRACT_ALL = YES
@@ -45,9 +46,20 @@ WARN_AS_ERROR = FAIL_ON_WARNINGS
 SPECIAL = re.compile(r"([\\@<>&#%$\"])")
 
 
+MAIN_PAGE = r"""/** \mainpage The API of the library
+
+Each header is one concept. What a recorder calls, in order: <a href="../use/library.html">the library</a>. All pages:
+<a href="../index.html">contents</a>.
+
+{headers}
+*/
+"""
+
+
 def escaped(comment: str) -> str:
-    """Our comments are plain text: nothing in them is a command."""
-    return SPECIAL.sub(r"\\\1", comment)
+    """Our comments are plain text: nothing in them is a command. What is between backticks is code."""
+    parts = SPECIAL.sub(r"\\\1", comment).split("`")
+    return "".join(f"<tt>{part}</tt>" if number % 2 and number + 1 < len(parts) else part for number, part in enumerate(parts))
 
 
 def comments_for_doxygen(text: str, name: str) -> str:
@@ -74,10 +86,13 @@ def build_api() -> None:
     shutil.rmtree(API, ignore_errors=True)
     (HEADERS / "spate").mkdir(parents=True)
     API.mkdir()
+    names = []
     for header in sorted((ROOT / "include/spate").glob("*.h")):
         (HEADERS / "spate" / header.name).write_text(comments_for_doxygen(header.read_text(), f"spate/{header.name}"))
+        names.append(f"- \\ref spate/{header.name}")
+    (HEADERS / "main.dox").write_text(MAIN_PAGE.format(headers="\n".join(names)))
     settings = API / "Doxyfile"
-    settings.write_text(DOXYGEN.format(headers=f'"{HEADERS}"', output=f'"{API}"'))
+    settings.write_text(DOXYGEN.format(headers=HEADERS, output=API))
     program.run("doxygen", settings, timeout_s=300)
 
 

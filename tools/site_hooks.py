@@ -3,11 +3,13 @@
 become text, and the contents lead to the API that Doxygen has made."""
 
 import pathlib
+import re
 
 import pages
 from mkdocs.structure.nav import Link
 
 API = "api/index.html"
+LONG = 24  # characters: what is longer may be broken in a table
 
 
 def on_config(config):
@@ -33,5 +35,12 @@ def on_page_markdown(markdown, page, config, files):
     return markdown
 
 
+def breakable(cell):
+    """Long names in a table may be broken behind a part of the name."""
+    return re.sub(rf"<code>([^<]{{{LONG},}})</code>",
+                  lambda code: "<code>" + re.sub(r"([_./])(?=\w)", r"\1<wbr>", code[1]) + "</code>", cell[0])
+
+
 def on_page_content(html, page, config, files):
+    html = re.sub(r"<td>.*?</td>", breakable, html, flags=re.S)
     return html.replace("<td>API</td>", f'<td><a href="{API}">API</a></td>') if page.is_homepage else html
