@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the parts of the host core share: commands and responses as users see them, what bring-up found out about the
-// drive, and where the windows are. docs/understand/gateware.md argues for the shape. Section numbers are those of the NVM Express
-// base specification 1.4.
+// drive, and where the windows are. docs/understand/gateware.md argues for the shape. Section numbers are those of the
+// NVM Express base specification 1.4.
 package spate_pkg;
 
   // ---- the user's commands and responses ----
@@ -68,7 +68,9 @@ package spate_pkg;
   localparam int unsigned CommandSectorsMax = 4096;
   localparam int unsigned SectorsWidth = 13;  // counts 0 … CommandSectorsMax
 
-  // ---- windows: what the drive reaches, as offsets in its half of the aperture (docs/understand/gateware.md, "Addresses") ----
+  // ---- windows: what the drive reaches, as offsets in its half of the aperture ----
+  //
+  // docs/understand/gateware.md, "Addresses".
   //
   //   bit WindowBits-1   epoch: flips with each bring-up, so that what a drive still does after a reset is known
   //   bit WindowBits-2   stream mode: 1: the ring, twice in a row; 0: control, CtrlBits of it. Memory mode has control

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From curves to numbers: pure functions, without a drive. docs/use/calibrate.md argues why each finds what it looks for.
+ * From curves to numbers: pure functions, without a drive. docs/use/calibrate.md argues why each finds what it looks
+ * for.
  */
 #ifndef SPATE_HOSTED_CALIBRATE_FIT_H
 #define SPATE_HOSTED_CALIBRATE_FIT_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A whole host for one drive behind an AXI-PCIe bridge in root port mode: commands and data streams with their own clock,
-// the registers for a processor, the core, the adapter. docs/understand/gateware.md has the shape, docs/reference/registers.md the registers,
-// rtl/templates an instantiation for each mode.
+// the registers for a processor, the core, the adapter. docs/understand/gateware.md has the shape,
+// docs/reference/registers.md the registers, rtl/templates an instantiation for each mode.
 //
 // Guarantee: that of spate_host, from the user's clock to the bridge's.
 module spate_nvme_axi

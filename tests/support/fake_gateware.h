@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gateware's registers over a drive in memory: what docs/reference/registers.md says, no kinder. A command takes some steps;
- * there is a step with each register access and whenever the test says so. The data lane answers in order, the side
- * lane one command at a time beside it. Stream writes take their data from a pattern, as far as the test lets it flow.
+ * The gateware's registers over a drive in memory: what docs/reference/registers.md says, no kinder. A command takes
+ * some steps; there is a step with each register access and whenever the test says so. The data lane answers in order,
+ * the side lane one command at a time beside it. Stream writes take their data from a pattern, as far as the test lets
+ * it flow.
  *
  * Misuse that hardware could not report ends the program with a sentence.
  */

@@ -6,11 +6,15 @@ import os
 import re
 import sys
 
-import figures_page
+import crash_counts
 import program
 import pytest
 
 from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+import figures_page  # noqa: E402 - the path comes first
 
 CHEAP = {"size", "instructions"}
 SIZE_TOLERANCE = 0.02  # a share: a fix of a few hundred bytes needs no new page
@@ -82,6 +86,13 @@ def only_row(lines, begins):
 def test_the_readme_says_what_the_page_says(begins):
     readme = (ROOT / "README.md").read_text().splitlines()
     assert only_row(readme, begins)[1] == only_row(PAGE, README_ROWS[begins])[1]
+
+
+def test_the_counts_of_power_cuts_are_found():
+    """tools/crash_counts.py compares them after the power cuts."""
+    for page, all_of_it in crash_counts.PAGES.items():
+        for what in all_of_it:
+            assert len(crash_counts.claims((ROOT / page).read_text(), what)) == 1, f"{page}: {what}"
 
 
 def test_the_readme_compares_power_cuts_as_the_page_does():
