@@ -319,7 +319,7 @@ static void test_after_a_link_drop_the_drive_is_unconfigured(void **state) {
 
 /* ---- the rig ---- */
 
-/* The link of one drive of two goes while both write; the library configures it anew, not before it may, and all is
+/* The link of one drive of two goes while both write; the library configures it again, not before it may, and all is
  * there. Then the host restarts. */
 static void test_a_rig_survives_link_drop_and_restart(void **state) {
   (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder when drives and volumes fail it at the worst moment: whatever happens, bytes are in a file or counted as
- * lost, and nothing goes on for ever. */
+ * lost, and nothing goes on forever. */
 #include "recorder_fixture.h"
 
 #define TURNS 20000
@@ -215,7 +215,7 @@ static void fail_the_next_record_write(struct world *world) {
                                                   .error = SPATE_E_MEDIA});
 }
 
-/* The memory of a clip that could not be closed is the volume's until it is mounted anew. */
+/* The memory of a clip that could not be closed must stay valid until the volume is mounted again. */
 static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
   (void)state;
   struct world *world = open_world(512, VOLUME_MIB);
@@ -240,7 +240,7 @@ static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
   assert_int_not_equal(error, SPATE_OK);
   GIVES(SPATE_E_IN_USE, spate_recorder_close(&world->recorder));
   spate_exfat_abandon(&world->volume);
-  OK(spate_exfat_mount(&world->volume, &world->config, NULL)); /* mends it */
+  OK(spate_exfat_mount(&world->volume, &world->config, NULL)); /* repairs it */
   file_holds(world, "A.RAW", source->sent, 2 * MIB);
   memset(source->stream.takes, 0, sizeof source->stream.takes);
   close_world(world);
