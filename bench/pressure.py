@@ -28,9 +28,13 @@ def mean(values: list[float]) -> float:
 def bands(axis, series: dict) -> set[int]:
     """What the recorder said, as colours behind the curve. Which levels there are."""
     times, levels = thinned(series, "level", max)
-    for begin, end, level in zip(times, times[1:], levels):
-        if level in LEVELS:
-            axis.axvspan(begin, end, color=LEVELS[level][0], linewidth=0)
+    begin = 0
+    for at in range(1, len(levels) + 1):
+        if at < len(levels) and levels[at] == levels[begin]:
+            continue
+        if levels[begin] in LEVELS:
+            axis.axvspan(times[begin], times[min(at, len(times) - 1)], color=LEVELS[levels[begin]][0], linewidth=0)
+        begin = at
     return set(levels) & LEVELS.keys()
 
 
@@ -61,7 +65,8 @@ def draw(ignores: dict, listens: dict, path: pathlib.Path) -> None:
         axes[0][0].legend(loc="lower left")
         bars = [plots.plt.Rectangle((0, 0), 1, 1, color=LEVELS[level][0], label=f"recorder says: {LEVELS[level][1]}")
                 for level in sorted(seen)]
-        axes[1][1].legend(handles=[*axes[1][1].get_lines()[:1], *bars], loc="upper right")
+        axes[0][1].legend(handles=bars, loc="lower left")
+        axes[1][0].legend(loc="center left")
     lost, ring = ignores["result"]["overrun_bytes"], ignores["options"]["ring"]
     plots.describe(path, "A source that listens loses nothing",
                    f"A source of {ignores['options']['rate'] / GB:.1f} GB/s records onto a virtual 970 EVO Plus through a ring of "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make lint-words finds what it should, in text, comments and strings, and nothing in code."""
 
+import os
 import pathlib
 import sys
 
@@ -21,7 +22,8 @@ def words(text: str, name: str = "page.md") -> list[str]:
 
 
 def run(root, *paths, status):
-    return program.run(sys.executable, ROOT / "tools/prose/lint.py", "--root", root, *paths, statuses=(status,), timeout_s=60).stdout
+    words = [sys.executable, ROOT / "tools/prose/lint.py", "--root", root, *paths]
+    return program.run(*words, statuses=(status,), timeout_s=60, env=os.environ | {"PYTHONPATH": str(ROOT / "tools")}).stdout
 
 
 # ---- what is prose ----
