@@ -101,7 +101,7 @@ recording: build-qemu-virt build-linux ## Record the terminal of make demo and o
 	@$(PYTHON) tools/recording.py docs/images/demo.svg --title 'make demo' --run 'make demo'
 	@$(PYTHON) tools/recording.py docs/images/spate-linux.svg --title 'spate on Linux' --new-folder --programs build/linux/bin \
 	  --run 'spate format rec.img --size 2GiB' --run 'spate record rec.img run1.raw --from synthetic --rate 100MB/s --for 5s' \
-	  --run 'spate ls rec.img' --run 'spate verify rec.img run1.raw'
+	  --run 'head -c 64MB /dev/urandom | spate record rec.img run2.raw' --run 'spate ls rec.img' --run 'spate verify rec.img run1.raw'
 
 example-gnuradio: build-linux build-linux-asan ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB, 3 minutes; then 10 s)
 	@setup/gnuradio

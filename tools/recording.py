@@ -26,7 +26,7 @@ import time
 
 import program
 
-COLUMNS, ROWS = 108, 60
+COLUMNS, ROWS = 112, 60
 PAUSE_S = 1.5  # longer ones are cut to this
 REWRITE_S = 0.4  # a row that is rewritten more often shows every such time
 CHARACTER, LINE, MARGIN, BAR = 7.2, 17, 16, 28
