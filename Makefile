@@ -215,9 +215,10 @@ generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and 
 
 lint: lint-words lint-c ## Words, and static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
 
-# What is written for people: text, comments and messages.
-PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile docs/images apps bench cmake examples \
-  lab linux packaging ports python ring setup tests tools
+# What is written for people: text, comments and messages. A folder more is a line more.
+PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
+PROSE_IN += apps bench cmake examples lab linux packaging ports python ring setup tests tools
+PROSE_IN += docs/images
 lint-words: setup ## Spelling, words that this project does not use (tools/prose/words.txt), and words that stand twice (10 s)
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)

@@ -72,7 +72,7 @@ def test_a_rule_without_advice_is_no_rule():
 
 @pytest.mark.parametrize(("text", "who"), [("A drive that is deaf.", "words"), ("It recieves data.", "codespell"),
                                            ("It is is wrong.", "words"),
-                                           ("It is very unique.", "uncomparables")])
+                                           ("A preventative check.", "needless_variants")])
 def test_each_checker_bites(tmp_path, text, who):
     (tmp_path / "good.md").write_text("A drive receives data.\n")
     (tmp_path / "bad.md").write_text(f"Fine.\n\n{text}\n")
