@@ -125,9 +125,9 @@ def visible(text) -> bool:
 
 
 def test_it_shows_what_the_terminal_showed(tmp_path):
-    record(tmp_path / "x.svg", "echo one; echo '<&>'", r"printf 'half\rwhole\n'; printf 'gone\r\033[Kleft'")
+    record(tmp_path / "x.svg", "echo one; echo '<&>'", r"printf 'half\rwhole\n'; printf 'long gone\r\033[Kleft'")
     texts = [text.text for text in tree(tmp_path / "x.svg").iter(SVG + "text") if visible(text)]
-    assert texts == ["a title", "$ echo one; echo '<&>'", "one", "<&>", r"$ printf 'half\rwhole\n'; printf 'gone\r\033[Kleft'",
+    assert texts == ["a title", "$ echo one; echo '<&>'", "one", "<&>", r"$ printf 'half\rwhole\n'; printf 'long gone\r\033[Kleft'",
                      "whole", "left"]
 
 
