@@ -184,7 +184,7 @@ bench-rtl: setup-gateware ## What the gateware's core loses: throughput and late
 	$(GATEWARE_PYTHON) bench/rtl.py $(if $(call yes,QUICK),--quick)
 
 rtl-soak: build-gateware ## The core under random traffic, faults and recoveries: RUNS=100 of 10^8 cycles, from SEED=1 on
-	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} tools/run - build/gateware/tests/rtl/bench/rtl_soak {} 100000000
+	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} tools/run - build/gateware/tests/rtl/testbench/rtl_soak {} 100000000
 	@tools/run - build/gateware/tests/rtl/sim/storm -s $(SEED) -c $$(($(RUNS) * 10000000))
 	@tools/run - build/gateware/tests/rtl/sim/storm_ring -s $(SEED) -c $$(($(RUNS) * 10000000))
 

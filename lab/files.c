@@ -55,7 +55,7 @@ static uint64_t published_bytes(const struct files *files) {
   uint64_t bytes = files->closed_bytes;
 
   for (unsigned i = 0; i < 2; i++)
-    if (files->stream.takes[i].state != 0) bytes += files->stream.takes[i].clip.published_bytes;
+    if (files->stream.clips[i].state != 0) bytes += files->stream.clips[i].file.published_bytes;
   return bytes;
 }
 
@@ -80,7 +80,7 @@ static void watch_health(struct files *files) {
 
   if (ask) files->health_ps = now_ps;
   for (unsigned i = 0; i < files->options->drives; i++) {
-    struct spate_nvme *nvme = &files->machine.rig->drives[i].nvme;
+    struct spate_nvme *nvme = &files->machine.stack->drives[i].nvme;
     const struct spate_nvme_health *health = spate_nvme_health(nvme);
     if (ask) lab_expect(spate_nvme_health_start(nvme), "asking for the health log");
     if (hottest == NULL || health->temperature_c > spate_nvme_health(hottest)->temperature_c) hottest = nvme;
@@ -138,7 +138,7 @@ static void while_waiting(void *context) {
 }
 
 static void make_volume(struct files *files) {
-  struct spate_exfat_config config = sim_rig_exfat(files->machine.rig);
+  struct spate_exfat_config config = sim_stack_exfat(files->machine.stack);
   struct spate_exfat_format format = {
       .label = "LAB", .serial = 1, .cluster_bytes = (uint32_t)files->options->cluster_bytes};
 

@@ -56,7 +56,7 @@ static void surround(struct lab_machine *machine) {
   machine->surrounded = *machine->profile;
   machine->surrounded.ambient_c = options->ambient;
   for (unsigned i = 0; i < options->drives; i++) {
-    struct sim_drive *drive = machine->rig->drives[i].drive;
+    struct sim_drive *drive = machine->stack->drives[i].drive;
     if (options->ambient > 0) sim_drive_media(drive)->profile = &machine->surrounded;
     if (options->celsius > 0) sim_drive_heat(drive, options->celsius);
   }
@@ -67,7 +67,7 @@ void lab_machine_open(struct lab_machine *machine, const struct lab_options *opt
   const struct sim_profile *profile = sim_profile_open(options->profile, why);
 
   if (profile == NULL) lab_fail("%s", why);
-  struct sim_rig_config config = {
+  struct sim_stack_config config = {
       .machine = {.seed = options->seed, .host = host_of(options), .coherent = true},
       .profile = options->profile,
       .options = {.link = link_of(options, profile), .filled = options->filled},
@@ -75,21 +75,21 @@ void lab_machine_open(struct lab_machine *machine, const struct lab_options *opt
       .depth = SPATE_NVME_QUEUE_DEPTH_MAX,
       .chunk_bytes = (uint32_t)options->chunk_bytes,
   };
-  *machine = (struct lab_machine){.options = options, .profile = profile, .rig = sim_rig_new(&config)};
-  machine->sim = machine->rig->sim;
+  *machine = (struct lab_machine){.options = options, .profile = profile, .stack = sim_stack_new(&config)};
+  machine->sim = machine->stack->sim;
   surround(machine);
-  lab_expect(sim_rig_open(machine->rig), "bringing the drives up");
-  machine->ring = sim_rig_region(machine->rig, ring_bytes, SIM_LOGIC);
+  lab_expect(sim_stack_open(machine->stack), "bringing the drives up");
+  machine->ring = sim_stack_region(machine->stack, ring_bytes, SIM_LOGIC);
   use_large_pages(machine->ring);
-  lab_tap_init(&machine->tap, machine->rig->block, machine->sim, machine->ring);
+  lab_tap_init(&machine->tap, machine->stack->block, machine->sim, machine->ring);
 }
 
 void lab_machine_close(struct lab_machine *machine) {
   const char *first = NULL;
 
-  lab_expect(sim_rig_close(machine->rig), "shutting the drives down");
+  lab_expect(sim_stack_close(machine->stack), "shutting the drives down");
   if (sim_take_violations(machine->sim, &first) > 0) lab_fail("the host did what is forbidden: %s", first);
-  sim_rig_free(machine->rig);
+  sim_stack_free(machine->stack);
 }
 
 void lab_machine_start(struct lab_machine *machine) {
@@ -98,7 +98,7 @@ void lab_machine_start(struct lab_machine *machine) {
   machine->tap.counters = (struct lab_tap_counters){0};
   lab_tap_start(&machine->tap);
   for (unsigned i = 0; i < machine->options->drives; i++)
-    sim_drive_clear_counters(machine->rig->drives[i].drive);
+    sim_drive_clear_counters(machine->stack->drives[i].drive);
 }
 
 uint64_t lab_machine_elapsed_ps(const struct lab_machine *machine) {
@@ -124,7 +124,7 @@ uint64_t lab_ring_wrong(struct lab_machine *machine, uint64_t ring_offset, uint6
 }
 
 bool lab_machine_stamp(struct lab_machine *machine, uint64_t at, struct sim_stamp *stamp) {
-  const struct spate_stripe *stripe = &machine->rig->stripe;
+  const struct spate_stripe *stripe = &machine->stack->stripe;
   unsigned drive = 0;
 
   if (machine->options->drives > 1) {
@@ -132,17 +132,17 @@ bool lab_machine_stamp(struct lab_machine *machine, uint64_t at, struct sim_stam
     uint64_t chunk = at >> chunk_shift;
     const struct spate_stripe_member *member = &stripe->members[chunk % stripe->member_count];
     for (unsigned i = 0; i < machine->options->drives; i++)
-      if (&machine->rig->drives[i].queue.block == member->block) drive = i;
+      if (&machine->stack->drives[i].queue.block == member->block) drive = i;
     at = (member->data_lba << stripe->block.block_shift) + ((chunk / stripe->member_count) << chunk_shift) +
          (at & ((UINT64_C(1) << chunk_shift) - 1u));
   }
-  return sim_store_stamp(sim_drive_store(machine->rig->drives[drive].drive), at, stamp) && stamp->clip == CLIP;
+  return sim_store_stamp(sim_drive_store(machine->stack->drives[drive].drive), at, stamp) && stamp->clip == CLIP;
 }
 
 /* ---- the drives' state ---- */
 
 static struct sim_media *media_at(const struct lab_machine *machine, unsigned index) {
-  return sim_drive_media(machine->rig->drives[index].drive);
+  return sim_drive_media(machine->stack->drives[index].drive);
 }
 
 double lab_machine_celsius(const struct lab_machine *machine) {
@@ -172,7 +172,7 @@ double lab_machine_throttled_s(const struct lab_machine *machine) {
 /* ---- what is said of it ---- */
 
 void lab_machine_write(const struct lab_machine *machine, struct json *json) {
-  const struct sim_link_config *link = &sim_drive_link(machine->rig->drives[0].drive)->config;
+  const struct sim_link_config *link = &sim_drive_link(machine->stack->drives[0].drive)->config;
 
   json_open(json, "machine", '{');
   json_string(json, "model", machine->profile->model);
@@ -193,7 +193,7 @@ void lab_machine_write_work(const struct lab_machine *machine, uint64_t bytes, u
   uint64_t commands = 0;
 
   for (unsigned i = 0; i < machine->options->drives; i++) {
-    const struct sim_drive_counters *counters = sim_drive_counters(machine->rig->drives[i].drive);
+    const struct sim_drive_counters *counters = sim_drive_counters(machine->stack->drives[i].drive);
     for (unsigned opcode = 0; opcode < 256u; opcode++)
       commands += counters->io[opcode];
   }

@@ -6,13 +6,13 @@
 #include "measure.h"
 #include "options.h"
 #include "tap.h"
-#include <rig.h>
+#include <stack.h>
 
 struct lab_machine {
   const struct lab_options *options;
   const struct sim_profile *profile;
   struct sim_profile surrounded; /* the same in other air */
-  struct sim_rig *rig;
+  struct sim_stack *stack;
   struct sim *sim;
   struct spate_region *ring;
   struct lab_tap tap;

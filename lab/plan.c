@@ -2,7 +2,7 @@
 /*
  * What a stream needs on a drive. The ring in memory that never overruns and why it has to be so large, the
  * queue depth, how long the drive sustains the rate, how warm it gets. From the drive's profile, without simulating a
- * command; tests/sim/test_sim_plan.c runs the recorder on the simulated drive and compares.
+ * command; tests/lab/simulated/test_plan_recorder.c runs the recorder on the simulated drive and compares.
  */
 #include "plan.h"
 #include "json.h"

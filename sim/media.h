@@ -72,7 +72,7 @@ double sim_media_write_rate(const struct sim_media *media);
 /*
  * What a stream of `rate` bytes per second meets on this drive, without simulating commands: the level in the host's
  * ring over time, in pieces that are pushed when they are complete and released when they are in the drive's buffer.
- * For planning; tests/sim/test_sim_plan.c checks it against the whole simulation.
+ * For planning; tests/lab/simulated/test_plan_recorder.c checks it against the whole simulation.
  */
 struct sim_media_stream {
   double filled;          /* share of the drive that was written before */

@@ -30,7 +30,7 @@ def main():
         sys.exit("README.md does not say how many states and images there are")
     least = [int(number.replace(" ", "")) for number in said.groups()]
     if states < least[0] or images < least[1]:
-        sys.exit(f"README.md says more than {least[0]} states and {least[1]} images: change it, or the shares in tests/crash/CMakeLists.txt")
+        sys.exit(f"README.md says more than {least[0]} states and {least[1]} images: change it, or the shares in tests/power_cut/CMakeLists.txt")
 
 
 if __name__ == "__main__":

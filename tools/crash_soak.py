@@ -2,7 +2,7 @@
 """
 Cuts the power of all recording tests in up to N states a volume, on all cores: crash_soak.py N SEED.
 
-Each program of the crash gate (tests/crash) runs as often as half the machine has cores, each time with another seed and
+Each program of the crash gate (tests/power_cut) runs as often as half the machine has cores, each time with another seed and
 its part of N. Outputs are kept apart, in build/crash-soak. A program that finds a broken promise prints how to come back to that
 state; the others go on.
 """
@@ -77,7 +77,7 @@ def main():
     with (tempfile.TemporaryDirectory(prefix="spate-crash-") as folder,
           concurrent.futures.ThreadPoolExecutor(cores) as pool):
         runs = [Run(path, seed + SEED_STEP * part, -(-states // parts), folder) for part in range(parts) for path in paths]
-        for done in program.as_completed([pool.submit(run) for run in runs]):
+        for done in concurrent.futures.as_completed([pool.submit(run) for run in runs]):
             run = done.result()
             if run.status != 0:
                 print(program.report([run.command()], program.ending(run.status), run.log.read_bytes()), flush=True)

@@ -96,7 +96,7 @@ def main():
     with (tempfile.TemporaryDirectory(prefix="spate-fuzz-") as scratch,
           concurrent.futures.ThreadPoolExecutor(min(cores, len(targets))) as pool):
         runs = [pool.submit(fuzz, name, of[name], seconds, scratch) for name in targets]
-        for run in program.as_completed(runs):
+        for run in concurrent.futures.as_completed(runs):
             if failed := run.result():
                 program.end_all()
                 sys.exit(failed)

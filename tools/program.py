@@ -7,7 +7,6 @@ SIGHUP end all groups, the stack is unwound, so that temporary files go, and the
 a traceback.
 """
 
-import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -21,7 +20,6 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TAIL_LINES = 40
-WAKE_S = 0.5
 GRACE_S = 2.0  # for a program that was asked to end, before it is killed
 
 # As in the Makefile, for scripts that are started without it.
@@ -124,11 +122,30 @@ def _without_traceback(kind, error, trace) -> None:
     os.kill(os.getpid(), _commands.signal)
 
 
+def _wake_main_thread_on_signals() -> None:
+    """Handlers run in the main thread, and not before it runs. The kernel may give the signal to another thread, for instance
+    while a new one is made; a main thread that waits for a lock would then sleep on. So a thread of its own interrupts
+    that wait."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)  # gets the number of each signal
+    signal.signal(signal.SIGURG, lambda *_: None)
+    main = threading.get_ident()
+
+    def wake():
+        while True:
+            if any(number != signal.SIGURG for number in os.read(reader, 64)):
+                signal.pthread_kill(main, signal.SIGURG)
+
+    threading.Thread(target=wake, daemon=True).start()
+
+
 if threading.current_thread() is threading.main_thread():
     sys.excepthook = _without_traceback
     for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(_number) is not signal.SIG_IGN:  # as nohup wants it
             signal.signal(_number, _told_to_end)
+    _wake_main_thread_on_signals()
 
 
 def is_ending() -> bool:
@@ -215,15 +232,6 @@ def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None
         empty = "" if text else b""
         raise Failed(words, ending(started.returncode), (out or empty) + (errors or empty))
     return subprocess.CompletedProcess(words, started.returncode, out, errors)
-
-
-def as_completed(runs):
-    """Those of concurrent.futures, as they end. It wakes up now and then: a signal that arrives in another thread is handled
-    when the main thread runs."""
-    pending = set(runs)
-    while pending:
-        done, pending = concurrent.futures.wait(pending, WAKE_S, concurrent.futures.FIRST_COMPLETED)
-        yield from done
 
 
 def watch(words, see, *, timeout_s: float, **options) -> tuple[int, bool]:

@@ -61,8 +61,8 @@ class Judged:
 
 
 @functools.cache
-def _benches() -> list[rtl_tests.Bench]:
-    return rtl_tests.benches()
+def _benches() -> list[rtl_tests.Testbench]:
+    return rtl_tests.testbenches()
 
 
 @functools.cache
@@ -79,8 +79,8 @@ def tests_of(module: str) -> list:
 @functools.cache
 def _tests_of(module: str) -> list:
     near = [test for test in (*rtl_tests.proofs(), *_benches()) if module in _names_in(test)]
-    near.sort(key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Bench)))
-    benches = [test for test in near if isinstance(test, rtl_tests.Bench)][:BENCHES_MAX]
+    near.sort(key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Testbench)))
+    benches = [test for test in near if isinstance(test, rtl_tests.Testbench)][:BENCHES_MAX]
     return [test for test in near if isinstance(test, rtl_tests.Proof) or test in benches]
 
 
@@ -219,7 +219,7 @@ def _baseline(test, how) -> float:
     return verdict.cpu_s
 
 
-def _notices(bench: rtl_tests.Bench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
+def _notices(bench: rtl_tests.Testbench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
     """With the replaced modules held in reset the bench must fail."""
     replaced = {pathlib.PurePath(path).stem for path in sources}
     if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):

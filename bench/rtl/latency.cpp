@@ -3,7 +3,7 @@
 
 #include "pattern.h"
 
-namespace bench {
+namespace testbench {
 
 namespace {
 
@@ -14,37 +14,37 @@ struct Stamps {
   uint64_t accepted = 0, doorbell = 0, fetch = 0, entry = 0, last_write = 0, response = 0;
 };
 
-void store_blocks(Rig &rig, const UserCommand &command) {
+void store_blocks(Testbench &testbench, const UserCommand &command) {
   std::array<uint8_t, 512> block;
   for (uint32_t index = 0; index < command.blocks; index++) {
     pattern_fill(block.data(), block.size(), command.lba + index, 0);
-    rig.memory.store(command.address + index * block.size(), block.data(), block.size());
+    testbench.memory.store(command.address + index * block.size(), block.data(), block.size());
   }
 }
 
 } // namespace
 
-Latency measure_latency(Rig &rig, bool memory_mode, unsigned commands) {
+Latency measure_latency(Testbench &testbench, bool memory_mode, unsigned commands) {
   Stamps stamps;
-  const auto first = [&rig](uint64_t &stamp) {
-    if (stamp == 0) stamp = rig.board.cycles();
+  const auto first = [&testbench](uint64_t &stamp) {
+    if (stamp == 0) stamp = testbench.board.cycles();
   };
-  rig.bridge.on_seen = [&](Bridge::Seen seen, uint64_t) {
+  testbench.bridge.on_seen = [&](Bridge::Seen seen, uint64_t) {
     switch (seen) {
     case Bridge::Seen::RegisterWrite: first(stamps.doorbell); break;
     case Bridge::Seen::ReadAddress: first(stamps.fetch); break;
     case Bridge::Seen::ReadBeat: first(stamps.entry); break;
-    case Bridge::Seen::WriteBeat: stamps.last_write = rig.board.cycles(); break;
+    case Bridge::Seen::WriteBeat: stamps.last_write = testbench.board.cycles(); break;
     case Bridge::Seen::Acknowledged: break;
     }
   };
-  rig.user.on_accepted = [&](const UserCommand &) { stamps.accepted = rig.board.cycles(); };
-  rig.user.on_response = [&](const UserResponse &) { stamps.response = rig.board.cycles(); };
-  rig.user.on_beat = [](const Beat &, bool, bool) {};
+  testbench.user.on_accepted = [&](const UserCommand &) { stamps.accepted = testbench.board.cycles(); };
+  testbench.user.on_response = [&](const UserResponse &) { stamps.response = testbench.board.cycles(); };
+  testbench.user.on_beat = [](const Beat &, bool, bool) {};
   BlockSource source(512);
-  rig.user.next_beat = [&source](Beat &beat) { return source.next(beat); };
+  testbench.user.next_beat = [&source](Beat &beat) { return source.next(beat); };
   const auto one = [&](Op op) {
-    rig.board.run(kPause + rig.board.random().below(100));
+    testbench.board.run(kPause + testbench.board.random().below(100));
     stamps = Stamps();
     UserCommand command;
     command.op = op;
@@ -52,12 +52,12 @@ Latency measure_latency(Rig &rig, bool memory_mode, unsigned commands) {
     command.address = kMemoryBase;
     command.blocks = 8;
     if (op == Op::Write && memory_mode)
-      store_blocks(rig, command);
+      store_blocks(testbench, command);
     else if (op == Op::Write)
       source.add(command.lba, command.blocks, 0);
-    rig.user.submit(command);
-    if (!rig.board.run_until([&] { return stamps.response != 0; }, kPatience))
-      rig.board.fail("no response to a single command");
+    testbench.user.submit(command);
+    if (!testbench.board.run_until([&] { return stamps.response != 0; }, kPatience))
+      testbench.board.fail("no response to a single command");
   };
   one(Op::Read); // it waits for the drive to be brought up
   // A read needs no data before it is sent, a write none after it is completed.
@@ -69,10 +69,10 @@ Latency measure_latency(Rig &rig, bool memory_mode, unsigned commands) {
     one(Op::Write);
     sum.completion_to_response += static_cast<double>(stamps.response - stamps.last_write) / commands;
   }
-  rig.bridge.on_seen = nullptr;
-  rig.user.on_accepted = nullptr;
-  rig.user.next_beat = nullptr;
+  testbench.bridge.on_seen = nullptr;
+  testbench.user.on_accepted = nullptr;
+  testbench.user.next_beat = nullptr;
   return sum;
 }
 
-} // namespace bench
+} // namespace testbench

@@ -4,9 +4,9 @@
 #ifndef SPATE_BENCH_LATENCY_H
 #define SPATE_BENCH_LATENCY_H
 
-#include "rig.h"
+#include "testbench.h"
 
-namespace bench {
+namespace testbench {
 
 struct Latency {
   double command_to_doorbell = 0;    // accepted by the core … the tail's doorbell is at the bridge
@@ -15,8 +15,8 @@ struct Latency {
 };
 
 // The mean of so many commands, one after the other with pauses. All three clocks have the same period.
-Latency measure_latency(Rig &rig, bool memory_mode, unsigned commands);
+Latency measure_latency(Testbench &testbench, bool memory_mode, unsigned commands);
 
-} // namespace bench
+} // namespace testbench
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace bench {
+namespace testbench {
 
 namespace {
 
@@ -17,12 +17,12 @@ constexpr uint64_t kPatience = 10'000'000;    // cycles without a response
 
 } // namespace
 
-LoadRunner::LoadRunner(Rig &rig, bool memory_mode)
-    : rig_(rig), memory_mode_(memory_mode), source_(kBlockBytes),
-      sink_(rig.board, kBlockBytes, [](uint64_t, uint32_t version) { return version == 0; }) {
-  rig.user.next_beat = [this](Beat &beat) { return source_.next(beat); };
-  rig.user.on_beat = [this](const Beat &beat, bool last, bool error) { sink_.take(beat, last, error); };
-  rig.user.on_response = [this](const UserResponse &response) { responded(response); };
+LoadRunner::LoadRunner(Testbench &testbench, bool memory_mode)
+    : testbench_(testbench), memory_mode_(memory_mode), source_(kBlockBytes),
+      sink_(testbench.board, kBlockBytes, [](uint64_t, uint32_t version) { return version == 0; }) {
+  testbench.user.next_beat = [this](Beat &beat) { return source_.next(beat); };
+  testbench.user.on_beat = [this](const Beat &beat, bool last, bool error) { sink_.take(beat, last, error); };
+  testbench.user.on_response = [this](const UserResponse &response) { responded(response); };
 }
 
 bool LoadRunner::is_write(uint64_t number) const {
@@ -41,7 +41,7 @@ void LoadRunner::next_command() {
   command.op = write ? Op::Write : Op::Read;
   command.tag = static_cast<uint16_t>(submitted_);
   command.blocks = blocks_;
-  command.lba = load_.random ? rig_.board.random().below(kSpan / blocks_) * blocks_ : next_lba_;
+  command.lba = load_.random ? testbench_.board.random().below(kSpan / blocks_) * blocks_ : next_lba_;
   next_lba_ = (command.lba + blocks_) % kSpan;
   if (memory_mode_) {
     command.source = Source::Address;
@@ -50,33 +50,33 @@ void LoadRunner::next_command() {
     if (write)
       for (uint32_t block = 0; block < blocks_; block++)
         pattern_fill(data.data() + block * kBlockBytes, kBlockBytes, command.lba + block, 0);
-    rig_.memory.store(command.address, data.data(), load_.command_bytes);
+    testbench_.memory.store(command.address, data.data(), load_.command_bytes);
   } else if (write) {
     source_.add(command.lba, blocks_, 0);
   } else {
     sink_.add(command.lba, blocks_, command.tag);
   }
   requests_.push_back({command.lba, write, command.tag});
-  rig_.user.submit(command);
+  testbench_.user.submit(command);
   submitted_++;
 }
 
 void LoadRunner::responded(const UserResponse &response) {
   if (requests_.empty() || response.tag != requests_.front().tag)
-    rig_.board.fail("a response with tag %u out of order", response.tag);
+    testbench_.board.fail("a response with tag %u out of order", response.tag);
   if (response.status != 0 || response.done != blocks_)
-    rig_.board.fail("a response with status 0x%x after %llu blocks", response.status,
-                    static_cast<unsigned long long>(response.done));
+    testbench_.board.fail("a response with status 0x%x after %llu blocks", response.status,
+                          static_cast<unsigned long long>(response.done));
   const Request request = requests_.front();
   requests_.pop_front();
   responses_++;
   if (!memory_mode_ || request.write) return;
   std::vector<uint8_t> data(load_.command_bytes);
-  rig_.memory.load(buffer(request.tag), data.data(), load_.command_bytes);
+  testbench_.memory.load(buffer(request.tag), data.data(), load_.command_bytes);
   for (uint32_t block = 0; block < blocks_; block++)
     if (pattern_version(data.data() + block * kBlockBytes, kBlockBytes, request.lba + block) != 0u)
-      rig_.board.fail("block %llu was answered for before its data were in memory",
-                      static_cast<unsigned long long>(request.lba + block));
+      testbench_.board.fail("block %llu was answered for before its data were in memory",
+                            static_cast<unsigned long long>(request.lba + block));
 }
 
 Rate LoadRunner::run(const Load &load) {
@@ -85,29 +85,29 @@ Rate LoadRunner::run(const Load &load) {
   submitted_ = responses_ = 0;
   const uint64_t warm = load.warm_bytes / load.command_bytes, measured = load.bytes / load.command_bytes;
   const auto advance = [&](uint64_t until) {
-    const bool in_time = rig_.board.run_until(
+    const bool in_time = testbench_.board.run_until(
         [&] {
           // Work goes on after the last response that counts, so that what is measured never runs dry.
-          while (rig_.user.waiting() < kAhead)
+          while (testbench_.user.waiting() < kAhead)
             next_command();
           return responses_ >= until;
         },
         kPatience + measured * load.command_bytes);
     if (!in_time)
-      rig_.board.fail("no rate: %llu of %llu responses", static_cast<unsigned long long>(responses_),
-                      static_cast<unsigned long long>(until));
+      testbench_.board.fail("no rate: %llu of %llu responses", static_cast<unsigned long long>(responses_),
+                            static_cast<unsigned long long>(until));
   };
   advance(warm);
-  const uint64_t start_ps = rig_.board.now_ps();
-  const uint64_t written = rig_.link.written_data_bytes(), read = rig_.link.read_data_bytes();
+  const uint64_t start_ps = testbench_.board.now_ps();
+  const uint64_t written = testbench_.link.written_data_bytes(), read = testbench_.link.read_data_bytes();
   advance(warm + measured);
   Rate rate;
-  rate.seconds = static_cast<double>(rig_.board.now_ps() - start_ps) * 1e-12;
-  rate.written_bytes = rig_.link.written_data_bytes() - written;
-  rate.read_bytes = rig_.link.read_data_bytes() - read;
-  if (!rig_.board.run_until([&] { return requests_.empty() && rig_.user.waiting() == 0; }, kPatience))
-    rig_.board.fail("%zu requests without a response", requests_.size());
+  rate.seconds = static_cast<double>(testbench_.board.now_ps() - start_ps) * 1e-12;
+  rate.written_bytes = testbench_.link.written_data_bytes() - written;
+  rate.read_bytes = testbench_.link.read_data_bytes() - read;
+  if (!testbench_.board.run_until([&] { return requests_.empty() && testbench_.user.waiting() == 0; }, kPatience))
+    testbench_.board.fail("%zu requests without a response", requests_.size());
   return rate;
 }
 
-} // namespace bench
+} // namespace testbench

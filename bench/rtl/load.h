@@ -4,11 +4,11 @@
 #ifndef SPATE_BENCH_LOAD_H
 #define SPATE_BENCH_LOAD_H
 
-#include "rig.h"
+#include "testbench.h"
 
 #include <deque>
 
-namespace bench {
+namespace testbench {
 
 enum class Mix { Write, Read, Alternate };
 
@@ -29,10 +29,10 @@ struct Rate {
   double bytes_per_s() const { return static_cast<double>(written_bytes + read_bytes) / seconds; }
 };
 
-// One after the other on the same rig. `memory_mode`: data are in the memory, not in the streams.
+// One after the other on the same testbench. `memory_mode`: data are in the memory, not in the streams.
 class LoadRunner {
 public:
-  LoadRunner(Rig &rig, bool memory_mode);
+  LoadRunner(Testbench &testbench, bool memory_mode);
   Rate run(const Load &load);
 
 private:
@@ -41,7 +41,7 @@ private:
   bool is_write(uint64_t number) const;
   uint64_t buffer(uint16_t tag) const;
 
-  Rig &rig_;
+  Testbench &testbench_;
   bool memory_mode_;
   BlockSource source_;
   BlockSink sink_;
@@ -57,6 +57,6 @@ private:
   std::deque<Request> requests_; // in order, as responses come
 };
 
-} // namespace bench
+} // namespace testbench
 
 #endif

@@ -22,7 +22,7 @@
 
 namespace {
 
-using namespace bench;
+using namespace testbench;
 
 constexpr uint64_t kBringUpCycles = 4'000'000;
 constexpr uint64_t kMiB = 1 << 20;
@@ -44,14 +44,14 @@ struct Program {
   Buffer buffer = Buffer::Chip;
   bool quick = false;
   unsigned generation = 3;
-  Rig rig;
+  Testbench testbench;
   std::optional<RingPort> ring;
   LoadRunner runner;
 
-  Program(const RigConfig &config, Buffer in_buffer, bool in_quick)
-      : buffer(in_buffer), quick(in_quick), generation(config.link.generation), rig(config),
-        runner(rig, in_buffer == Buffer::None) {
-    if (buffer == Buffer::Memory) ring.emplace(rig.board, rig.memory, ring_in_memory());
+  Program(const TestbenchConfig &config, Buffer in_buffer, bool in_quick)
+      : buffer(in_buffer), quick(in_quick), generation(config.link.generation), testbench(config),
+        runner(testbench, in_buffer == Buffer::None) {
+    if (buffer == Buffer::Memory) ring.emplace(testbench.board, testbench.memory, ring_in_memory());
   }
 
   LinkConfig link(uint32_t payload_bytes) const {
@@ -63,11 +63,11 @@ struct Program {
   }
 
   uint32_t slots() {
-    return (rig.registers.read(SPATE_REGS_PARAMETERS) & SPATE_REGS_PARAMETERS_SLOTS) >>
+    return (testbench.registers.read(SPATE_REGS_PARAMETERS) & SPATE_REGS_PARAMETERS_SLOTS) >>
            SPATE_REGS_PARAMETERS_SLOTS_SHIFT;
   }
   uint32_t queue_entries() {
-    return 1u << ((rig.registers.read(SPATE_REGS_GEOMETRY) & SPATE_REGS_GEOMETRY_QUEUE_SHIFT) >>
+    return 1u << ((testbench.registers.read(SPATE_REGS_GEOMETRY) & SPATE_REGS_GEOMETRY_QUEUE_SHIFT) >>
                   SPATE_REGS_GEOMETRY_QUEUE_SHIFT_SHIFT);
   }
 
@@ -78,8 +78,8 @@ struct Program {
     core.bar_address = kBarBase;
     core.slots = slots();
     core.entries = queue_entries();
-    core.interface_bytes_per_s = kBeatBytes * 1e12 / rig.board.config().axi_ps;
-    core.ring_bytes = rig.registers.read(SPATE_REGS_RING);
+    core.interface_bytes_per_s = kBeatBytes * 1e12 / testbench.board.config().axi_ps;
+    core.ring_bytes = testbench.registers.read(SPATE_REGS_RING);
     core.read_ns = DriveConfig().read_ns;
     core.write_ns = DriveConfig().write_ns;
     return core;
@@ -99,10 +99,10 @@ struct Program {
   void measure(const Load &load, uint32_t payload_bytes) {
     static constexpr const char *kNames[] = {"write", "read", "alternate"};
     const LinkConfig figures = link(payload_bytes);
-    if (!rig.board.run_until([this] { return rig.link.idle() && rig.bridge.idle(); }, kBringUpCycles))
-      rig.board.fail("the link does not come to rest");
-    rig.link.configure(figures);
-    rig.drive.counters.in_flight_max = 0;
+    if (!testbench.board.run_until([this] { return testbench.link.idle() && testbench.bridge.idle(); }, kBringUpCycles))
+      testbench.board.fail("the link does not come to rest");
+    testbench.link.configure(figures);
+    testbench.drive.counters.in_flight_max = 0;
     const Rate rate = runner.run(load);
     const Core core = core_for_bound(); // the queues' size is known by now
     std::printf("{\"mix\": \"%s\", \"bytes\": %u, \"random\": %s, \"mps\": %u, \"mrrs\": %u, \"generation\": %u, "
@@ -111,7 +111,7 @@ struct Program {
                 kNames[static_cast<int>(load.mix)], load.command_bytes, load.random ? "true" : "false", payload_bytes,
                 figures.read_request_bytes, generation, rate.bytes_per_s(), rate.seconds,
                 least_seconds(figures, core, load, rate), payload_limit(figures, core, load.mix == Mix::Write),
-                rig.drive.counters.in_flight_max, rate.written_bytes, rate.read_bytes);
+                testbench.drive.counters.in_flight_max, rate.written_bytes, rate.read_bytes);
     std::fflush(stdout);
   }
 
@@ -143,12 +143,12 @@ struct Program {
   }
 
   void core() {
-    const Latency latency = measure_latency(rig, buffer == Buffer::None, 32);
+    const Latency latency = measure_latency(testbench, buffer == Buffer::None, 32);
     std::printf("{\"command_to_doorbell\": %.1f, \"fetch_to_entry\": %.1f, \"completion_to_response\": %.1f}\n",
                 latency.command_to_doorbell, latency.fetch_to_entry, latency.completion_to_response);
     std::printf("{\"data_bits\": %u, \"slots\": %u, \"ring_bytes\": %u, \"entries\": %u, \"clock_mhz\": %u}\n",
-                kBeatBytes * 8, slots(), rig.registers.read(SPATE_REGS_RING), queue_entries(),
-                1'000'000 / rig.board.config().core_ps);
+                kBeatBytes * 8, slots(), testbench.registers.read(SPATE_REGS_RING), queue_entries(),
+                1'000'000 / testbench.board.config().core_ps);
   }
 
   bool run(const std::string &part) {
@@ -178,13 +178,13 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "throughput stream|memory|ring GENERATION core|random|128|256|512 [quick]\n");
     return 2;
   }
-  RigConfig config;
+  TestbenchConfig config;
   config.link.generation = static_cast<unsigned>(arguments[1][0] - '0');
   config.drive.link_generation = config.link.generation;
   config.bridge.window_bits = buffer == Buffer::Chip ? 0 : 22;
   try {
     Program program(config, buffer, arguments.size() > 3 && arguments[3] == "quick");
-    program.rig.board.reset();
+    program.testbench.board.reset();
     if (program.run(arguments[2])) return 0;
     std::fprintf(stderr, "no such part: %s\n", arguments[2].c_str());
     return 2;

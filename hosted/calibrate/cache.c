@@ -22,7 +22,7 @@
 #define REFILLS_MIN  3u /* a line through two points fits whatever they are */
 #define MS_PER_S     1000.0
 
-static struct bench_curve curve;
+static struct load_curve curve;
 
 /* ---- the volatile cache ---- */
 
@@ -30,16 +30,16 @@ static struct bench_curve curve;
  * Past the SLC cache the volatile one fills as fast as the link carries, and what the medium takes meanwhile leaves it:
  * the rate falls when (link - medium) x time is its size.
  */
-static double buffer_bytes(struct bench *bench, const struct calibrate_results *results) {
-  struct bench_stream burst = {.op = SPATE_WRITE, .bytes = BURST_BYTES, .io_bytes = BURST_IO, .depth = BURST_DEPTH};
+static double buffer_bytes(struct load *load, const struct calibrate_results *results) {
+  struct load_stream burst = {.op = SPATE_WRITE, .bytes = BURST_BYTES, .io_bytes = BURST_IO, .depth = BURST_DEPTH};
   double found[BURSTS];
   struct fit_segments segments;
   unsigned count = 0;
 
   for (unsigned i = 0; i < BURSTS; i++) {
-    bench_flush(bench);
-    bench_idle(bench, DRAIN_S);
-    bench_run(bench, &burst, &curve);
+    load_flush(load);
+    load_idle(load, DRAIN_S);
+    load_run(load, &burst, &curve);
     if (!calibrate_segments(&curve, results, 2, BURST_IO, &segments) || segments.count != 2) continue;
     const double fast = segments.segment[0].rate, slow = segments.segment[1].rate;
     if (slow < fast) found[count++] = segments.segment[1].first_bytes * (1 - slow / fast);
@@ -50,14 +50,14 @@ static double buffer_bytes(struct bench *bench, const struct calibrate_results *
 /* ---- refill ---- */
 
 struct refill {
-  struct bench *bench;
+  struct load *load;
   const struct calibrate_results *results;
   uint64_t room; /* where to write: over what the stream wrote */
 };
 
 /* Never more than there is room, whatever came out of the fit. */
-static struct bench_stream refill_write(const struct refill *refill, double bytes) {
-  struct bench_stream stream = calibrate_write(0, refill->room);
+static struct load_stream refill_write(const struct refill *refill, double bytes) {
+  struct load_stream stream = calibrate_write(0, refill->room);
 
   if (bytes < (double)refill->room) stream.total_bytes = (uint64_t)bytes / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
   return stream;
@@ -73,12 +73,12 @@ static double regained(const struct refill *refill, double seconds) {
   const double buffer = isfinite(results->buffer_bytes) ? results->buffer_bytes : 0;
   const double folded = results->fold_bytes / results->slc_bytes;
   const double most = fmin(1.3 * results->direct_rate * seconds, 1.2 * results->slc_bytes);
-  const struct bench_stream stream = refill_write(refill, 2 * most + results->fold_bytes + (double)BURST_BYTES);
+  const struct load_stream stream = refill_write(refill, 2 * most + results->fold_bytes + (double)BURST_BYTES);
   struct fit_segments segments;
 
-  bench_flush(refill->bench);
-  bench_idle(refill->bench, seconds);
-  bench_run(refill->bench, &stream, &curve);
+  load_flush(refill->load);
+  load_idle(refill->load, seconds);
+  load_run(refill->load, &stream, &curve);
   if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &segments)) return CALIBRATE_NONE;
   const struct fit_segment *last = &segments.segment[segments.count - 1u];
   if (fabs(last->rate / results->direct_rate - 1) > 0.1) return CALIBRATE_NONE;
@@ -91,11 +91,11 @@ static double regained(const struct refill *refill, double seconds) {
 /* Did anything come back at all? */
 static bool came_back(const struct refill *refill, double seconds) {
   const double between = (refill->results->slc_rate + refill->results->direct_rate) / 2;
-  const struct bench_stream stream = refill_write(refill, (double)PROBE_BYTES);
+  const struct load_stream stream = refill_write(refill, (double)PROBE_BYTES);
 
-  bench_flush(refill->bench);
-  bench_idle(refill->bench, seconds);
-  bench_run(refill->bench, &stream, &curve);
+  load_flush(refill->load);
+  load_idle(refill->load, seconds);
+  load_run(refill->load, &stream, &curve);
   const size_t half = curve.count / 2u;
   const struct fit_point *end = &curve.points[curve.count - 1u], *middle = &curve.points[half];
   return (end->bytes - middle->bytes) / (end->seconds - middle->seconds) > between;
@@ -103,14 +103,14 @@ static bool came_back(const struct refill *refill, double seconds) {
 
 /* What comes back is a line over the idle time; where it begins is how long the drive rests before. */
 static void refill(struct refill *refill, struct calibrate_results *results) {
-  const struct bench_stream exhaust = refill_write(refill, 1.2 * results->slc_bytes + (double)BURST_BYTES);
+  const struct load_stream exhaust = refill_write(refill, 1.2 * results->slc_bytes + (double)BURST_BYTES);
   double idle_s = IDLE_FIRST_S, x[REFILLS], y[REFILLS], slope, offset;
   unsigned count = 0;
 
   while (idle_s < IDLE_MOST_S && !came_back(refill, idle_s))
     idle_s *= 2;
   if (idle_s >= IDLE_MOST_S) return;
-  bench_run(refill->bench, &exhaust, &curve);
+  load_run(refill->load, &exhaust, &curve);
   /* Rests that tell nothing, because nothing or all came back, are made up for by others between them. */
   for (unsigned i = 0; i < REFILLS || (i < 2 * REFILLS && count < REFILLS_MIN); i++) {
     x[count] = idle_s * (0.6 + 0.15 * (i % REFILLS) + (i < REFILLS ? 0 : 0.075));
@@ -124,15 +124,15 @@ static void refill(struct refill *refill, struct calibrate_results *results) {
 
 /* ---- the step ---- */
 
-void calibrate_cache(struct bench *bench, struct calibrate_results *results) {
-  const uint64_t bytes = calibrate_share(bench, SHARE);
-  const struct bench_stream stream = calibrate_write(0, bytes);
+void calibrate_cache(struct load *load, struct calibrate_results *results) {
+  const uint64_t bytes = calibrate_share(load, SHARE);
+  const struct load_stream stream = calibrate_write(0, bytes);
   struct fit_segments found;
   double every;
 
-  bench_trim(bench, 0, bench->bytes);
-  bench_idle(bench, REST_S);
-  bench_run(bench, &stream, &curve);
+  load_trim(load, 0, load->bytes);
+  load_idle(load, REST_S);
+  load_run(load, &stream, &curve);
   const bool gaps_lost = curve.gaps_lost;
   if (!fit_pauses(curve.gaps, &curve.gap_count, &every)) every = 0;
   if (!fit_segments(curve.points, curve.count, curve.gaps, curve.gap_count, 0, SKIP_SHARE * (double)bytes,
@@ -140,10 +140,10 @@ void calibrate_cache(struct bench *bench, struct calibrate_results *results) {
     return;
   results->pause_bytes = gaps_lost ? CALIBRATE_NONE : every;
   results->pause_ms = gaps_lost ? CALIBRATE_NONE : found.pause_s * MS_PER_S;
-  results->buffer_bytes = buffer_bytes(bench, results);
+  results->buffer_bytes = buffer_bytes(load, results);
   calibrate_stretches(&found, (double)bytes, results);
   if (results->slc_bytes > 0)
-    refill(&(struct refill){.bench = bench, .results = results, .room = bytes}, results);
+    refill(&(struct refill){.load = load, .results = results, .room = bytes}, results);
   else if (results->slc_bytes == 0)
     results->slc_refill_rate = results->slc_rest_ms = 0;
 }

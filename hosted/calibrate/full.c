@@ -10,13 +10,13 @@
 #define REST_S      5.0
 #define IDLE_MOST_S 600.0
 
-static struct bench_curve curve;
+static struct load_curve curve;
 
-static double full_rate(struct bench *bench, const struct calibrate_results *results) {
-  const struct bench_stream stream = calibrate_write(0, calibrate_share(bench, AGAIN_SHARE));
+static double full_rate(struct load *load, const struct calibrate_results *results) {
+  const struct load_stream stream = calibrate_write(0, calibrate_share(load, AGAIN_SHARE));
   struct fit_segments found;
 
-  bench_run(bench, &stream, &curve);
+  load_run(load, &stream, &curve);
   if (!calibrate_segments(&curve, results, 1, curve.bytes / 2, &found)) return CALIBRATE_NONE;
   return found.segment[0].rate;
 }
@@ -28,18 +28,18 @@ static double empty_s(const struct calibrate_results *results) {
 }
 
 /* With so many bytes free, the cache is slc_full_bytes and a third of them. */
-static double slc_full_bytes(struct bench *bench, const struct calibrate_results *results) {
-  const uint64_t kept = calibrate_share(bench, KEPT_SHARE);
-  const double from_free = (double)(bench->bytes - kept) / CELL_BITS;
+static double slc_full_bytes(struct load *load, const struct calibrate_results *results) {
+  const uint64_t kept = calibrate_share(load, KEPT_SHARE);
+  const double from_free = (double)(load->bytes - kept) / CELL_BITS;
   const double buffer = isfinite(results->buffer_bytes) ? results->buffer_bytes : 0;
-  struct bench_stream stream = calibrate_write(0, kept);
+  struct load_stream stream = calibrate_write(0, kept);
   struct fit_segments found;
 
-  bench_trim(bench, kept, bench->bytes - kept);
-  bench_idle(bench, empty_s(results));
+  load_trim(load, kept, load->bytes - kept);
+  load_idle(load, empty_s(results));
   const double wanted = fmin((double)kept, 1.3 * from_free + 0.5 * results->slc_bytes);
   stream.total_bytes = (uint64_t)wanted / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
-  bench_run(bench, &stream, &curve);
+  load_run(load, &stream, &curve);
   if (!calibrate_segments(&curve, results, FIT_SEGMENTS_MAX, 2 * buffer, &found)) return CALIBRATE_NONE;
   const double between = (results->slc_rate + fmax(results->direct_rate, results->fold_rate)) / 2;
   for (unsigned i = 0; i < found.count; i++)
@@ -48,13 +48,13 @@ static double slc_full_bytes(struct bench *bench, const struct calibrate_results
   return CALIBRATE_NONE;
 }
 
-void calibrate_full(struct bench *bench, struct calibrate_results *results) {
-  struct bench_stream fill = calibrate_write(0, calibrate_share(bench, 1));
+void calibrate_full(struct load *load, struct calibrate_results *results) {
+  struct load_stream fill = calibrate_write(0, calibrate_share(load, 1));
 
-  bench_run(bench, &fill, &curve);
-  results->full_rate = full_rate(bench, results);
+  load_run(load, &fill, &curve);
+  results->full_rate = full_rate(load, results);
   if (results->slc_bytes > 0)
-    results->slc_full_bytes = slc_full_bytes(bench, results);
+    results->slc_full_bytes = slc_full_bytes(load, results);
   else if (isfinite(results->slc_bytes))
     results->slc_full_bytes = 0;
 }

@@ -12,59 +12,59 @@
 #define COOL_S        180.0
 #define POINTS_MAX    1024u
 
-static struct bench_curve curve;
+static struct load_curve curve;
 
 /* Waits until the temperature has stayed the same for a minute. False: the drive does not tell it. */
-static bool settle(struct bench *bench) {
-  const double end_s = bench_now_s(bench) + SETTLE_MOST_S;
-  double last = CALIBRATE_NONE, since_s = bench_now_s(bench), celsius;
+static bool settle(struct load *load) {
+  const double end_s = load_now_s(load) + SETTLE_MOST_S;
+  double last = CALIBRATE_NONE, since_s = load_now_s(load), celsius;
   bool known = false;
 
-  while (bench_now_s(bench) < end_s && bench_now_s(bench) < since_s + SETTLED_S) {
-    bench_idle(bench, SLICE_S);
-    if (!bench_celsius(bench, &celsius)) continue;
+  while (load_now_s(load) < end_s && load_now_s(load) < since_s + SETTLED_S) {
+    load_idle(load, SLICE_S);
+    if (!load_celsius(load, &celsius)) continue;
     known = true;
     if (celsius == last) continue;
     last = celsius;
-    since_s = bench_now_s(bench);
+    since_s = load_now_s(load);
   }
   return known;
 }
 
-static size_t record(struct bench *bench, const struct bench_stream *load, double seconds,
-                     struct fit_heat_point *points, double *bytes, double *took_s) {
-  const double begun_s = bench_now_s(bench);
+static size_t record(struct load *load, const struct load_stream *stream, double seconds, struct fit_heat_point *points,
+                     double *bytes, double *took_s) {
+  const double begun_s = load_now_s(load);
   size_t count = 0;
 
   *bytes = 0;
-  while (bench_now_s(bench) < begun_s + seconds && count < POINTS_MAX) {
+  while (load_now_s(load) < begun_s + seconds && count < POINTS_MAX) {
     double celsius;
-    if (load != NULL) {
-      bench_run(bench, load, &curve);
+    if (stream != NULL) {
+      load_run(load, stream, &curve);
       *bytes += curve.bytes;
     } else {
-      bench_idle(bench, SLICE_S);
+      load_idle(load, SLICE_S);
     }
-    if (bench_celsius(bench, &celsius))
-      points[count++] = (struct fit_heat_point){.seconds = bench_now_s(bench), .celsius = celsius};
+    if (load_celsius(load, &celsius))
+      points[count++] = (struct fit_heat_point){.seconds = load_now_s(load), .celsius = celsius};
   }
-  *took_s = bench_now_s(bench) - begun_s;
+  *took_s = load_now_s(load) - begun_s;
   return count;
 }
 
-void calibrate_heat(struct bench *bench, struct calibrate_results *results) {
+void calibrate_heat(struct load *load, struct calibrate_results *results) {
   static struct fit_heat_point warming[POINTS_MAX], cooling[POINTS_MAX];
-  const uint64_t quarter = calibrate_share(bench, 0.25), range = quarter < FIRST_BYTES ? quarter : FIRST_BYTES;
-  const struct bench_stream first = calibrate_write(0, range);
-  const struct bench_stream load = {
+  const uint64_t quarter = calibrate_share(load, 0.25), range = quarter < FIRST_BYTES ? quarter : FIRST_BYTES;
+  const struct load_stream first = calibrate_write(0, range);
+  const struct load_stream stream = {
       .op = SPATE_READ, .bytes = range, .seconds = SLICE_S, .io_bytes = CALIBRATE_IO_BYTES, .depth = 32};
   double bytes, took_s, unused, load_c;
 
-  bench_run(bench, &first, &curve);
-  bench_flush(bench);
-  if (!settle(bench)) return;
-  size_t warm = record(bench, &load, WARM_S, warming, &bytes, &took_s);
-  size_t cool = record(bench, NULL, COOL_S, cooling, &unused, &unused);
+  load_run(load, &first, &curve);
+  load_flush(load);
+  if (!settle(load)) return;
+  size_t warm = record(load, &stream, WARM_S, warming, &bytes, &took_s);
+  size_t cool = record(load, NULL, COOL_S, cooling, &unused, &unused);
   warm = fit_crossings(warming, warm);
   cool = fit_crossings(cooling, cool);
   if (!fit_heat(warming, warm, cooling, cool, &results->heat_constant_s, &load_c, &results->idle_c)) {

@@ -32,65 +32,65 @@ static double of_flush(double seen_ns, double submit_ns, double command_ns) {
   return seen_ns - submit_ns - 4 * CROSSING_NS - command_ns;
 }
 
-static struct bench_curve curve;
+static struct load_curve curve;
 
 /* CALIBRATE_NONE: the drive's queue, or the kernel's, is not that deep. */
-static double iops(struct bench *bench, enum spate_op op, unsigned depth, uint64_t range_bytes) {
-  const struct bench_stream stream = {
+static double iops(struct load *load, enum spate_op op, unsigned depth, uint64_t range_bytes) {
+  const struct load_stream stream = {
       .op = op, .bytes = range_bytes, .seconds = DEPTH_S, .io_bytes = CALIBRATE_PAGE, .depth = depth, .random = true};
 
-  if (depth > bench->block->depth) return CALIBRATE_NONE;
-  bench_run(bench, &stream, &curve);
+  if (depth > load->block->depth) return CALIBRATE_NONE;
+  load_run(load, &stream, &curve);
   return curve.ios / curve.seconds;
 }
 
 /* Requests follow each other as fast as the drive's front end takes them, once enough are in flight. */
-static double by_depth(struct bench *bench, uint64_t range_bytes, struct calibrate_results *results) {
+static double by_depth(struct load *load, uint64_t range_bytes, struct calibrate_results *results) {
   double most = 0;
 
   for (unsigned i = 0; i < CALIBRATE_DEPTHS; i++) {
-    results->read_iops[i] = iops(bench, SPATE_READ, calibrate_depths[i], range_bytes);
+    results->read_iops[i] = iops(load, SPATE_READ, calibrate_depths[i], range_bytes);
     most = fmax(most, results->read_iops[i]);
   }
   for (unsigned i = 0; i < CALIBRATE_DEPTHS; i++) {
-    results->write_iops[i] = iops(bench, SPATE_WRITE, calibrate_depths[i], range_bytes);
+    results->write_iops[i] = iops(load, SPATE_WRITE, calibrate_depths[i], range_bytes);
     most = fmax(most, results->write_iops[i]);
   }
-  bench_flush(bench);
+  load_flush(load);
   return NS_PER_S / most;
 }
 
-static double read_rate(struct bench *bench, uint64_t range_bytes) {
-  const struct bench_stream stream = {
+static double read_rate(struct load *load, uint64_t range_bytes) {
+  const struct load_stream stream = {
       .op = SPATE_READ, .bytes = range_bytes, .seconds = READ_S, .io_bytes = CALIBRATE_IO_BYTES, .depth = 32};
   struct fit_segments segments;
 
-  bench_run(bench, &stream, &curve);
+  load_run(load, &stream, &curve);
   if (fit_segments(curve.points, curve.count, NULL, 0, 0, curve.bytes / 10, 1, &segments))
     return segments.segment[0].rate;
   return curve.bytes / curve.seconds;
 }
 
-void calibrate_latency(struct bench *bench, const struct calibrate_drive *drive, struct calibrate_results *results) {
-  const uint64_t eighth = calibrate_share(bench, 0.125), range = eighth < FIRST_BYTES ? eighth : FIRST_BYTES;
+void calibrate_latency(struct load *load, const struct calibrate_drive *drive, struct calibrate_results *results) {
+  const uint64_t eighth = calibrate_share(load, 0.125), range = eighth < FIRST_BYTES ? eighth : FIRST_BYTES;
   const double down = calibrate_link_down(drive->generation_now, drive->lanes_now);
   const double up = calibrate_link_up(drive->generation_now, drive->lanes_now);
-  struct bench_stream first = calibrate_write(0, range);
+  struct load_stream first = calibrate_write(0, range);
   double submit_ns, seen_ns;
 
-  bench_trim(bench, 0, bench->bytes);
-  bench_run(bench, &first, &curve);
-  bench_flush(bench);
-  bench_idle(bench, REST_S);
-  results->write_qd1_ns = bench_single(bench, SPATE_WRITE, 0, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
+  load_trim(load, 0, load->bytes);
+  load_run(load, &first, &curve);
+  load_flush(load);
+  load_idle(load, REST_S);
+  results->write_qd1_ns = load_single(load, SPATE_WRITE, 0, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
   const double write_submit_ns = submit_ns;
-  seen_ns = bench_single(bench, SPATE_WRITE, SPATE_IO_FUA, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
+  seen_ns = load_single(load, SPATE_WRITE, SPATE_IO_FUA, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
   results->fua_ns = fmax(0, seen_ns - results->write_qd1_ns);
-  const double flush_ns = bench_single(bench, SPATE_FLUSH, 0, 0, range, SINGLES / 10, &submit_ns);
+  const double flush_ns = load_single(load, SPATE_FLUSH, 0, 0, range, SINGLES / 10, &submit_ns);
   const double flush_submit_ns = submit_ns;
-  results->read_qd1_ns = bench_single(bench, SPATE_READ, 0, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
-  results->read_rate = read_rate(bench, range);
-  results->command_ns = by_depth(bench, range, results);
+  results->read_qd1_ns = load_single(load, SPATE_READ, 0, CALIBRATE_PAGE, range, SINGLES, &submit_ns);
+  results->read_rate = read_rate(load, range);
+  results->command_ns = by_depth(load, range, results);
   results->write_latency_ns = fmax(0, of_write(results->write_qd1_ns, write_submit_ns, results->command_ns, down));
   results->flush_ns = fmax(0, of_flush(flush_ns, flush_submit_ns, results->command_ns));
   results->read_latency_ns =

@@ -45,16 +45,16 @@ double calibrate_link_up(uint8_t generation, uint8_t lanes) {
   return sim_link_up_max(&link);
 }
 
-uint64_t calibrate_share(const struct bench *bench, double share) {
-  return (uint64_t)((double)bench->bytes * share) / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
+uint64_t calibrate_share(const struct load *load, double share) {
+  return (uint64_t)((double)load->bytes * share) / CALIBRATE_IO_BYTES * CALIBRATE_IO_BYTES;
 }
 
-struct bench_stream calibrate_write(uint64_t at, uint64_t bytes) {
-  return (struct bench_stream){
+struct load_stream calibrate_write(uint64_t at, uint64_t bytes) {
+  return (struct load_stream){
       .op = SPATE_WRITE, .at = at, .bytes = bytes, .io_bytes = CALIBRATE_IO_BYTES, .depth = CALIBRATE_DEPTH};
 }
 
-bool calibrate_segments(struct bench_curve *curve, const struct calibrate_results *results, unsigned most,
+bool calibrate_segments(struct load_curve *curve, const struct calibrate_results *results, unsigned most,
                         double skip_bytes, struct fit_segments *segments) {
   const double pause_s = results->pause_ms > 0 ? results->pause_ms / 1000 : 0;
 
@@ -62,16 +62,16 @@ bool calibrate_segments(struct bench_curve *curve, const struct calibrate_result
   return fit_segments(curve->points, curve->count, curve->gaps, curve->gap_count, pause_s, skip_bytes, most, segments);
 }
 
-void calibrate_run(struct bench *bench, enum calibrate_step step, const struct calibrate_drive *drive,
+void calibrate_run(struct load *load, enum calibrate_step step, const struct calibrate_drive *drive,
                    struct calibrate_results *results) {
-  bench_begin(bench, calibrate_step_name(step), (uint64_t)calibrate_estimate(step, bench->bytes).written_bytes);
+  load_begin(load, calibrate_step_name(step), (uint64_t)calibrate_estimate(step, load->bytes).written_bytes);
   switch (step) {
-  case CALIBRATE_LATENCY: calibrate_latency(bench, drive, results); break;
-  case CALIBRATE_CACHE: calibrate_cache(bench, results); break;
-  case CALIBRATE_FULL: calibrate_full(bench, results); break;
-  case CALIBRATE_HEAT: calibrate_heat(bench, results); break;
+  case CALIBRATE_LATENCY: calibrate_latency(load, drive, results); break;
+  case CALIBRATE_CACHE: calibrate_cache(load, results); break;
+  case CALIBRATE_FULL: calibrate_full(load, results); break;
+  case CALIBRATE_HEAT: calibrate_heat(load, results); break;
   case CALIBRATE_STEPS: break;
   }
-  bench_end(bench);
+  load_end(load);
   results->done[step] = true;
 }

@@ -6,7 +6,7 @@
 #ifndef SPATE_HOSTED_CALIBRATE_STEPS_H
 #define SPATE_HOSTED_CALIBRATE_STEPS_H
 
-#include "bench.h"
+#include "load.h"
 #include "results.h"
 
 /* What a step will write and how long it will take, roughly: the drive is not known yet. */
@@ -16,7 +16,7 @@ struct calibrate_estimate {
 struct calibrate_estimate calibrate_estimate(enum calibrate_step step, uint64_t capacity_bytes);
 
 /* Does the step and marks it as done. */
-void calibrate_run(struct bench *bench, enum calibrate_step step, const struct calibrate_drive *drive,
+void calibrate_run(struct load *load, enum calibrate_step step, const struct calibrate_drive *drive,
                    struct calibrate_results *results);
 
 /* The most that the drive's link carries each way. */
@@ -24,19 +24,19 @@ double calibrate_link_down(uint8_t generation, uint8_t lanes);
 double calibrate_link_up(uint8_t generation, uint8_t lanes);
 
 /* The steps, a file each. */
-void calibrate_latency(struct bench *bench, const struct calibrate_drive *drive, struct calibrate_results *results);
-void calibrate_cache(struct bench *bench, struct calibrate_results *results);
-void calibrate_full(struct bench *bench, struct calibrate_results *results);
-void calibrate_heat(struct bench *bench, struct calibrate_results *results);
+void calibrate_latency(struct load *load, const struct calibrate_drive *drive, struct calibrate_results *results);
+void calibrate_cache(struct load *load, struct calibrate_results *results);
+void calibrate_full(struct load *load, struct calibrate_results *results);
+void calibrate_heat(struct load *load, struct calibrate_results *results);
 
 /* What they share: the range of whole requests that `share` of the drive is, and the requests of a long stream. */
 #define CALIBRATE_IO_BYTES (UINT32_C(128) << 10)
 #define CALIBRATE_DEPTH    16u
 #define CALIBRATE_PAGE     4096u
-uint64_t calibrate_share(const struct bench *bench, double share);
-struct bench_stream calibrate_write(uint64_t at, uint64_t bytes);
+uint64_t calibrate_share(const struct load *load, double share);
+struct load_stream calibrate_write(uint64_t at, uint64_t bytes);
 /* The curve's stretches, without the pauses that the step cache has found. */
-bool calibrate_segments(struct bench_curve *curve, const struct calibrate_results *results, unsigned most,
+bool calibrate_segments(struct load_curve *curve, const struct calibrate_results *results, unsigned most,
                         double skip_bytes, struct fit_segments *segments);
 
 /* One rate: there is no SLC cache. Two: one edge. Three: behind the edge the cache is folded first. What is more is put

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measure a drive, and write a profile of it. */
-#include "../calibrate/bench.h"
+#include "../calibrate/load.h"
 #include "../calibrate/state.h"
 #include "../calibrate/steps.h"
 #include "../calibrate/writer.h"
@@ -257,21 +257,21 @@ static void forget_or_keep(const struct request *request, const struct calibrate
 
 static void run_steps(const struct request *request, struct target *target, const struct calibrate_drive *drive,
                       struct calibrate_results *results) {
-  struct bench bench;
+  struct load load;
 
-  bench_open(&bench, target);
+  load_open(&load, target);
   calibrate_state_save(request->state, drive, results);
   for (unsigned i = 0; i < CALIBRATE_STEPS; i++) {
     if (!is_to_do(request, results, i)) continue;
-    calibrate_run(&bench, (enum calibrate_step)i, drive, results);
+    calibrate_run(&load, (enum calibrate_step)i, drive, results);
     calibrate_state_save(request->state, drive, results);
     (void)fprintf(stderr, "%s: the step %s is done\n", request->target, calibrate_step_name(i));
   }
-  bench_begin(&bench, "trim", 0);
-  bench_trim(&bench, 0, bench.bytes);
-  bench_flush(&bench);
-  bench_end(&bench);
-  bench_close(&bench);
+  load_begin(&load, "trim", 0);
+  load_trim(&load, 0, load.bytes);
+  load_flush(&load);
+  load_end(&load);
+  load_close(&load);
 }
 
 static void measure(const struct request *request, struct target *target, const struct calibrate_drive *drive,
@@ -291,7 +291,7 @@ static enum exit_status run(int count, char **words) {
   struct calibrate_profile profile;
   struct target target;
 
-  target_depth = BENCH_DEPTH_MAX;
+  target_depth = LOAD_DEPTH_MAX;
   target_open(&target, request.target, TARGET_WRITE, 0);
   refuse_what_is_no_drive(&target);
   const struct calibrate_drive drive = learn(&target);

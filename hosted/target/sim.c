@@ -15,8 +15,8 @@
 #include <limits.h>
 #include <linux_port.h>
 #include <profile_text.h>
-#include <rig.h>
 #include <signal.h>
+#include <stack.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -149,7 +149,7 @@ struct spate_recorder_config {
 struct spate_piece {
   struct spate_io io;
   struct spate_stream *stream;
-  struct spate_take *take;
+  struct spate_stream_clip *clip;
   uint64_t submitted_ticks;
   uint32_t bytes;
   uint32_t losses; /* of the device when it was submitted */
@@ -177,15 +177,15 @@ struct spate_stream_config {
 };
 
 /* One file of a stream. Private. */
-struct spate_take {
-  struct spate_exfat_clip clip;
+struct spate_stream_clip {
+  struct spate_exfat_clip file;
   struct spate_stream *stream;
   uint64_t pushed_bytes;
   uint64_t completed_bytes; /* contiguous from the start */
   uint64_t snapshot_bytes;  /* of the checkpoint under way */
   uint64_t durable_bytes;   /* flushed */
   uint32_t outstanding;     /* pieces pushed, not yet completed or given up */
-  uint32_t order;           /* its age among the stream's takes */
+  uint32_t order;           /* its age among the stream's clips */
   uint32_t end;             /* of its pieces, in the count of the stream; set when it ends */
   enum spate_error error;   /* why it was capped, or could not be closed */
   uint8_t state;
@@ -213,8 +213,8 @@ struct spate_stream {
   struct spate_pressure pressure;
   enum spate_error error; /* the first since spate_stream_arm() */
   /* private */
-  struct spate_take takes[2];
-  struct spate_take *now, *after;            /* streamed into; armed next */
+  struct spate_stream_clip clips[2];
+  struct spate_stream_clip *current, *following; /* streamed into; armed next */
   uint32_t pushed, next, completed, flushed; /* pieces, counted on and on: [flushed ≤ completed ≤ next ≤ pushed] */
   uint32_t flush_mark;
   uint32_t part; /* number of the next automatic name */
@@ -222,7 +222,7 @@ struct spate_stream {
   uint64_t event_lost_bytes, event_overrun_bytes;
   bool volume_ended;           /* or there is no next clip for another reason */
   enum spate_error end_reason; /* what push answers when there is no next clip */
-  uint32_t arms;               /* clips armed so far: gives takes their age */
+  uint32_t arms;               /* clips armed so far: gives each its age */
   uint32_t losses_seen;        /* of the device, acted upon */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
   struct spate_stream_watch watch;

@@ -158,7 +158,7 @@ static void make_volume(struct recording *recording) {
 
 /* The library reads what FatFs wrote. */
 static void walk(struct recording *recording, struct json *json) {
-  struct spate_exfat_config config = sim_rig_exfat(recording->machine.rig);
+  struct spate_exfat_config config = sim_stack_exfat(recording->machine.stack);
   static struct spate_exfat volume;
 
   config.block = &recording->machine.tap.block;

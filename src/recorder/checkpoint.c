@@ -11,21 +11,21 @@
 #include "internal.h"
 #include <spate/port.h>
 
-/* Two takes a stream. */
-static uint32_t take_count(const struct spate_recorder *recorder) { return 2u * recorder->stream_count; }
+/* Two clips a stream. */
+static uint32_t clip_count(const struct spate_recorder *recorder) { return 2u * recorder->stream_count; }
 
-/* One of all streams' takes, if its file is open, else NULL. */
-static struct spate_take *open_take(const struct spate_recorder *recorder, uint32_t index) {
-  struct spate_take *take = &recorder->streams[index / 2u]->takes[index & 1u];
+/* One of all streams' clips, if its file is open, else NULL. */
+static struct spate_stream_clip *open_clip(const struct spate_recorder *recorder, uint32_t index) {
+  struct spate_stream_clip *clip = &recorder->streams[index / 2u]->clips[index & 1u];
 
-  return spate_take_is_open(take) ? take : NULL;
+  return spate_stream_clip_is_open(clip) ? clip : NULL;
 }
 
 static bool is_due(const struct spate_recorder *recorder) {
   if (recorder->now_ticks - recorder->checkpoint_started_ticks < recorder->period_ticks) return false;
-  for (uint32_t i = 0; i < take_count(recorder); i++) {
-    const struct spate_take *take = open_take(recorder, i);
-    if (take != NULL && take->completed_bytes > take->clip.published_bytes) return true;
+  for (uint32_t i = 0; i < clip_count(recorder); i++) {
+    const struct spate_stream_clip *clip = open_clip(recorder, i);
+    if (clip != NULL && clip->completed_bytes > clip->file.published_bytes) return true;
   }
   /* Also for the sake of memory that is held until it is flushed, whatever became of its bytes. */
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
@@ -58,11 +58,11 @@ static void begin(struct spate_recorder *recorder) {
   recorder->losses_at_flush = recorder->block->power_losses;
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     recorder->streams[i]->flush_mark = recorder->streams[i]->completed;
-  for (uint32_t i = 0; i < take_count(recorder); i++) {
-    struct spate_take *take = open_take(recorder, i);
-    if (take == NULL) continue;
-    take->snapshot_bytes = take->completed_bytes;
-    take->offered = false;
+  for (uint32_t i = 0; i < clip_count(recorder); i++) {
+    struct spate_stream_clip *clip = open_clip(recorder, i);
+    if (clip == NULL) continue;
+    clip->snapshot_bytes = clip->completed_bytes;
+    clip->offered = false;
   }
 }
 
@@ -73,21 +73,21 @@ static void give_up(struct spate_recorder *recorder) {
 }
 
 /* Hand a clip's length to the volume until it has it, or has failed. True: this clip is done. */
-static bool publish(struct spate_recorder *recorder, struct spate_take *take) {
-  struct spate_exfat_clip *clip = &take->clip;
+static bool publish(struct spate_recorder *recorder, struct spate_stream_clip *clip) {
+  struct spate_exfat_clip *file = &clip->file;
   enum spate_error error = SPATE_OK;
 
-  if (take->snapshot_bytes == 0 || clip->publishing) return take->snapshot_bytes == 0;
-  if (take->offered && clip->published_bytes >= take->snapshot_bytes) {
-    take->stream->counters.checkpoints++;
-  } else if (take->offered && clip->error != SPATE_OK) {
-    error = clip->error;
+  if (clip->snapshot_bytes == 0 || file->publishing) return clip->snapshot_bytes == 0;
+  if (clip->offered && file->published_bytes >= clip->snapshot_bytes) {
+    clip->stream->counters.checkpoints++;
+  } else if (clip->offered && file->error != SPATE_OK) {
+    error = file->error;
   } else { /* the first time, or there was no room for the write */
-    error = spate_exfat_publish(clip, take->snapshot_bytes);
-    take->offered = error == SPATE_OK;
+    error = spate_exfat_publish(file, clip->snapshot_bytes);
+    clip->offered = error == SPATE_OK;
     if (error == SPATE_OK || error == SPATE_E_FULL) return false;
   }
-  take->snapshot_bytes = 0;
+  clip->snapshot_bytes = 0;
   if (error == SPATE_OK) return true;
   recorder->counters.checkpoint_failures++;
   if (recorder->error == SPATE_OK) recorder->error = error;
@@ -97,9 +97,9 @@ static bool publish(struct spate_recorder *recorder, struct spate_take *take) {
 static bool publish_all(struct spate_recorder *recorder) {
   bool all = true;
 
-  for (uint32_t i = 0; i < take_count(recorder); i++) {
-    struct spate_take *take = open_take(recorder, i);
-    if (take != NULL && !publish(recorder, take)) all = false;
+  for (uint32_t i = 0; i < clip_count(recorder); i++) {
+    struct spate_stream_clip *clip = open_clip(recorder, i);
+    if (clip != NULL && !publish(recorder, clip)) all = false;
   }
   return all;
 }
@@ -107,14 +107,14 @@ static bool publish_all(struct spate_recorder *recorder) {
 static void make_durable(struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     spate_transfer_flushed(recorder->streams[i], recorder->streams[i]->flush_mark);
-  for (uint32_t i = 0; i < take_count(recorder); i++) {
-    struct spate_take *take = open_take(recorder, i);
-    if (take == NULL) continue;
-    if (take->snapshot_bytes > take->durable_bytes) {
-      take->stream->counters.durable_bytes += take->snapshot_bytes - take->durable_bytes;
-      take->durable_bytes = take->snapshot_bytes;
+  for (uint32_t i = 0; i < clip_count(recorder); i++) {
+    struct spate_stream_clip *clip = open_clip(recorder, i);
+    if (clip == NULL) continue;
+    if (clip->snapshot_bytes > clip->durable_bytes) {
+      clip->stream->counters.durable_bytes += clip->snapshot_bytes - clip->durable_bytes;
+      clip->durable_bytes = clip->snapshot_bytes;
     }
-    if (take->snapshot_bytes <= take->clip.published_bytes) take->snapshot_bytes = 0; /* nothing to publish */
+    if (clip->snapshot_bytes <= clip->file.published_bytes) clip->snapshot_bytes = 0; /* nothing to publish */
   }
 }
 

@@ -4,13 +4,13 @@
 
 #include <spate/recorder.h>
 
-enum take_state {
-  TAKE_EMPTY,
-  TAKE_ARMING,  /* spate_exfat_arm() waits */
-  TAKE_ARMED,   /* empty file, run reserved; pushes make it grow */
-  TAKE_ENDING,  /* no more pushes; closed once everything pushed is durable */
-  TAKE_CLOSING, /* spate_exfat_close() waits: checkpoints and power losses no longer concern it */
-  TAKE_STUCK,   /* closing failed: the volume still knows the clip, so its memory is not used again */
+enum clip_state {
+  CLIP_EMPTY,
+  CLIP_ARMING,  /* spate_exfat_arm() waits */
+  CLIP_ARMED,   /* empty file, run reserved; pushes make it grow */
+  CLIP_ENDING,  /* no more pushes; closed once everything pushed is durable */
+  CLIP_CLOSING, /* spate_exfat_close() waits: checkpoints and power losses no longer concern it */
+  CLIP_STUCK,   /* closing failed: the volume still knows the clip, so its memory is not used again */
 };
 
 enum piece_state { PIECE_QUEUED, PIECE_IN_FLIGHT, PIECE_DONE };
@@ -21,9 +21,9 @@ static inline struct spate_piece *spate_piece_at(const struct spate_stream *stre
   return &stream->config.pieces[index & (stream->config.piece_count - 1u)];
 }
 
-/* Does this take hold a file that checkpoints and power losses concern? */
-static inline bool spate_take_is_open(const struct spate_take *take) {
-  return take->state == TAKE_ARMED || take->state == TAKE_ENDING;
+/* Does this clip have a file that checkpoints and power losses concern? */
+static inline bool spate_stream_clip_is_open(const struct spate_stream_clip *clip) {
+  return clip->state == CLIP_ARMED || clip->state == CLIP_ENDING;
 }
 
 /* The device knows the recorder that is open on it. One that was closed, or whose volume was abandoned, is not. */
@@ -35,14 +35,14 @@ static inline bool spate_recorder_is_open(const struct spate_recorder *recorder)
 void spate_transfer_submit(struct spate_recorder *recorder);
 bool spate_transfer_check_power(struct spate_recorder *recorder);
 void spate_transfer_flushed(struct spate_stream *stream, uint32_t index);
-void spate_take_cap(struct spate_take *take, enum spate_error error);
+void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error);
 
 /* checkpoint.c: one step of the state machine; never waits. */
 void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin);
 
-/* take.c: files begin and end; these wait. */
-void spate_take_arm_next(struct spate_stream *stream);
-void spate_take_close_ended(struct spate_recorder *recorder, struct spate_take *take);
+/* clip.c: files begin and end; these wait. */
+void spate_stream_arm_next(struct spate_stream *stream);
+void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate_stream_clip *clip);
 
 /* watch.c: the rings' levels; spate_watch_turn() once a turn. heat.c measures time with it. */
 void spate_watch_open(struct spate_recorder *recorder);

@@ -79,7 +79,7 @@ enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     if (spate_stream_active(recorder->streams[i])) return SPATE_E_BUSY;
   for (uint32_t i = 0; i < recorder->stream_count; i++)
-    if (recorder->streams[i]->takes[0].state == TAKE_STUCK || recorder->streams[i]->takes[1].state == TAKE_STUCK)
+    if (recorder->streams[i]->clips[0].state == CLIP_STUCK || recorder->streams[i]->clips[1].state == CLIP_STUCK)
       return SPATE_E_IN_USE;
   recorder->block->while_waiting = NULL;
   recorder->block->while_waiting_context = NULL;
@@ -114,8 +114,8 @@ enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate
   if (recorder->stream_count == SPATE_STREAMS_MAX) return SPATE_E_FULL;
   *stream =
       (struct spate_stream){.config = *config, .recorder = recorder, .losses_seen = recorder->block->power_losses};
-  stream->takes[0].stream = stream;
-  stream->takes[1].stream = stream;
+  stream->clips[0].stream = stream;
+  stream->clips[1].stream = stream;
   spate_watch_stream(stream);
   recorder->streams[recorder->stream_count++] = stream;
   return SPATE_OK;
@@ -127,9 +127,9 @@ enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
   pump(recorder);
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
     struct spate_stream *stream = recorder->streams[i];
-    spate_take_close_ended(recorder, &stream->takes[0]);
-    spate_take_close_ended(recorder, &stream->takes[1]);
-    spate_take_arm_next(stream);
+    spate_stream_clip_close_ended(recorder, &stream->clips[0]);
+    spate_stream_clip_close_ended(recorder, &stream->clips[1]);
+    spate_stream_arm_next(stream);
     spate_recorder_report(stream);
   }
   spate_recorder_report_heat(recorder);

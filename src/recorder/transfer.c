@@ -31,27 +31,27 @@ void spate_transfer_flushed(struct spate_stream *stream, uint32_t index) {
 }
 
 /* What is completed stays in the file; what is pushed and not, is lost, and counted as its pieces come back. */
-void spate_take_cap(struct spate_take *take, enum spate_error error) {
-  if (take->capped) return;
-  take->capped = true;
-  take->error = error;
-  if (take->stream->error == SPATE_OK) take->stream->error = error;
+void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error) {
+  if (clip->capped) return;
+  clip->capped = true;
+  clip->error = error;
+  if (clip->stream->error == SPATE_OK) clip->stream->error = error;
 }
 
 static void advance(struct spate_stream *stream) {
   while (stream->completed != stream->pushed) {
     struct spate_piece *piece = spate_piece_at(stream, stream->completed);
-    struct spate_take *take = piece->take;
+    struct spate_stream_clip *clip = piece->clip;
 
     if (piece->state != PIECE_DONE) return;
-    if (piece->io.error != SPATE_OK) spate_take_cap(take, piece->io.error);
-    if (take->capped) {
+    if (piece->io.error != SPATE_OK) spate_stream_clip_cap(clip, piece->io.error);
+    if (clip->capped) {
       stream->counters.lost_bytes += piece->bytes;
     } else {
-      take->completed_bytes += piece->bytes;
+      clip->completed_bytes += piece->bytes;
       stream->counters.completed_bytes += piece->bytes;
     }
-    take->outstanding--;
+    clip->outstanding--;
     stream->completed++;
   }
 }
@@ -84,19 +84,19 @@ static void piece_done(struct spate_io *io) {
 
 /* The reservation is used up, or the clip was capped: go on in the one armed after it. */
 static enum spate_error roll_over(struct spate_stream *stream, uint64_t piece_bytes) {
-  struct spate_take *take = stream->now;
+  struct spate_stream_clip *clip = stream->current;
 
-  if (stream->after == NULL) {
+  if (stream->following == NULL) {
     if (stream->config.next_bytes > 0 && !stream->volume_ended) return SPATE_E_FULL; /* work() is about to arm it */
-    if (take->capped) return take->error;
+    if (clip->capped) return clip->error;
     return stream->end_reason;
   }
-  if (piece_bytes > stream->after->clip.reserved_bytes) return SPATE_E_RESERVATION;
-  take->rolled = true;
-  take->end = stream->pushed;
-  take->state = TAKE_ENDING;
-  stream->now = stream->after;
-  stream->after = NULL;
+  if (piece_bytes > stream->following->file.reserved_bytes) return SPATE_E_RESERVATION;
+  clip->rolled = true;
+  clip->end = stream->pushed;
+  clip->state = CLIP_ENDING;
+  stream->current = stream->following;
+  stream->following = NULL;
   return SPATE_OK;
 }
 
@@ -116,17 +116,17 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
   const uint8_t shift = stream->recorder->block->block_shift;
   const uint32_t within = (UINT32_C(1) << shift) - 1u;
   const uint32_t blocks = (bytes >> shift) + ((bytes & within) != 0);
-  struct spate_take *take = stream->now;
+  struct spate_stream_clip *clip = stream->current;
 
-  if (take == NULL) return SPATE_E_STATE;
+  if (clip == NULL) return SPATE_E_STATE;
   if (!piece_is_valid(stream, offset_bytes, bytes, blocks)) return SPATE_E_INVALID;
   if (stream->config.chunk_bytes > 0 && bytes > stream->config.chunk_bytes) return SPATE_E_INVALID;
-  if (take->last_pushed) return SPATE_E_STATE;
+  if (clip->last_pushed) return SPATE_E_STATE;
   const uint64_t whole_bytes = (uint64_t)blocks << shift;
-  if (take->capped || take->pushed_bytes + whole_bytes > take->clip.reserved_bytes) {
+  if (clip->capped || clip->pushed_bytes + whole_bytes > clip->file.reserved_bytes) {
     enum spate_error error = roll_over(stream, whole_bytes);
     if (error != SPATE_OK) return error;
-    take = stream->now;
+    clip = stream->current;
   }
   if (spate_stream_room(stream) == 0) {
     stream->counters.ring_full++;
@@ -136,12 +136,12 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
   struct spate_piece *piece = spate_piece_at(stream, stream->pushed);
   *piece = (struct spate_piece){
       .stream = stream,
-      .take = take,
+      .clip = clip,
       .bytes = bytes,
       .state = PIECE_QUEUED,
       .io = {.op = SPATE_WRITE,
              .flags = stream->config.cpu_filled ? SPATE_IO_CPU : 0,
-             .lba = take->clip.first_lba + (take->pushed_bytes >> shift),
+             .lba = clip->file.first_lba + (clip->pushed_bytes >> shift),
              .blocks = blocks,
              .region = stream->config.region,
              .offset_bytes = offset_bytes,
@@ -151,9 +151,9 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
   if (stream->completed == stream->pushed)
     stream->last_completion_ticks = stream->recorder->now_ticks; /* nothing was due until now */
   stream->pushed++;
-  take->pushed_bytes += bytes;
-  take->last_pushed = (bytes & within) != 0 || bytes < stream->config.chunk_bytes;
-  take->outstanding++;
+  clip->pushed_bytes += bytes;
+  clip->last_pushed = (bytes & within) != 0 || bytes < stream->config.chunk_bytes;
+  clip->outstanding++;
   stream->counters.pushed_bytes += bytes;
   stream->counters.pushed_pieces++;
   uint32_t held = stream->pushed - spate_stream_released(stream);
@@ -208,13 +208,13 @@ static void power_lost(struct spate_stream *stream) {
 
   for (uint32_t i = first; i != stream->completed; i++) {
     struct spate_piece *piece = spate_piece_at(stream, i);
-    if (!piece->take->capped) {
-      piece->take->completed_bytes -= piece->bytes;
+    if (!piece->clip->capped) {
+      piece->clip->completed_bytes -= piece->bytes;
       stream->counters.completed_bytes -= piece->bytes;
     } else {
       stream->counters.lost_bytes -= piece->bytes;
     }
-    piece->take->outstanding++;
+    piece->clip->outstanding++;
   }
   for (uint32_t i = first; i != stream->pushed; i++) {
     if (spate_piece_at(stream, i)->state == PIECE_DONE) spate_piece_at(stream, i)->state = PIECE_QUEUED;
@@ -222,22 +222,22 @@ static void power_lost(struct spate_stream *stream) {
   stream->completed = first;
   stream->next = first;
   for (unsigned i = 0; i < 2; i++) {
-    struct spate_take *take = &stream->takes[i];
-    uint64_t durable_bytes = take->durable_bytes;
-    if (spate_take_is_open(take) && take->clip.published_bytes > durable_bytes)
-      durable_bytes = take->clip.published_bytes;
-    if (spate_take_is_open(take) && take->completed_bytes > durable_bytes) {
-      uint64_t gone_bytes = take->completed_bytes - durable_bytes;
+    struct spate_stream_clip *clip = &stream->clips[i];
+    uint64_t durable_bytes = clip->durable_bytes;
+    if (spate_stream_clip_is_open(clip) && clip->file.published_bytes > durable_bytes)
+      durable_bytes = clip->file.published_bytes;
+    if (spate_stream_clip_is_open(clip) && clip->completed_bytes > durable_bytes) {
+      uint64_t gone_bytes = clip->completed_bytes - durable_bytes;
       stream->counters.lost_bytes += gone_bytes;
       stream->counters.completed_bytes -= gone_bytes;
-      take->completed_bytes = durable_bytes;
-      spate_take_cap(take, SPATE_E_POWER_LOST);
+      clip->completed_bytes = durable_bytes;
+      spate_stream_clip_cap(clip, SPATE_E_POWER_LOST);
     }
   }
 }
 
 static bool is_closing(const struct spate_stream *stream) {
-  return stream->takes[0].state == TAKE_CLOSING || stream->takes[1].state == TAKE_CLOSING;
+  return stream->clips[0].state == CLIP_CLOSING || stream->clips[1].state == CLIP_CLOSING;
 }
 
 /* Not while a clip of the stream is being closed: that finds out by itself, and what its pieces come to is known when

@@ -5,7 +5,7 @@
  *   --piece BYTES   of each; a slot when left out
  *   --last BYTES    of the last one
  *   --write         with spate_ring_write()
- *   --live          does not wait for room: counts what it loses
+ *   --live          does not wait for room, but for the last piece's: counts what it loses
  *   --nap US        after each
  *   --await         begins once a recorder is there
  *   --hold          before it ends, waits until its standard input does
@@ -72,7 +72,7 @@ static struct options parse(char **words) {
 /* errno; EAGAIN: it is lost, and counted. */
 static int send_piece(struct spate_ring *ring, const struct options *options, void *buffer, uint64_t index,
                       uint32_t bytes) {
-  const int timeout_ms = options->live ? 0 : -1;
+  const int timeout_ms = options->live && index + 1u < options->count ? 0 : -1;
 
   if (options->write) {
     paint(buffer, index, bytes);

@@ -44,70 +44,70 @@ void expect(enum spate_error error, const char *tried) {
 #define PIECE      ((size_t)8192)
 #define FILE_BYTES ((uint64_t)1 << 20)
 
-struct world {
+struct fixture {
   struct requests *requests;
   int fd, wait_fd;
   unsigned done;
 };
 
-static void open_world(struct world *world) {
+static void open_fixture(struct fixture *fixture) {
   char name[] = "/tmp/spate-buffers-XXXXXX";
   struct requests_config config = {
       .name = "file", .bytes = FILE_BYTES, .block_bytes = 512, .depth = 8, .request_bytes = 1u << 20};
 
-  *world = (struct world){.fd = mkstemp(name)};
-  assert_true(world->fd >= 0);
+  *fixture = (struct fixture){.fd = mkstemp(name)};
+  assert_true(fixture->fd >= 0);
   assert_int_equal(unlink(name), 0);
-  assert_int_equal(ftruncate(world->fd, (off_t)FILE_BYTES), 0);
-  config.fd = world->fd;
-  world->requests = requests_open(&config, &world->wait_fd);
-  linux_port_wait(requests_wait, world->requests);
-  if (!world->requests->uring) skip(); /* forbidden here: nothing is registered */
+  assert_int_equal(ftruncate(fixture->fd, (off_t)FILE_BYTES), 0);
+  config.fd = fixture->fd;
+  fixture->requests = requests_open(&config, &fixture->wait_fd);
+  linux_port_wait(requests_wait, fixture->requests);
+  if (!fixture->requests->uring) skip(); /* forbidden here: nothing is registered */
 }
 
-static void close_world(struct world *world) {
+static void close_fixture(struct fixture *fixture) {
   linux_port_wait(NULL, NULL);
-  requests_close(world->requests);
-  assert_int_equal(close(world->fd), 0);
+  requests_close(fixture->requests);
+  assert_int_equal(close(fixture->fd), 0);
 }
 
-static void done(struct spate_io *io) { ((struct world *)io->context)->done++; }
+static void done(struct spate_io *io) { ((struct fixture *)io->context)->done++; }
 
-static void carry(struct world *world, enum spate_op op, uint8_t *data, uint64_t lba, uint8_t flags) {
-  struct spate_block *block = requests_block(world->requests);
+static void carry(struct fixture *fixture, enum spate_op op, uint8_t *data, uint64_t lba, uint8_t flags) {
+  struct spate_block *block = requests_block(fixture->requests);
   struct spate_io io = {.op = (uint8_t)op,
                         .flags = flags,
                         .lba = lba,
                         .blocks = PIECE / 512u,
                         .buffer = data,
                         .done = done,
-                        .context = world};
+                        .context = fixture};
 
-  world->done = 0;
+  fixture->done = 0;
   assert_int_equal(spate_block_submit(block, &io), SPATE_OK);
   spate_block_kick(block);
-  while (world->done == 0) {
+  while (fixture->done == 0) {
     spate_port_relax();
     (void)spate_block_poll(block, 8);
   }
   assert_int_equal(io.error, SPATE_OK);
 }
 
-static void in_the_file(const struct world *world, const uint8_t *data, uint64_t lba) {
+static void in_the_file(const struct fixture *fixture, const uint8_t *data, uint64_t lba) {
   uint8_t found[PIECE];
 
-  assert_int_equal(pread(world->fd, found, sizeof found, (off_t)(lba * 512u)), (int)sizeof found);
+  assert_int_equal(pread(fixture->fd, found, sizeof found, (off_t)(lba * 512u)), (int)sizeof found);
   assert_memory_equal(found, data, sizeof found);
 }
 
 static void a_ring_is_registered_and_written_from(void **state) {
   (void)state;
-  struct world world;
+  struct fixture fixture;
   uint8_t other[PIECE];
 
-  open_world(&world);
+  open_fixture(&fixture);
   uint8_t *ring = memory_take_ring(RING_BYTES);
-  struct buffers *buffers = &world.requests->buffers;
+  struct buffers *buffers = &fixture.requests->buffers;
   assert_int_equal(buffers_find(buffers, ring, PIECE), 0);
   assert_int_equal(buffers_find(buffers, ring + RING_BYTES - PIECE, PIECE), 1);
   assert_int_equal(buffers_find(buffers, ring + BUFFER_BYTES_MAX - PIECE, PIECE), 0);
@@ -118,48 +118,48 @@ static void a_ring_is_registered_and_written_from(void **state) {
 
   memset(ring + PIECE, 0x17, PIECE);
   memset(other, 0x2a, sizeof other);
-  carry(&world, SPATE_WRITE, ring + PIECE, 16, 0);
-  carry(&world, SPATE_WRITE, ring + PIECE, 48, SPATE_IO_FUA);
-  carry(&world, SPATE_WRITE, other, 96, 0);
-  in_the_file(&world, ring + PIECE, 16);
-  in_the_file(&world, ring + PIECE, 48);
-  in_the_file(&world, other, 96);
-  carry(&world, SPATE_READ, ring, 96, 0);
+  carry(&fixture, SPATE_WRITE, ring + PIECE, 16, 0);
+  carry(&fixture, SPATE_WRITE, ring + PIECE, 48, SPATE_IO_FUA);
+  carry(&fixture, SPATE_WRITE, other, 96, 0);
+  in_the_file(&fixture, ring + PIECE, 16);
+  in_the_file(&fixture, ring + PIECE, 48);
+  in_the_file(&fixture, other, 96);
+  carry(&fixture, SPATE_READ, ring, 96, 0);
   assert_memory_equal(ring, other, PIECE);
   memory_give(ring);
-  close_world(&world);
+  close_fixture(&fixture);
 }
 
 /* The addresses of a ring that was given back, now with other pages behind them. */
 static void addresses_that_come_again_are_not_the_old_ring(void **state) {
   (void)state;
-  struct world world;
+  struct fixture fixture;
 
-  open_world(&world);
+  open_fixture(&fixture);
   uint8_t *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(ring != MAP_FAILED);
   memset(ring, 0x11, RING_BYTES);
   tell_taken(ring, RING_BYTES);
-  assert_int_equal(buffers_find(&world.requests->buffers, ring, PIECE), 0);
+  assert_int_equal(buffers_find(&fixture.requests->buffers, ring, PIECE), 0);
   tell_given(ring);
   for (size_t at = 0; at < RING_BYTES; at += BUFFER_BYTES_MAX)
-    assert_int_equal(buffers_find(&world.requests->buffers, ring + at, PIECE), -1);
+    assert_int_equal(buffers_find(&fixture.requests->buffers, ring + at, PIECE), -1);
   uint8_t *again = mmap(ring, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   assert_ptr_equal(again, ring);
   memset(again, 0x22, RING_BYTES);
-  carry(&world, SPATE_WRITE, again, 0, 0);
-  in_the_file(&world, again, 0);
+  carry(&fixture, SPATE_WRITE, again, 0, 0);
+  in_the_file(&fixture, again, 0);
   assert_int_equal(munmap(again, RING_BYTES), 0);
-  close_world(&world);
+  close_fixture(&fixture);
 }
 
 static void a_second_ring_survives_the_first(void **state) {
   (void)state;
-  struct world world;
+  struct fixture fixture;
 
-  open_world(&world);
+  open_fixture(&fixture);
   uint8_t *first = memory_take_ring(RING_BYTES), *second = memory_take_ring(RING_BYTES);
-  struct buffers *buffers = &world.requests->buffers;
+  struct buffers *buffers = &fixture.requests->buffers;
   assert_int_equal(buffers_find(buffers, second, PIECE), 2);
   memory_give(first);
   assert_int_equal(buffers_find(buffers, second, PIECE), 2);
@@ -167,7 +167,7 @@ static void a_second_ring_survives_the_first(void **state) {
   assert_int_equal(buffers_find(buffers, first, PIECE), 0);
   memory_give(first);
   memory_give(second);
-  close_world(&world);
+  close_fixture(&fixture);
 }
 
 static void only_kernels_that_gain_by_it(void **state) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """spate doctor: on copies of /sys with everything that can be wrong, and in emulated machines. What the library judges
-from registers has its own tests (tests/unit/test_doctor.c); these are about what is gathered, and where from."""
+from registers has its own tests (tests/doctor/test_doctor.c); these are about what is gathered, and where from."""
 
 import errno
 import json
@@ -414,7 +414,7 @@ def test_the_page_lists_every_finding():
 def test_every_finding_is_provoked_by_a_test():
     """By name, in this file or in the list of the library's test."""
     here = pathlib.Path(__file__).read_text()
-    library = (ROOT / "tests/unit/test_doctor.c").read_text()
+    library = (ROOT / "tests/doctor/test_doctor.c").read_text()
     assert [each["code"] for each in listed()
             if f'"{each["code"]}"' not in here and not re.search(rf"^    {{SPATE_DOCTOR_{each['code']}, ", library, re.M)] == []
 

@@ -11,4 +11,4 @@ PARAMETERS = {"WindowBase": "64'h1240000000", "WindowBits": 22, "BarBase": "64'h
 
 
 def test_admin():
-    runner.run("spate_admin", "bench_admin", parameters=PARAMETERS, env={"ALL": os.environ.get("ALL", "0")})
+    runner.run("spate_admin", "testbench_admin", parameters=PARAMETERS, env={"ALL": os.environ.get("ALL", "0")})

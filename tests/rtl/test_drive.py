@@ -34,7 +34,7 @@ def window_bits(ram_bytes: int) -> int:
 @pytest.mark.parametrize("width,ram_bytes,slot_bits,queue_shift,block_shift,cases", SHAPES)
 def test_drive(width, ram_bytes, slot_bits, queue_shift, block_shift, cases):
     # A cycle is a microsecond, of which 4 are a millisecond.
-    runner.run("spate_drive", "bench_drive",
+    runner.run("spate_drive", "testbench_drive",
                parameters={"DataWidth": width, "RamBytes": ram_bytes, "SlotBits": slot_bits, "QueueShiftMax": queue_shift,
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,
                            "AdminDeadlineMs": 600, "CommandDeadlineMs": 1500},

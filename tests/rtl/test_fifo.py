@@ -8,4 +8,4 @@ import runner
 
 @pytest.mark.parametrize("depth", [2, 16])
 def test_fifo(depth):
-    runner.run("spate_fifo", "bench_fifo", parameters={"Width": 32, "Depth": depth}, env={"DEPTH": str(depth)})
+    runner.run("spate_fifo", "testbench_fifo", parameters={"Width": 32, "Depth": depth}, env={"DEPTH": str(depth)})

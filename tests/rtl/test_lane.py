@@ -12,6 +12,6 @@ SHAPES = [(128, 16384), (256, 20480), (512, 12288), (128, 110592), (128, 8192)]
 @pytest.mark.parametrize("width,ram_bytes", SHAPES)
 def test_lane(width, ram_bytes):
     base_bits = 62 if ram_bytes == 8192 else 20
-    runner.run("lane", "bench_lane", extra=("tests/rtl/cocotb/lane.sv",),
+    runner.run("lane", "testbench_lane", extra=("tests/rtl/cocotb/lane.sv",),
                parameters={"DataWidth": width, "RamBytes": ram_bytes, "BaseBits": base_bits},
                env={"DATA_WIDTH": str(width), "RAM_BYTES": str(ram_bytes)})

@@ -5,8 +5,8 @@ import runner
 
 
 def test_mmio():
-    runner.run("spate_mmio", "bench_mmio", parameters={"DeadlineUs": 40})
+    runner.run("spate_mmio", "testbench_mmio", parameters={"DeadlineUs": 40})
 
 
 def test_the_deadline_is_longer_than_a_completion_time_out():
-    runner.run("spate_mmio", "bench_mmio_timeout")
+    runner.run("spate_mmio", "testbench_mmio_timeout")

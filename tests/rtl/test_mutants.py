@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/mutants/gateware.py: mutants of a small module die by its bench, and what is no mistake is told apart."""
+"""bench/mutants/gateware.py: mutants of a small module die by its testbench, and what is no mistake is told apart."""
 
 import dataclasses
 import json
@@ -47,8 +47,8 @@ def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
 
 def test_a_bench_kills_what_it_can_notice(tmp_path):
     """Both are in one build; no event comes 2^31 times."""
-    bench = next(bench for bench in rtl_tests.benches() if bench.module == "bench_event_counters")
-    judged = [gateware.Judged(1, counter_mutant("inv", 3), [bench]), gateware.Judged(2, counter_mutant("const0", 31), [bench])]
+    tb = next(tb for tb in rtl_tests.testbenches() if tb.module == "testbench_event_counters")
+    judged = [gateware.Judged(1, counter_mutant("inv", 3), [tb]), gateware.Judged(2, counter_mutant("const0", 31), [tb])]
     gateware.Judge(judged, 2, gateware.Progress(2), tmp_path / "gateware.json").run()
     assert [(one.status, one.met) for one in judged] == [("killed", 1), ("", 1)]
     document = json.loads((tmp_path / "gateware.json").read_text())
@@ -113,11 +113,11 @@ def test_a_test_that_ends_with_the_command_is_no_answer(tmp_path, monkeypatch):
 
 # ---- what is asked before a mutant is believed ----
 
-BENCH = rtl_tests.Bench("test_it", "top", "bench_it", (), (), "", ())
+TESTBENCH = rtl_tests.Testbench("test_it", "top", "bench_it", (), (), "", ())
 
 
 class Simulations:
-    """Of a bench that stubs build and run: which (build, mutant) ran, and how each ends."""
+    """Of a testbench that stubs build and run: which (build, mutant) ran, and how each ends."""
 
     def __init__(self, monkeypatch):
         self.builds, self.ran, self.endings = 0, [], {}
@@ -137,7 +137,7 @@ class Simulations:
 
 
 def judge(rounds: int, tmp_path, recorded: str = "", count: int = 1) -> list[gateware.Judged]:
-    judged = [gateware.Judged(number, fence_mutants(LEAVE)[0], [BENCH] * rounds, recorded=recorded)
+    judged = [gateware.Judged(number, fence_mutants(LEAVE)[0], [TESTBENCH] * rounds, recorded=recorded)
               for number in range(1, count + 1)]
     gateware.Judge(judged, 1, gateware.Progress(count), tmp_path / "gateware.json").run()
     return judged
@@ -172,7 +172,7 @@ def test_a_recorded_mutant_meets_its_tests(tmp_path, monkeypatch):
     entry = rtl_sample.Recorded(mutant.module, mutant.original, mutant.mutated, "It was thought so.")
     monkeypatch.setattr(rtl_sample, "recorded", lambda: [entry])
     monkeypatch.setattr(rtl_sample, "check_recorded", lambda *_: None)
-    monkeypatch.setattr(gateware, "drawn", lambda *_: [gateware.Judged(1, mutant, [BENCH])])
+    monkeypatch.setattr(gateware, "drawn", lambda *_: [gateware.Judged(1, mutant, [TESTBENCH])])
     found, = gateware.run(output=tmp_path / "gateware.json")
     assert (1, "test_it", 1) in simulations.ran
     assert (found["status"], found["reason"]) == ("equivalent", "It was thought so.")

@@ -17,4 +17,4 @@ ALL = os.environ.get("ALL", "0") != "0"
 @pytest.mark.parametrize("width", CASES)
 def test_nvme_usp(width):
     cases = " ".join((*CASES.values(), "long")) if ALL else CASES[width]
-    runner.run("nvme_usp_top", "bench_nvme_usp", parameters={"DataWidth": width}, extra=EXTRA, env={"CASES": cases})
+    runner.run("nvme_usp_top", "testbench_nvme_usp", parameters={"DataWidth": width}, extra=EXTRA, env={"CASES": cases})

@@ -8,5 +8,5 @@ import runner
 
 @pytest.mark.parametrize("width", [64, 128, 512])
 def test_pattern(width):
-    runner.run("pattern_loop", "bench_pattern", parameters={"DataWidth": width},
+    runner.run("pattern_loop", "testbench_pattern", parameters={"DataWidth": width},
                extra=("tests/rtl/cocotb/pattern_loop.sv",), env={"DATA_WIDTH": str(width)})

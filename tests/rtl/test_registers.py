@@ -16,20 +16,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("ram_bytes", [8192, 262144])
 def test_registers(ram_bytes):
-    runner.run("spate_registers", "bench_registers", parameters={"RamBytes": ram_bytes}, env={"RAM_BYTES": str(ram_bytes)})
+    runner.run("spate_registers", "testbench_registers", parameters={"RamBytes": ram_bytes}, env={"RAM_BYTES": str(ram_bytes)})
 
 
 def test_event_counters():
-    runner.run("spate_event_counters", "bench_event_counters")
+    runner.run("spate_event_counters", "testbench_event_counters")
 
 
 def test_command_arbiter():
-    runner.run("command_arbiter_bench", "bench_command_arbiter", extra=("tests/rtl/cocotb/command_arbiter_bench.sv",))
+    runner.run("command_arbiter_top", "testbench_command_arbiter", extra=("tests/rtl/cocotb/command_arbiter_top.sv",))
 
 
 @pytest.mark.parametrize("streams", [0, 1])
 def test_user_side(streams):
-    runner.run("spate_user_side", "bench_user_side", parameters={"HasStreams": streams, "ResponseDepth": 16},
+    runner.run("spate_user_side", "testbench_user_side", parameters={"HasStreams": streams, "ResponseDepth": 16},
                env={"STREAMS": str(streams), "RESPONSES": "16"})
 
 

@@ -22,11 +22,11 @@ def test_what_is_generated_is_up_to_date(monkeypatch, capsys):
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
 def test_a_template_fits_its_top(template, tmp_path):
-    bench = tmp_path / "template_bench.sv"
-    bench.write_text(f"module template_bench;\n{template.read_text()}endmodule\n")
+    tb = tmp_path / "template_bench.sv"
+    tb.write_text(f"module template_bench;\n{template.read_text()}endmodule\n")
     top = next(line.split()[0] for line in template.read_text().splitlines() if line.endswith(" #("))
     program.run("tools/rtl/verilator", "--lint-only", "-Wall", *ALLOWED, "--top-module", "template_bench",
-                "rtl/lint/waivers.vlt", *filelist.needed_by(top), bench, cwd=filelist.ROOT)
+                "rtl/lint/waivers.vlt", *filelist.needed_by(top), tb, cwd=filelist.ROOT)
 
 
 @pytest.mark.parametrize("top", [top.stem for top in sorted((filelist.ROOT / "rtl" / "top").glob("spate_nvme_*.sv"))])

@@ -65,7 +65,7 @@ static inline unsigned paced_poll(struct spate_block *block, unsigned max) {
 /* ---- a source that fills so many pieces a millisecond ---- */
 
 struct run {
-  struct world *world;
+  struct fixture *fixture;
   struct spate_stream stream;
   struct spate_piece pieces[RING_MAX];
   struct spate_region region;
@@ -98,12 +98,12 @@ static inline struct run *start(uint32_t ring_pieces, uint32_t slow_ms, bool ret
 
   assert_non_null(run);
   clock_ns = 0;
-  run->world = open_world(4096, VOLUME_MIB);
-  OK(spate_recorder_close(&run->world->recorder));
-  paced = (struct paced){.inner = run->world->ram.block.ops};
-  run->world->ram.block.ops = &ops;
+  run->fixture = open_fixture(4096, VOLUME_MIB);
+  OK(spate_recorder_close(&run->fixture->recorder));
+  paced = (struct paced){.inner = run->fixture->ram.block.ops};
+  run->fixture->ram.block.ops = &ops;
   struct spate_recorder_config config = {.slow_ms = slow_ms, .event = on_level, .context = run};
-  OK(spate_recorder_open(&run->world->recorder, &run->world->volume, &config));
+  OK(spate_recorder_open(&run->fixture->recorder, &run->fixture->volume, &config));
   struct spate_arena arena = {.start = aligned_alloc(4096, table_bytes), .bytes = table_bytes};
   run->ring = aligned_alloc(4096, ring_bytes);
   if (arena.start == NULL || run->ring == NULL) abort();
@@ -111,20 +111,20 @@ static inline struct run *start(uint32_t ring_pieces, uint32_t slow_ms, bool ret
   OK(spate_region_init(&run->region, run->ring, ring_bytes, &arena));
   struct spate_stream_config stream_config = {
       .region = &run->region, .pieces = run->pieces, .piece_count = ring_pieces, .cpu_filled = true, .retain = retain};
-  OK(spate_stream_open(&run->world->recorder, &run->stream, &stream_config));
+  OK(spate_stream_open(&run->fixture->recorder, &run->stream, &stream_config));
   OK(spate_stream_arm(&run->stream, "CLIP.RAW", 120 * MIB));
   run->burst = 1;
   return run;
 }
 
 static inline void end(struct run *run) {
-  struct world *world = run->world;
+  struct fixture *fixture = run->fixture;
 
   paced.out_per_ms = 0;
-  OK(spate_recorder_finish(&world->recorder));
+  OK(spate_recorder_finish(&fixture->recorder));
   free(run->region.pages);
   free(run->ring);
-  close_world(world);
+  close_fixture(fixture);
   free(run);
 }
 
@@ -147,7 +147,7 @@ static inline void step(struct run *run) {
       if (run->overrun_ns == 0) run->overrun_ns = clock_ns;
     }
   }
-  work(run->world);
+  work(run->fixture);
 }
 
 static inline void run_for(struct run *run, uint64_t ms) {

@@ -82,7 +82,7 @@ struct source {
   uint64_t sent_bytes;
 };
 
-struct world {
+struct fixture {
   struct ram_block ram;
   struct spate_exfat volume;
   struct spate_exfat_config config;
@@ -102,11 +102,11 @@ static inline void must_be(enum spate_error got, enum spate_error wanted, int li
 #define GIVES(wanted, call) must_be(call, wanted, __LINE__)
 
 static inline void on_event(void *context, struct spate_stream *stream, enum spate_event event, uint64_t value) {
-  struct world *world = context;
+  struct fixture *fixture = context;
 
   assert_non_null(stream);
-  world->events[event]++;
-  world->values[event] = value;
+  fixture->events[event]++;
+  fixture->values[event] = value;
 }
 
 static inline void fill_piece(struct source *source, uint8_t *to, uint32_t bytes) {
@@ -135,35 +135,35 @@ static inline enum spate_error push(struct source *source, uint32_t bytes) {
 }
 
 /* Everything that completed since the last completed flush is gone from the medium. */
-static inline void cut_the_drives_power(struct world *world) {
+static inline void cut_the_drives_power(struct fixture *fixture) {
   uint64_t flushed_at = 0;
 
-  for (size_t i = 0; i < world->ram.log_count; i++) {
-    const struct ram_log_entry *entry = &world->ram.log[i];
+  for (size_t i = 0; i < fixture->ram.log_count; i++) {
+    const struct ram_log_entry *entry = &fixture->ram.log[i];
     if (entry->op == SPATE_FLUSH && entry->completed_at != UINT64_MAX) flushed_at = entry->submitted_at;
   }
-  for (size_t i = 0; i < world->ram.log_count; i++) {
-    const struct ram_log_entry *entry = &world->ram.log[i];
+  for (size_t i = 0; i < fixture->ram.log_count; i++) {
+    const struct ram_log_entry *entry = &fixture->ram.log[i];
     bool volatile_write = entry->op == SPATE_WRITE && !(entry->flags & SPATE_IO_FUA);
     if (volatile_write && entry->completed_at != UINT64_MAX && entry->completed_at > flushed_at)
-      memset(world->ram.memory + entry->lba * 512, 0xee, (size_t)entry->blocks * 512);
+      memset(fixture->ram.memory + entry->lba * 512, 0xee, (size_t)entry->blocks * 512);
   }
-  world->ram.block.power_losses++;
+  fixture->ram.block.power_losses++;
 }
 
 static inline void while_waiting(void *context) {
-  struct world *world = context;
+  struct fixture *fixture = context;
 
-  if (world->turns++ == world->cut_power_at) cut_the_drives_power(world);
+  if (fixture->turns++ == fixture->cut_power_at) cut_the_drives_power(fixture);
 
-  if (world->push_while_waiting == NULL) return;
+  if (fixture->push_while_waiting == NULL) return;
   enum spate_error error = SPATE_OK;
   while (error == SPATE_OK)
-    error = push(world->push_while_waiting, PIECE);
+    error = push(fixture->push_while_waiting, PIECE);
   assert_true(error == SPATE_E_FULL || error == SPATE_E_NO_SPACE || error == SPATE_E_RESERVATION);
 }
 
-static inline void open_source(struct world *world, struct source *source, uint64_t seed, bool retain,
+static inline void open_source(struct fixture *fixture, struct source *source, uint64_t seed, bool retain,
                                uint64_t next_bytes) {
   uint8_t *table = aligned_alloc(4096, SPATE_REGION_TABLE_BYTES(RING_BYTES));
   struct spate_arena arena = {.start = table, .bytes = SPATE_REGION_TABLE_BYTES(RING_BYTES)};
@@ -179,7 +179,7 @@ static inline void open_source(struct world *world, struct source *source, uint6
                                        .cpu_filled = true,
                                        .retain = retain,
                                        .next_bytes = next_bytes};
-  OK(spate_stream_open(&world->recorder, &source->stream, &config));
+  OK(spate_stream_open(&fixture->recorder, &source->stream, &config));
 }
 
 static inline void close_source(struct source *source) {
@@ -188,72 +188,72 @@ static inline void close_source(struct source *source) {
   free(source->sent);
 }
 
-static inline struct world *open_world(uint32_t block_bytes, uint64_t volume_mib) {
-  struct world *world = calloc(1, sizeof(*world));
+static inline struct fixture *open_fixture(uint32_t block_bytes, uint64_t volume_mib) {
+  struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-  assert_non_null(world);
-  ram_block_open(&world->ram, volume_mib * MIB / block_bytes, block_bytes);
-  world->config = (struct spate_exfat_config){.block = &world->ram.block,
-                                              .blocks = world->ram.block.blocks,
-                                              .cache = aligned_alloc(4096, CACHE_BYTES),
-                                              .cache_bytes = CACHE_BYTES,
-                                              .bitmap = aligned_alloc(4096, BITMAP_BYTES),
-                                              .bitmap_bytes = BITMAP_BYTES};
+  assert_non_null(fixture);
+  ram_block_open(&fixture->ram, volume_mib * MIB / block_bytes, block_bytes);
+  fixture->config = (struct spate_exfat_config){.block = &fixture->ram.block,
+                                                .blocks = fixture->ram.block.blocks,
+                                                .cache = aligned_alloc(4096, CACHE_BYTES),
+                                                .cache_bytes = CACHE_BYTES,
+                                                .bitmap = aligned_alloc(4096, BITMAP_BYTES),
+                                                .bitmap_bytes = BITMAP_BYTES};
   struct spate_exfat_format format = {.label = "TEST", .serial = 1, .cluster_bytes = 1u << 20};
-  OK(spate_exfat_format(&world->config, &format));
-  OK(spate_exfat_mount(&world->volume, &world->config, NULL));
-  world->cut_power_at = -1;
-  struct spate_recorder_config config = {.event = on_event, .while_waiting = while_waiting, .context = world};
-  OK(spate_recorder_open(&world->recorder, &world->volume, &config));
-  return world;
+  OK(spate_exfat_format(&fixture->config, &format));
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
+  fixture->cut_power_at = -1;
+  struct spate_recorder_config config = {.event = on_event, .while_waiting = while_waiting, .context = fixture};
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  return fixture;
 }
 
-static inline void close_world(struct world *world) {
-  OK(spate_recorder_close(&world->recorder));
-  OK(spate_exfat_unmount(&world->volume));
+static inline void close_fixture(struct fixture *fixture) {
+  OK(spate_recorder_close(&fixture->recorder));
+  OK(spate_exfat_unmount(&fixture->volume));
   for (unsigned i = 0; i < STREAMS; i++)
-    close_source(&world->sources[i]);
-  ram_block_close(&world->ram);
-  free(world->config.cache);
-  free(world->config.bitmap);
-  free(world);
+    close_source(&fixture->sources[i]);
+  ram_block_close(&fixture->ram);
+  free(fixture->config.cache);
+  free(fixture->config.bitmap);
+  free(fixture);
 }
 
-static inline void work(struct world *world) { OK(spate_recorder_work(&world->recorder)); }
+static inline void work(struct fixture *fixture) { OK(spate_recorder_work(&fixture->recorder)); }
 
 /* Push `pieces` pieces, working whenever the ring is full. */
-static inline void stream_pieces(struct world *world, struct source *source, uint32_t pieces) {
+static inline void stream_pieces(struct fixture *fixture, struct source *source, uint32_t pieces) {
   for (uint32_t i = 0; i < pieces;) {
     enum spate_error error = push(source, PIECE);
     if (error == SPATE_OK)
       i++;
     else
       GIVES(SPATE_E_FULL, error);
-    work(world);
+    work(fixture);
   }
 }
 
 /* Work until everything pushed has completed (not: is durable). */
-static inline void drain(struct world *world, struct source *source) {
+static inline void drain(struct fixture *fixture, struct source *source) {
   for (int i = 0; i < 100000 && source->stream.completed != source->stream.pushed; i++)
-    work(world);
+    work(fixture);
   assert_int_equal(source->stream.completed, source->stream.pushed);
 }
 
-static inline void close_clips(struct world *world, struct source *source) {
+static inline void close_clips(struct fixture *fixture, struct source *source) {
   for (int i = 0; i < 100000 && spate_stream_active(&source->stream); i++)
-    work(world);
+    work(fixture);
   assert_false(spate_stream_active(&source->stream));
 }
 
 /* The file at `path` holds exactly these bytes. */
-static inline void file_holds(struct world *world, const char *path, const uint8_t *bytes, uint64_t length) {
+static inline void file_holds(struct fixture *fixture, const char *path, const uint8_t *bytes, uint64_t length) {
   struct spate_exfat_file file;
   uint8_t *got = malloc(length + 1);
   size_t got_bytes = 0;
 
   assert_non_null(got);
-  OK(spate_exfat_open(&world->volume, path, &file));
+  OK(spate_exfat_open(&fixture->volume, path, &file));
   assert_int_equal(file.bytes, length);
   OK(spate_exfat_read(&file, 0, got, length + 1, &got_bytes));
   assert_int_equal(got_bytes, length);
@@ -261,10 +261,10 @@ static inline void file_holds(struct world *world, const char *path, const uint8
   free(got);
 }
 
-static inline uint64_t file_bytes(struct world *world, const char *path) {
+static inline uint64_t file_bytes(struct fixture *fixture, const char *path) {
   struct spate_exfat_entry entry;
 
-  OK(spate_exfat_stat(&world->volume, path, &entry));
+  OK(spate_exfat_stat(&fixture->volume, path, &entry));
   return entry.bytes;
 }
 

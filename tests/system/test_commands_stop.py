@@ -37,6 +37,18 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
         one.result()
 """
 
+# The kernel gives the signal to another thread than the one that handles it, which waits for a lock.
+OTHER_THREAD = """
+import concurrent.futures, signal, threading, time
+import program
+def told():
+    time.sleep(0.5)  # until it waits
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    program.run("sleep", "600")
+with concurrent.futures.ThreadPoolExecutor(1) as pool:
+    pool.submit(told).result()
+"""
+
 PYTHON = [sys.executable]
 COMMANDS = {
     "demo": ["tools/demo.py"],
@@ -123,6 +135,18 @@ def test_a_signal_ends_it_and_all_that_it_has_started(name, number, tmp_path):
     # The lab keeps the results of runs that were complete.
     left = {name for folder, names in entries().items() for name in names - before[folder]}
     assert not {name for name in left if not re.fullmatch(r"[\w-]+\.json", name)}
+
+
+def test_it_ends_when_another_thread_is_told(tmp_path):
+    mark = f"spate-mark-{uuid.uuid4().hex}"
+    command = begin(["-c", OTHER_THREAD], mark, tmp_path)
+    try:
+        out, errors = command.communicate(timeout=LIMIT_S)
+    finally:
+        command.kill()
+        command.wait()
+        stayed = end_marked(mark)
+    assert stayed == [] and command.returncode == -signal.SIGTERM and errors == "\nstopped\n", (stayed, out, errors)
 
 
 def test_it_ends_whenever_it_is_told(tmp_path):

@@ -36,7 +36,7 @@ def names_used(path: str) -> set[str]:
 
 def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
     """The sources of a module and of all that it uses, in the order of the list; then the files of `extra`, which are
-    not on it: a bench's wrapper, which may itself be the top."""
+    not on it: a testbench's wrapper, which may itself be the top."""
     path_of = {pathlib.PurePath(path).stem: path for path in sources()}
     if top not in {pathlib.PurePath(path).stem for path in (*path_of.values(), *extra)}:
         raise SystemExit(f"no file of rtl/spate.f is named {top}.sv")

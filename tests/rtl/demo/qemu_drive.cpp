@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace bench {
+namespace testbench {
 
 namespace {
 
@@ -93,4 +93,4 @@ void QemuDrive::config_read(uint32_t offset, Answer done) {
   waiting_.push_back({Kind::ConfigRead, offset, 0, std::move(done)});
 }
 
-} // namespace bench
+} // namespace testbench

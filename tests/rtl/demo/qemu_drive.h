@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <deque>
 
-namespace bench {
+namespace testbench {
 
 class QemuDrive : public Downstream {
 public:
@@ -58,6 +58,6 @@ private:
   uint64_t accesses_ = 0;
 };
 
-} // namespace bench
+} // namespace testbench
 
 #endif

@@ -25,7 +25,7 @@ extern "C" {
 
 namespace {
 
-using namespace bench;
+using namespace testbench;
 
 constexpr uint64_t kBlockBytes = 512;
 constexpr unsigned kRelaxCycles = 50;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace bench {
+namespace testbench {
 
 namespace {
 
@@ -77,4 +77,4 @@ void BridgeMaster::write(uint64_t address, const uint8_t *data, uint64_t bytes, 
   counters_.written_bytes += bytes;
 }
 
-} // namespace bench
+} // namespace testbench

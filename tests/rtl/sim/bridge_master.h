@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace bench {
+namespace testbench {
 
 class BridgeMaster {
 public:
@@ -38,6 +38,6 @@ private:
   Counters counters_{};
 };
 
-} // namespace bench
+} // namespace testbench
 
 #endif

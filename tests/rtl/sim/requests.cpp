@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace bench {
+namespace testbench {
 
 Requests::Requests(Board &board, User &user, uint32_t block_bytes, uint64_t blocks)
     : board_(board), block_bytes_(block_bytes), versions_(blocks), out_(block_bytes), in_(block_bytes),
@@ -153,4 +153,4 @@ void Requests::take_response(const UserResponse &response) {
     board_.fail("a write responds before its beats were taken");
 }
 
-} // namespace bench
+} // namespace testbench

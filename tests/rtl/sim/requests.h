@@ -15,7 +15,7 @@
 #include <map>
 #include <vector>
 
-namespace bench {
+namespace testbench {
 
 class Requests {
 public:
@@ -89,6 +89,6 @@ private:
   User &user_;
 };
 
-} // namespace bench
+} // namespace testbench
 
 #endif

@@ -6,7 +6,7 @@
 // A drive of 1000 GB would take days to simulate. What is an amount or a time on the drive's medium (capacity, caches,
 // pauses, heat) is 1/kScale of the profile's, so the course of a whole drive happens within kBytes. Link, latencies and
 // rates are true. The alternation is of pieces of 1 MiB, for the plan's 128 MB.
-#include "world.h"
+#include "sim_testbench.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace bench;
+using namespace testbench;
 
 constexpr uint64_t kBytes = UINT64_C(64'000'000) / 4096 * 4096;
 constexpr double kScale = 1e12 / static_cast<double>(kBytes);
@@ -45,45 +45,45 @@ struct Rates {
 double mb_per_s(uint64_t bytes, uint64_t ps) { return static_cast<double>(bytes) / static_cast<double>(ps) * 1e6; }
 
 // From the first block to the last, requests following each other without a gap.
-Rates sequential(World &world, Op op) {
-  const uint64_t begin_ps = world.link.now_ps();
+Rates sequential(SimTestbench &testbench, Op op) {
+  const uint64_t begin_ps = testbench.link.now_ps();
   uint64_t segment_ps = begin_ps, segment_begin = 0, issued = 0, done = 0;
   Rates rates{0, 0, 1e9};
-  world.requests.forget_done();
+  testbench.requests.forget_done();
   while (done < kBlocks) {
-    while (issued < kBlocks && world.requests.running() < kRunning) {
+    while (issued < kBlocks && testbench.requests.running() < kRunning) {
       const auto blocks = static_cast<uint32_t>(std::min<uint64_t>(kRequestBlocks, kBlocks - issued));
-      world.requests.start(op, issued, blocks);
+      testbench.requests.start(op, issued, blocks);
       issued += blocks;
     }
-    const std::size_t before = world.requests.done().size();
-    world.check(world.run_until([&] { return world.requests.done().size() > before; }, 50'000'000),
-                "it does not go on");
-    for (std::size_t i = before; i < world.requests.done().size(); i++)
-      done += world.requests.done()[i].command.blocks;
+    const std::size_t before = testbench.requests.done().size();
+    testbench.check(testbench.run_until([&] { return testbench.requests.done().size() > before; }, 50'000'000),
+                    "it does not go on");
+    for (std::size_t i = before; i < testbench.requests.done().size(); i++)
+      done += testbench.requests.done()[i].command.blocks;
     if ((done - segment_begin) * kSegments < kBlocks && done < kBlocks) continue;
-    const double rate = mb_per_s((done - segment_begin) * 512, world.link.now_ps() - segment_ps);
+    const double rate = mb_per_s((done - segment_begin) * 512, testbench.link.now_ps() - segment_ps);
     if ((done - segment_begin) * kSegments >= kBlocks) {
       rates.best_segment_mb_per_s = std::max(rates.best_segment_mb_per_s, rate);
       rates.worst_segment_mb_per_s = std::min(rates.worst_segment_mb_per_s, rate);
     }
     segment_begin = done;
-    segment_ps = world.link.now_ps();
+    segment_ps = testbench.link.now_ps();
   }
-  rates.average_mb_per_s = mb_per_s(kBytes, world.link.now_ps() - begin_ps);
+  rates.average_mb_per_s = mb_per_s(kBytes, testbench.link.now_ps() - begin_ps);
   return rates;
 }
 
 // A megabyte written, a megabyte read, and so on, queued ahead.
-double alternating(World &world) {
+double alternating(SimTestbench &testbench) {
   constexpr uint32_t kPiece = 2048;
-  const uint64_t begin_ps = world.link.now_ps();
+  const uint64_t begin_ps = testbench.link.now_ps();
   for (unsigned i = 0; i < kAlternations; i++) {
-    world.requests.start(Op::Write, 2 * i * kPiece, kPiece);
-    world.requests.start(Op::Read, (2 * i + 1) * kPiece, kPiece);
+    testbench.requests.start(Op::Write, 2 * i * kPiece, kPiece);
+    testbench.requests.start(Op::Read, (2 * i + 1) * kPiece, kPiece);
   }
-  world.finish(100'000'000);
-  return mb_per_s(UINT64_C(2) * kAlternations * kPiece * 512, world.link.now_ps() - begin_ps);
+  testbench.finish(100'000'000);
+  return mb_per_s(UINT64_C(2) * kAlternations * kPiece * 512, testbench.link.now_ps() - begin_ps);
 }
 
 int run(const char *name) {
@@ -93,32 +93,33 @@ int run(const char *name) {
     return 2;
   }
   struct sim_profile small = scaled(*profile);
-  WorldConfig config;
+  SimTestbenchConfig config;
   config.changed_profile = &small;
   config.tested_blocks = kBlocks;
-  World world(config);
-  world.bring_up();
-  world.link.keep_true_time();
+  SimTestbench testbench(config);
+  testbench.bring_up();
+  testbench.link.keep_true_time();
 
-  const Rates write = sequential(world, Op::Write);
+  const Rates write = sequential(testbench, Op::Write);
   // The core counts its own cycles: by its clock the same time has passed as by the drive's.
-  const uint32_t cycles_before = world.counter(10);
-  const uint64_t ps_before = world.link.now_ps();
-  const Rates read = sequential(world, Op::Read);
-  const double clock_ratio = static_cast<double>(world.counter(10) - cycles_before) * world.board.config().core_ps /
-                             static_cast<double>(world.link.now_ps() - ps_before);
-  const double turns = alternating(world);
-  world.check(world.requests.errors() == 0 && world.counter(Recoveries) == 0,
-              "a request failed, or the drive was reset");
-  world.verify();
-  std::printf("{\"profile\": \"%s\", \"model\": \"%s\", \"scale\": %.0f, \"bytes\": %" PRIu64
-              ", \"write\": {\"average\": %.0f, \"best_segment\": %.0f, \"worst_segment\": %.0f}"
-              ", \"read\": {\"average\": %.0f, \"best_segment\": %.0f, \"worst_segment\": %.0f}"
-              ", \"alternating\": %.0f, \"blocks_compared\": %" PRIu64 ", \"clock_ratio\": %.4f, \"cycles\": %" PRIu64
-              "}\n",
-              name, profile->model, kScale, kBytes, write.average_mb_per_s, write.best_segment_mb_per_s,
-              write.worst_segment_mb_per_s, read.average_mb_per_s, read.best_segment_mb_per_s,
-              read.worst_segment_mb_per_s, turns, world.requests.blocks_compared(), clock_ratio, world.board.cycles());
+  const uint32_t cycles_before = testbench.counter(10);
+  const uint64_t ps_before = testbench.link.now_ps();
+  const Rates read = sequential(testbench, Op::Read);
+  const double clock_ratio = static_cast<double>(testbench.counter(10) - cycles_before) *
+                             testbench.board.config().core_ps /
+                             static_cast<double>(testbench.link.now_ps() - ps_before);
+  const double turns = alternating(testbench);
+  testbench.check(testbench.requests.errors() == 0 && testbench.counter(Recoveries) == 0,
+                  "a request failed, or the drive was reset");
+  testbench.verify();
+  std::printf(
+      "{\"profile\": \"%s\", \"model\": \"%s\", \"scale\": %.0f, \"bytes\": %" PRIu64
+      ", \"write\": {\"average\": %.0f, \"best_segment\": %.0f, \"worst_segment\": %.0f}"
+      ", \"read\": {\"average\": %.0f, \"best_segment\": %.0f, \"worst_segment\": %.0f}"
+      ", \"alternating\": %.0f, \"blocks_compared\": %" PRIu64 ", \"clock_ratio\": %.4f, \"cycles\": %" PRIu64 "}\n",
+      name, profile->model, kScale, kBytes, write.average_mb_per_s, write.best_segment_mb_per_s,
+      write.worst_segment_mb_per_s, read.average_mb_per_s, read.best_segment_mb_per_s, read.worst_segment_mb_per_s,
+      turns, testbench.requests.blocks_compared(), clock_ratio, testbench.board.cycles());
   return 0;
 }
 

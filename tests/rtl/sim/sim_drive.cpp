@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace bench {
+namespace testbench {
 
 namespace {
 
@@ -128,4 +128,4 @@ void SimDrive::config_write(uint32_t offset, uint32_t value, Answer done) {
 
 void SimDrive::config_read(uint32_t offset, Answer done) { ask(kBus1 + offset, false, 0, std::move(done)); }
 
-} // namespace bench
+} // namespace testbench

@@ -25,7 +25,7 @@ extern "C" {
 #include "logic.h"
 }
 
-namespace bench {
+namespace testbench {
 
 struct SimDriveConfig {
   uint64_t window_base = 0;
@@ -91,6 +91,6 @@ private:
   Counters counters_{};
 };
 
-} // namespace bench
+} // namespace testbench
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // storm [-s SEED] [-c CYCLES]: random requests on random drives that misbehave at random, round after round, until so
-// many cycles of the core have passed. A round is a world of its own: its geometry, its link, its stalls and its faults
-// follow from the seed and the round's number. Everything that the core took is on the medium in the end, and every
-// beat it gave was right, or the response said otherwise.
-#include "world.h"
+// many cycles of the core have passed. A round is a testbench of its own: its geometry, its link, its stalls and its
+// faults follow from the seed and the round's number. Everything that the core took is on the medium in the end, and
+// every beat it gave was right, or the response said otherwise.
+#include "sim_testbench.h"
 
 #include <chrono>
 #include <cinttypes>
@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace bench;
+using namespace testbench;
 
 constexpr uint64_t kRoundCycles = 4'000'000;
 constexpr uint64_t kTestedBytes = UINT64_C(16) << 20;
@@ -53,33 +53,33 @@ struct sim_fault random_fault(Random &random) {
 
 class Round {
 public:
-  explicit Round(uint64_t seed) : random_(seed), world_(config(seed)) {}
+  explicit Round(uint64_t seed) : random_(seed), testbench_(config(seed)) {}
 
   void run(Totals &totals) {
-    world_.bring_up();
+    testbench_.bring_up();
     const unsigned faults = static_cast<unsigned>(random_.between(2, 7));
     for (unsigned i = 0; i < faults; i++)
-      sim_drive_fault(world_.drive, random_fault(random_));
-    const uint64_t end = world_.board.cycles() + kRoundCycles;
-    while (world_.board.cycles() < end) {
-      if (world_.requests.running() < kRunningMax && random_.percent(40)) start();
-      world_.run(200);
+      sim_drive_fault(testbench_.drive, random_fault(random_));
+    const uint64_t end = testbench_.board.cycles() + kRoundCycles;
+    while (testbench_.board.cycles() < end) {
+      if (testbench_.requests.running() < kRunningMax && random_.percent(40)) start();
+      testbench_.run(200);
     }
-    sim_drive_clear_faults(world_.drive);
-    world_.finish(100'000'000);
-    world_.verify();
-    totals.cycles += world_.board.cycles();
+    sim_drive_clear_faults(testbench_.drive);
+    testbench_.finish(100'000'000);
+    testbench_.verify();
+    totals.cycles += testbench_.board.cycles();
     totals.rounds++;
-    totals.requests += world_.requests.done().size();
-    totals.compared += world_.requests.blocks_compared();
+    totals.requests += testbench_.requests.done().size();
+    totals.compared += testbench_.requests.blocks_compared();
     totals.faults += faults;
-    totals.recoveries += world_.counter(Recoveries);
-    totals.retries += world_.counter(Retries);
-    totals.errors += world_.requests.errors();
+    totals.recoveries += testbench_.counter(Recoveries);
+    totals.retries += testbench_.counter(Retries);
+    totals.errors += testbench_.requests.errors();
   }
 
 private:
-  WorldConfig config(uint64_t seed) {
+  SimTestbenchConfig config(uint64_t seed) {
     static const NoLink behaviours[] = {NoLink::Error, NoLink::Zeros, NoLink::Hang};
     static const uint16_t entries[] = {8, 64, 1024};
     profile_ = *sim_profile_find("ideal");
@@ -87,7 +87,7 @@ private:
     profile_.queue_entries = entries[random_.below(3)];
     profile_.ready_ms = static_cast<uint32_t>(random_.between(1, 40));
     profile_.read_latency_ns = static_cast<uint32_t>(random_.between(1'000, 120'000));
-    WorldConfig config;
+    SimTestbenchConfig config;
     config.seed = seed;
     config.changed_profile = &profile_;
     config.options.bytes = UINT64_C(256) << 20;
@@ -107,18 +107,18 @@ private:
                              Op::Read,  Op::Read,  Op::Read,  Op::Flush, Op::Deallocate};
     const Op op = ops[random_.below(sizeof ops / sizeof ops[0])];
     if (op == Op::Flush) {
-      world_.requests.start(op);
+      testbench_.requests.start(op);
       return;
     }
     const auto blocks = static_cast<uint32_t>(random_.between(1, random_.percent(10) ? blocks_ / 16 : 40));
     const uint64_t lba = random_.below(blocks_ - blocks + 1);
-    if (!world_.requests.overlaps(lba, blocks)) world_.requests.start(op, lba, blocks, random_.percent(10));
+    if (!testbench_.requests.overlaps(lba, blocks)) testbench_.requests.start(op, lba, blocks, random_.percent(10));
   }
 
   Random random_;
   struct sim_profile profile_ {};
   uint64_t blocks_ = 0;
-  World world_;
+  SimTestbench testbench_;
 };
 
 } // namespace

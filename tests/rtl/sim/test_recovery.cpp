@@ -2,18 +2,18 @@
 //
 // The core with the virtual drive misbehaving: everything that the core took ends up on the medium, and every beat that
 // it gives is right, or both are told.
-#include "world.h"
+#include "sim_testbench.h"
 
 #include <cstdio>
 
 namespace {
 
-using namespace bench;
+using namespace testbench;
 
 constexpr unsigned kIoWrite = 1, kIoRead = 2;
 
-WorldConfig config_of(uint64_t seed) {
-  WorldConfig config;
+SimTestbenchConfig config_of(uint64_t seed) {
+  SimTestbenchConfig config;
   config.seed = seed;
   config.options.bytes = UINT64_C(1) << 30;
   return config;
@@ -31,15 +31,15 @@ struct sim_fault fault_of(enum sim_action action, int16_t opcode, uint32_t skip,
 
 // Writes and reads, all in flight together, while the fault happens to one of them. Returns how many recoveries it
 // took.
-uint32_t traffic_with(World &world, unsigned requests = 60) {
+uint32_t traffic_with(SimTestbench &testbench, unsigned requests = 60) {
   constexpr uint32_t kEach = 72;
   for (unsigned i = 0; i < requests; i++)
-    world.requests.start(Op::Write, i * kEach, kEach);
-  world.finish(60'000'000);
+    testbench.requests.start(Op::Write, i * kEach, kEach);
+  testbench.finish(60'000'000);
   for (unsigned i = 0; i < requests; i++)
-    world.requests.start(Op::Read, i * kEach, kEach);
-  world.finish(60'000'000);
-  return world.counter(Recoveries);
+    testbench.requests.start(Op::Read, i * kEach, kEach);
+  testbench.finish(60'000'000);
+  return testbench.counter(Recoveries);
 }
 
 struct Case {
@@ -51,30 +51,30 @@ struct Case {
 
 void one_fault(uint64_t seed, const Case &one) {
   for (const int16_t opcode : {static_cast<int16_t>(kIoWrite), static_cast<int16_t>(kIoRead)}) {
-    World world(config_of(seed));
-    world.bring_up();
-    sim_drive_fault(world.drive, fault_of(one.action, opcode, 20, one.value));
-    const uint32_t recoveries = traffic_with(world);
-    world.check(world.requests.errors() == 0, "%s: %llu requests failed", one.name,
-                (unsigned long long)world.requests.errors());
-    world.check((recoveries != 0) == one.recovers, "%s: %u recoveries", one.name, recoveries);
-    world.verify();
+    SimTestbench testbench(config_of(seed));
+    testbench.bring_up();
+    sim_drive_fault(testbench.drive, fault_of(one.action, opcode, 20, one.value));
+    const uint32_t recoveries = traffic_with(testbench);
+    testbench.check(testbench.requests.errors() == 0, "%s: %llu requests failed", one.name,
+                    (unsigned long long)testbench.requests.errors());
+    testbench.check((recoveries != 0) == one.recovers, "%s: %u recoveries", one.name, recoveries);
+    testbench.verify();
   }
 }
 
 void retried(uint64_t seed) {
   // Namespace not ready; internal error; command interrupted: none has DNR set.
   for (const uint32_t status : {0x0082u, 0x0006u, 0x0021u}) {
-    World world(config_of(seed));
-    world.bring_up();
+    SimTestbench testbench(config_of(seed));
+    testbench.bring_up();
     struct sim_fault fault = fault_of(SIM_STATUS, -1, 7, status);
     fault.count = 5;
-    sim_drive_fault(world.drive, fault);
-    const uint32_t recoveries = traffic_with(world);
-    world.check(world.requests.errors() == 0, "status %04x was not retried", status);
-    world.check(world.counter(Retries) >= 5, "%u retries", world.counter(Retries));
-    world.check(recoveries == 0, "status %04x led to a reset", status);
-    world.verify();
+    sim_drive_fault(testbench.drive, fault);
+    const uint32_t recoveries = traffic_with(testbench);
+    testbench.check(testbench.requests.errors() == 0, "status %04x was not retried", status);
+    testbench.check(testbench.counter(Retries) >= 5, "%u retries", testbench.counter(Retries));
+    testbench.check(recoveries == 0, "status %04x led to a reset", status);
+    testbench.verify();
   }
 }
 
@@ -82,111 +82,113 @@ void given_up(uint64_t seed) {
   // Write fault with DNR; and one that may pass but never does.
   const struct { uint32_t status, count; } cases[] = {{0x4280, 1}, {0x0082, UINT32_MAX}};
   for (const auto &one : cases) {
-    World world(config_of(seed));
-    world.bring_up();
+    SimTestbench testbench(config_of(seed));
+    testbench.bring_up();
     struct sim_fault fault = fault_of(SIM_STATUS, kIoWrite, 0, one.status);
     fault.count = one.count;
     fault.first_lba = 700;
     fault.last_lba = 709;
-    sim_drive_fault(world.drive, fault);
-    world.requests.start(Op::Write, 0, 600);
-    const uint16_t bad = world.requests.start(Op::Write, 600, 400);
-    world.requests.start(Op::Write, 1000, 600);
-    world.finish(60'000'000);
-    for (const auto &done : world.requests.done()) {
+    sim_drive_fault(testbench.drive, fault);
+    testbench.requests.start(Op::Write, 0, 600);
+    const uint16_t bad = testbench.requests.start(Op::Write, 600, 400);
+    testbench.requests.start(Op::Write, 1000, 600);
+    testbench.finish(60'000'000);
+    for (const auto &done : testbench.requests.done()) {
       if (done.response.tag != bad) {
-        world.check(done.response.status == 0, "another request failed");
+        testbench.check(done.response.status == 0, "another request failed");
         continue;
       }
-      world.check(done.response.status == one.status, "status %04x instead of %04x", done.response.status, one.status);
-      world.check(done.response.done <= 100, "%llu blocks are said to be good", (unsigned long long)done.response.done);
+      testbench.check(done.response.status == one.status, "status %04x instead of %04x", done.response.status,
+                      one.status);
+      testbench.check(done.response.done <= 100, "%llu blocks are said to be good",
+                      (unsigned long long)done.response.done);
     }
-    world.check(world.counter(Recoveries) == 0, "an error of one command led to a reset");
-    world.verify();
+    testbench.check(testbench.counter(Recoveries) == 0, "an error of one command led to a reset");
+    testbench.verify();
   }
 }
 
 void read_error(uint64_t seed) {
-  World world(config_of(seed));
-  world.bring_up();
-  world.check(world.request(Op::Write, 0, 2000).status == 0, "write");
+  SimTestbench testbench(config_of(seed));
+  testbench.bring_up();
+  testbench.check(testbench.request(Op::Write, 0, 2000).status == 0, "write");
   struct sim_fault fault = fault_of(SIM_STATUS, kIoRead, 0, 0x4281); // unrecovered read error, DNR
   fault.first_lba = fault.last_lba = 1234;
   fault.count = UINT32_MAX;
-  sim_drive_fault(world.drive, fault);
-  const UserResponse response = world.request(Op::Read, 0, 2000);
-  world.check(response.status == 0x4281, "status %04x", response.status);
-  world.check(response.done <= 1234, "%llu blocks are said to be good", (unsigned long long)response.done);
-  world.check(world.request(Op::Read, 0, 1000).status == 0, "the next read");
-  world.verify();
+  sim_drive_fault(testbench.drive, fault);
+  const UserResponse response = testbench.request(Op::Read, 0, 2000);
+  testbench.check(response.status == 0x4281, "status %04x", response.status);
+  testbench.check(response.done <= 1234, "%llu blocks are said to be good", (unsigned long long)response.done);
+  testbench.check(testbench.request(Op::Read, 0, 1000).status == 0, "the next read");
+  testbench.verify();
 }
 
 void link_drops(uint64_t seed) {
   for (const NoLink behaviour : {NoLink::Error, NoLink::Zeros, NoLink::Hang}) {
-    WorldConfig config = config_of(seed);
+    SimTestbenchConfig config = config_of(seed);
     config.no_link = behaviour;
-    World world(config);
-    world.bring_up();
-    sim_drive_fault(world.drive, fault_of(SIM_LINK_DROP, kIoWrite, 30, 40));
-    world.check(traffic_with(world) == 1, "%u recoveries", world.counter(Recoveries));
-    world.check(world.requests.errors() == 0, "a request failed");
-    world.verify();
+    SimTestbench testbench(config);
+    testbench.bring_up();
+    sim_drive_fault(testbench.drive, fault_of(SIM_LINK_DROP, kIoWrite, 30, 40));
+    testbench.check(traffic_with(testbench) == 1, "%u recoveries", testbench.counter(Recoveries));
+    testbench.check(testbench.requests.errors() == 0, "a request failed");
+    testbench.verify();
   }
 }
 
 void resets_behind_the_back(uint64_t seed) {
-  World world(config_of(seed));
-  world.bring_up();
+  SimTestbench testbench(config_of(seed));
+  testbench.bring_up();
   for (unsigned i = 0; i < 40; i++)
-    world.requests.start(Op::Write, i * 256, 256);
-  world.run_until([&world] { return world.requests.blocks_written() > 2560; }, 10'000'000);
-  sim_drive_reset(world.drive);
-  world.finish(60'000'000);
-  world.check(world.requests.errors() == 0, "a request failed");
-  world.check(world.counter(Recoveries) >= 1, "the reset was not noticed");
-  world.verify();
+    testbench.requests.start(Op::Write, i * 256, 256);
+  testbench.run_until([&testbench] { return testbench.requests.blocks_written() > 2560; }, 10'000'000);
+  sim_drive_reset(testbench.drive);
+  testbench.finish(60'000'000);
+  testbench.check(testbench.requests.errors() == 0, "a request failed");
+  testbench.check(testbench.counter(Recoveries) >= 1, "the reset was not noticed");
+  testbench.verify();
 }
 
 void never_ready(uint64_t seed) {
-  World world(config_of(seed));
-  sim_drive_stick(world.drive, true, false, false);
-  world.bring_up_in_vain();
-  world.check(world.error() != 0, "no error is told");
-  std::printf("        never ready: step %02x, error %u\n", world.step_reached(), world.error());
-  world.check(world.request(Op::Read, 0, 8).status == 0x8004, "a command for a drive that is gone");
+  SimTestbench testbench(config_of(seed));
+  sim_drive_stick(testbench.drive, true, false, false);
+  testbench.bring_up_in_vain();
+  testbench.check(testbench.error() != 0, "no error is told");
+  std::printf("        never ready: step %02x, error %u\n", testbench.step_reached(), testbench.error());
+  testbench.check(testbench.request(Op::Read, 0, 8).status == 0x8004, "a command for a drive that is gone");
 }
 
 void fatal_when_enabled(uint64_t seed) {
-  World world(config_of(seed));
-  sim_drive_stick(world.drive, false, false, true);
-  world.bring_up_in_vain();
-  std::printf("        fatal when enabled: step %02x, error %u\n", world.step_reached(), world.error());
-  world.check(world.error() != 0, "no error is told");
+  SimTestbench testbench(config_of(seed));
+  sim_drive_stick(testbench.drive, false, false, true);
+  testbench.bring_up_in_vain();
+  std::printf("        fatal when enabled: step %02x, error %u\n", testbench.step_reached(), testbench.error());
+  testbench.check(testbench.error() != 0, "no error is told");
 }
 
 void unplugged(uint64_t seed) {
-  World world(config_of(seed));
-  world.bring_up();
+  SimTestbench testbench(config_of(seed));
+  testbench.bring_up();
   for (unsigned i = 0; i < 20; i++)
-    world.requests.start(Op::Write, i * 256, 256);
-  world.run_until([&world] { return world.requests.blocks_written() > 256; }, 10'000'000);
-  world.link.unplug();
-  world.finish(200'000'000);
-  world.check(world.requests.errors() > 0, "nobody noticed");
-  for (const auto &done : world.requests.done())
-    world.check(done.response.status == 0 || done.response.status == 0x8004, "status %04x", done.response.status);
-  world.check(world.status() & SPATE_REGS_STATUS_GONE, "the drive is not given up");
+    testbench.requests.start(Op::Write, i * 256, 256);
+  testbench.run_until([&testbench] { return testbench.requests.blocks_written() > 256; }, 10'000'000);
+  testbench.link.unplug();
+  testbench.finish(200'000'000);
+  testbench.check(testbench.requests.errors() > 0, "nobody noticed");
+  for (const auto &done : testbench.requests.done())
+    testbench.check(done.response.status == 0 || done.response.status == 0x8004, "status %04x", done.response.status);
+  testbench.check(testbench.status() & SPATE_REGS_STATUS_GONE, "the drive is not given up");
 }
 
 void admin_fault(uint64_t seed) { // a command of the bring-up itself is lost
-  World world(config_of(seed));
+  SimTestbench testbench(config_of(seed));
   struct sim_fault fault = fault_of(SIM_LOSE, 6, 0, 0);
   fault.admin = true;
-  sim_drive_fault(world.drive, fault);
-  world.bring_up();
-  world.check(sim_drive_counters(world.drive)->enables >= 2, "bring-up was not begun again");
-  traffic_with(world, 10);
-  world.verify();
+  sim_drive_fault(testbench.drive, fault);
+  testbench.bring_up();
+  testbench.check(sim_drive_counters(testbench.drive)->enables >= 2, "bring-up was not begun again");
+  traffic_with(testbench, 10);
+  testbench.verify();
 }
 
 } // namespace

@@ -380,7 +380,7 @@ class AdminDrive:
         status = fault if isinstance(fault, int) else 0
         self.after(random.randint(1, 80), lambda: life == self.life and self.side_done.append((cid, status, 0x51DE)))
 
-    # ---- what the bench asks for ----
+    # ---- what the testbench asks for ----
 
     def put(self, **command) -> None:
         self.commands.append(command)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The packed structs of rtl/spate_pkg.sv by the names of their fields. A simulator shows a port of such a type as one
-number; the fields and their widths are read from the package, so that no bench repeats them."""
+number; the fields and their widths are read from the package, so that no testbench repeats them."""
 
 import functools
 import pathlib

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a cocotb module on a top under Verilator, as one test of pytest.
 
-    runner.run("spate_fifo", "bench_fifo", parameters={"Width": 32, "Depth": 16})
+    runner.run("spate_fifo", "testbench_fifo", parameters={"Width": 32, "Depth": 16})
 
 Built once per top and parameters into build/rtl/cocotb. COCOTB_RANDOM_SEED repeats a run with the seed that it printed,
 WAVES=1 keeps a waveform (dump.vcd), TESTCASE=name runs one test of the module.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Valid/ready streams for cocotb benches: a source and a sink that stall at random, after cocotb's own random seed.
+"""Valid/ready streams for cocotb testbenches: a source and a sink that stall at random, after cocotb's own random seed.
 
 Signals change at the rising edge and are read once settled, as the flops of the next edge see them. Nothing is put or
 taken during reset.

@@ -40,10 +40,10 @@ class Member:
     RING_BYTES, answers in order; flush and deallocate pass the rest. One that was given up ends everything with
     StatusGone, and counts beats by the block size that it last had: if it never came up, 512.
 
-    Of the bench it uses `dut`, `set()` for its part of a vector, `block_bytes` and `drive_blocks`."""
+    Of the testbench it uses `dut`, `set()` for its part of a vector, `block_bytes` and `drive_blocks`."""
 
-    def __init__(self, bench: "Bench", index: int, stall: float):
-        self.bench, self.index, self.stall = bench, index, stall
+    def __init__(self, tb: "Testbench", index: int, stall: float):
+        self.tb, self.index, self.stall = tb, index, stall
         self.medium: dict[int, bytes] = {}
         self.queue: deque[Taken] = deque()  # data commands, the first is being filled
         self.ring: deque = deque()  # commands with space in the ring: [command, bytes, ready in the ring]
@@ -54,7 +54,7 @@ class Member:
         self.bad_blocks: set[int] = set()
         self.flush_status, self.stuck, self.beats_taken, self.written = OK, False, 0, 0
         self.side_blocked = self.data_blocked = False  # takes no side command, no data command
-        self.gone, self.block_bytes = False, bench.block_bytes
+        self.gone, self.block_bytes = False, tb.block_bytes
         cocotb.start_soon(self.commands())
         cocotb.start_soon(self.data_in())
         cocotb.start_soon(self.work())
@@ -62,11 +62,11 @@ class Member:
         cocotb.start_soon(self.answer())
 
     def field(self, name: str, width: int) -> int:
-        value = int(getattr(self.bench.dut, f"member_command_{name}_o").value)
+        value = int(getattr(self.tb.dut, f"member_command_{name}_o").value)
         return value >> self.index * width & (1 << width) - 1
 
     def bit(self, name: str) -> bool:
-        return bool(int(getattr(self.bench.dut, name).value) >> self.index & 1)
+        return bool(int(getattr(self.tb.dut, name).value) >> self.index & 1)
 
     async def commands(self) -> None:
         stall = Stall(self.stall)
@@ -76,13 +76,13 @@ class Member:
             if taken:
                 command = Taken(self.field("op", 4), self.field("lba", 64), self.field("blocks", 32), self.field("fua", 1),
                                 self.field("source", 2), self.field("address", 64), self.field("tag", 16), self.block_bytes)
-            await RisingEdge(self.bench.dut.clk_i)
+            await RisingEdge(self.tb.dut.clk_i)
             if taken:
                 self.log.append(command)
                 (self.queue if command.op in (READ, WRITE) else self.side).append(command)
             waits = stall.next()
-            self.bench.set("member_takes_data_i", self.index, len(self.queue) < 2 and not (self.data_blocked or waits))
-            self.bench.set("member_takes_side_i", self.index, not self.side and not self.side_blocked and not waits)
+            self.tb.set("member_takes_data_i", self.index, len(self.queue) < 2 and not (self.data_blocked or waits))
+            self.tb.set("member_takes_side_i", self.index, not self.side and not self.side_blocked and not waits)
 
     def ring_used(self) -> int:
         return sum(size for _, size, _ in self.ring)
@@ -91,7 +91,7 @@ class Member:
         return command.blocks * command.block_bytes
 
     def beyond(self, command: Taken) -> bool:
-        return command.lba + command.blocks > self.bench.drive_blocks
+        return command.lba + command.blocks > self.tb.drive_blocks
 
     async def data_in(self) -> None:
         """Takes the first command's data, when there is space; a read only takes space. Commands of at most 4 KiB, as a
@@ -99,7 +99,7 @@ class Member:
         stall = Stall(self.stall)
         while True:
             if not self.queue:
-                await RisingEdge(self.bench.dut.clk_i)
+                await RisingEdge(self.tb.dut.clk_i)
                 continue
             command = self.queue[0]
             left, block = self.bytes_of(command), command.lba
@@ -116,7 +116,7 @@ class Member:
             entry["left"] += len(pieces)
             for size in pieces:
                 while self.ring_used() + size > RING_BYTES:
-                    await RisingEdge(self.bench.dut.clk_i)
+                    await RisingEdge(self.tb.dut.clk_i)
                 if command.op == READ:
                     self.ring.append((entry, size, [block, None, size]))
                 else:
@@ -128,20 +128,20 @@ class Member:
         """Reserved before it is filled: counted as used while it is."""
         data = b""
         while len(data) < size:
-            self.bench.set("member_data_ready_i", self.index, not stall.next())
+            self.tb.set("member_data_ready_i", self.index, not stall.next())
             await ReadOnly()
             if self.bit("member_data_valid_o") and self.bit("member_data_ready_i"):
-                value = int(self.bench.dut.member_data_o.value) >> self.index * WIDTH & (1 << WIDTH) - 1
+                value = int(self.tb.dut.member_data_o.value) >> self.index * WIDTH & (1 << WIDTH) - 1
                 data += value.to_bytes(BEAT_BYTES, "little")
                 self.beats_taken += 1
-            await RisingEdge(self.bench.dut.clk_i)
-        self.bench.set("member_data_ready_i", self.index, 0)
+            await RisingEdge(self.tb.dut.clk_i)
+        self.tb.set("member_data_ready_i", self.index, 0)
         return data
 
     async def work(self) -> None:
         """Carries out the oldest piece in the ring, after a while; and side commands when they come."""
         while True:
-            await RisingEdge(self.bench.dut.clk_i)
+            await RisingEdge(self.tb.dut.clk_i)
             if self.side and random.random() < 0.3:
                 command = self.side.popleft()
                 self.responses.append((command.tag, GONE if self.gone else self.flush_status if command.op == FLUSH else OK,
@@ -150,10 +150,10 @@ class Member:
                 continue
             entry, size, (block, data, _) = self.ring[0]
             for _ in range(size // 512):
-                await RisingEdge(self.bench.dut.clk_i)
+                await RisingEdge(self.tb.dut.clk_i)
             self.carry_out(entry, size, block, data)
             while entry["command"].op == READ and self.out:
-                await RisingEdge(self.bench.dut.clk_i)
+                await RisingEdge(self.tb.dut.clk_i)
             self.ring.popleft()
             entry["left"] -= 1
             if entry["left"] == 0:
@@ -185,29 +185,29 @@ class Member:
         while True:
             await ReadOnly()
             taken = showing and self.bit("member_out_ready_o")
-            await RisingEdge(self.bench.dut.clk_i)
+            await RisingEdge(self.tb.dut.clk_i)
             if taken:
                 self.out.popleft()
                 showing = False
             if not showing and self.out and not stall.next():
                 showing = True
-                self.bench.set("member_out_data_i", self.index, self.out[0][0], WIDTH)
-                self.bench.set("member_out_error_i", self.index, self.out[0][1])
-            self.bench.set("member_out_valid_i", self.index, showing)
+                self.tb.set("member_out_data_i", self.index, self.out[0][0], WIDTH)
+                self.tb.set("member_out_error_i", self.index, self.out[0][1])
+            self.tb.set("member_out_valid_i", self.index, showing)
 
     async def answer(self) -> None:
         showing = False
         while True:
             await ReadOnly()
             taken = showing and self.bit("member_response_ready_o")
-            await RisingEdge(self.bench.dut.clk_i)
+            await RisingEdge(self.tb.dut.clk_i)
             if taken:
                 self.responses.popleft()
                 showing = False
             if not showing and self.responses:
                 showing = True
                 tag, status, done = self.responses[0]
-                self.bench.set("member_response_tag_i", self.index, tag, 16)
-                self.bench.set("member_response_status_i", self.index, status, 16)
-                self.bench.set("member_response_done_i", self.index, done, 64)
-            self.bench.set("member_response_valid_i", self.index, showing)
+                self.tb.set("member_response_tag_i", self.index, tag, 16)
+                self.tb.set("member_response_status_i", self.index, status, 16)
+                self.tb.set("member_response_done_i", self.index, done, 64)
+            self.tb.set("member_response_valid_i", self.index, showing)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step of the calibration does to the drive: streams, single requests, idle time; each gives times of the port's
+ * clock. An error of the drive ends the program: what earlier steps found is kept.
+ */
+#ifndef SPATE_HOSTED_CALIBRATE_LOAD_H
+#define SPATE_HOSTED_CALIBRATE_LOAD_H
+
+#include "../target/target.h"
+#include "../text/progress.h"
+#include "fit.h"
+
+#define LOAD_CURVE_POINTS 4096u
+#define LOAD_GAPS         2048u
+#define LOAD_DEPTH_MAX    255u
+#define LOAD_SAMPLES      2048u
+
+struct load {
+  struct target *target;
+  struct spate_block *block;
+  struct spate_region region;
+  void *ring, *table;
+  uint64_t bytes; /* of the drive */
+  double ns_per_tick;
+  struct progress progress;
+  uint64_t moved_bytes; /* of the step, for its progress */
+};
+
+/* The target is open, with LOAD_DEPTH_MAX asked for in target_depth. */
+void load_open(struct load *load, struct target *target);
+void load_close(struct load *load);
+
+/* What the next lines of progress are about. */
+void load_begin(struct load *load, const char *what, uint64_t total_bytes);
+void load_end(struct load *load);
+
+struct load_stream {
+  enum spate_op op;
+  uint64_t at, bytes;   /* the range, multiples of io_bytes; it begins again when it is over */
+  uint64_t total_bytes; /* 0: the range once */
+  double seconds;       /* instead of total_bytes */
+  uint32_t io_bytes, depth;
+  bool random;
+};
+
+struct load_curve {
+  struct fit_point points[LOAD_CURVE_POINTS];
+  size_t count;
+  struct fit_gap gaps[LOAD_GAPS]; /* no request was completed for longer than 2 ms */
+  size_t gap_count;
+  bool gaps_lost; /* there were more than LOAD_GAPS: `gaps` is empty, because a part of them tells nothing */
+  double bytes, seconds, ios; /* in all */
+  double latency_s;           /* mean of a request */
+};
+
+/* `curve` is filled in. */
+void load_run(struct load *load, const struct load_stream *stream, struct load_curve *curve);
+
+/* One request after the other, of `io_bytes` (0: a flush after each write of a block, of which only the flush is
+ * timed): the median in nanoseconds. `submit_ns`: the host's part of it, until the drive was told. */
+double load_single(struct load *load, enum spate_op op, uint8_t flags, uint32_t io_bytes, uint64_t range_bytes,
+                   unsigned count, double *submit_ns);
+
+void load_flush(struct load *load);
+void load_trim(struct load *load, uint64_t at, uint64_t bytes);
+void load_idle(struct load *load, double seconds);
+
+double load_now_s(const struct load *load);
+/* Asked for now, answered at a later call. False: not known, or not yet. */
+bool load_celsius(struct load *load, double *celsius);
+
+#endif

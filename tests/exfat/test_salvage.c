@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings made of chunks, cut in the middle: what proves itself past the last checkpoint comes back, nothing else.
+ */
+#include "ram_block.h"
+
+#include <spate/bytes.h>
+#include <spate/chunk.h>
+#include <spate/exfat.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB          (UINT64_C(1) << 20)
+#define CHUNK        12288u /* does not divide a cluster */
+#define CACHE_BYTES  (16u * 4096u)
+#define BITMAP_BYTES 4096u /* smaller than a chunk, so that its CRC takes several reads */
+
+static const uint8_t identity[16] = "one stream only";
+
+struct fixture {
+  struct ram_block ram;
+  struct spate_exfat volume;
+  struct spate_exfat_config config;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_mounted found;
+  uint8_t sent[64 * CHUNK];
+};
+
+static void must_be(enum spate_error got, enum spate_error wanted, int line) {
+  if (got != wanted) fail_msg("line %d: %s instead of %s", line, spate_error_name(got), spate_error_name(wanted));
+}
+#define OK(call)            must_be(call, SPATE_OK, __LINE__)
+#define GIVES(wanted, call) must_be(call, wanted, __LINE__)
+
+static struct fixture *open_fixture(uint32_t block_bytes) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
+
+  assert_non_null(fixture);
+  ram_block_open(&fixture->ram, 64 * MIB / block_bytes, block_bytes);
+  fixture->config = (struct spate_exfat_config){.block = &fixture->ram.block,
+                                                .blocks = fixture->ram.block.blocks,
+                                                .cache = aligned_alloc(4096, CACHE_BYTES),
+                                                .cache_bytes = CACHE_BYTES,
+                                                .bitmap = aligned_alloc(4096, BITMAP_BYTES),
+                                                .bitmap_bytes = BITMAP_BYTES,
+                                                .salvage = spate_exfat_salvage};
+  struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 1u << 20};
+  OK(spate_exfat_format(&fixture->config, &format));
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
+  return fixture;
+}
+
+static void close_fixture(struct fixture *fixture) {
+  ram_block_close(&fixture->ram);
+  free(fixture->config.cache);
+  free(fixture->config.bitmap);
+  free(fixture);
+}
+
+static uint8_t *on_medium(struct fixture *fixture, uint32_t chunk) {
+  return fixture->ram.memory + (fixture->clip.first_lba << fixture->ram.block.block_shift) + (size_t)chunk * CHUNK;
+}
+
+/* Chunk `index` of the clip reaches the medium, as number `number`, `bytes` long. */
+static void write_chunk(struct fixture *fixture, uint32_t index, uint64_t number, uint32_t bytes) {
+  uint8_t *piece = fixture->sent + (size_t)index * CHUNK;
+
+  for (uint32_t i = 0; i < CHUNK; i++)
+    piece[i] = (uint8_t)(i * 31u + number * 7u);
+  spate_chunk_seal(piece, identity, number, bytes);
+  memcpy(on_medium(fixture, index), piece, CHUNK);
+}
+
+static void arm(struct fixture *fixture, const char *path, uint64_t first_number) {
+  struct spate_exfat_chunks chunks = {.chunk_bytes = CHUNK, .first_number = first_number};
+
+  memcpy(chunks.stream, identity, sizeof identity);
+  OK(spate_exfat_arm_chunks(&fixture->volume, &fixture->clip, path, 2 * MIB, &chunks));
+}
+
+static void publish(struct fixture *fixture, uint64_t bytes) {
+  OK(spate_exfat_publish(&fixture->clip, bytes));
+  while (fixture->clip.publishing)
+    spate_block_poll(&fixture->ram.block, 8);
+}
+
+/* The machine lost power; what is on the medium is mounted again. */
+static void cut_and_mount(struct fixture *fixture) {
+  ram_block_drop_pending(&fixture->ram);
+  host_starts_again(&fixture->ram.block);
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, &fixture->found));
+}
+
+static void file_has(struct fixture *fixture, const char *path, uint64_t bytes) {
+  struct spate_exfat_file file;
+  static uint8_t got[sizeof fixture->sent];
+  size_t got_bytes = 0;
+
+  OK(spate_exfat_open(&fixture->volume, path, &file));
+  assert_int_equal(file.bytes, bytes);
+  OK(spate_exfat_read(&file, 0, got, sizeof got, &got_bytes));
+  assert_int_equal(got_bytes, bytes);
+  assert_memory_equal(got, fixture->sent, bytes);
+}
+
+/* Free space is what it was but for the clusters of the file's length. */
+static void rest_is_free(struct fixture *fixture, uint64_t bytes) {
+  struct spate_exfat_info info;
+  uint64_t used = (bytes + MIB - 1) / MIB * MIB;
+  uint64_t before = 0;
+
+  OK(spate_exfat_info(&fixture->volume, &info));
+  OK(spate_exfat_delete(&fixture->volume, "A.RAW"));
+  before = info.free_bytes;
+  OK(spate_exfat_info(&fixture->volume, &info));
+  assert_int_equal(info.free_bytes, before + used);
+  OK(spate_exfat_unmount(&fixture->volume));
+  GIVES(SPATE_OK, spate_exfat_mount(&fixture->volume, &fixture->config, &fixture->found));
+  assert_false(fixture->found.dirty);
+}
+
+static void up_to_the_first_gap(void **state) {
+  (void)state;
+  for (unsigned large = 0; large < 2; large++) {
+    struct fixture *fixture = open_fixture(large ? 4096 : 512);
+    arm(fixture, "A.RAW", 100);
+    for (uint32_t i = 0; i < 10; i++)
+      if (i != 7) write_chunk(fixture, i, 100 + i, CHUNK);
+    publish(fixture, 3 * CHUNK);
+    cut_and_mount(fixture);
+    assert_int_equal(fixture->found.salvaged_bytes, 4 * CHUNK);
+    file_has(fixture, "A.RAW", 7 * CHUNK);
+    rest_is_free(fixture, 7 * CHUNK);
+    close_fixture(fixture);
+  }
+}
+
+static void before_the_first_checkpoint(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 5);
+  for (uint32_t i = 0; i < 4; i++)
+    write_chunk(fixture, i, 5 + i, CHUNK);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 4 * CHUNK);
+  rest_is_free(fixture, 4 * CHUNK);
+  close_fixture(fixture);
+}
+
+static void a_short_last_chunk_ends_the_clip(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  write_chunk(fixture, 0, 0, CHUNK);
+  write_chunk(fixture, 1, 1, 4096);
+  spate_chunk_seal(on_medium(fixture, 1) + 4096, identity, 2, 4096); /* nothing follows a short chunk */
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", CHUNK + 4096);
+  close_fixture(fixture);
+}
+
+static void a_published_short_chunk_is_the_end(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  write_chunk(fixture, 0, 0, CHUNK);
+  write_chunk(fixture, 1, 1, 5000);
+  publish(fixture, CHUNK + 5000);
+  write_chunk(fixture, 2, 2, CHUNK);
+  cut_and_mount(fixture);
+  assert_int_equal(fixture->found.salvaged_bytes, 0);
+  file_has(fixture, "A.RAW", CHUNK + 5000);
+  close_fixture(fixture);
+}
+
+/* The header's block was written, the block that holds byte `at` was not. */
+static void torn(uint32_t at) {
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 5; i++)
+    write_chunk(fixture, i, i, CHUNK);
+  memset(on_medium(fixture, 3) + at, 0, 512);
+  publish(fixture, CHUNK);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 3 * CHUNK);
+  close_fixture(fixture);
+}
+
+static void a_torn_chunk_is_not_taken(void **state) {
+  (void)state;
+  torn(512);
+  torn(4096);
+  torn(CHUNK - 512);
+}
+
+static void chunks_of_other_recordings_are_not_taken(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  /* The clusters hold an earlier clip of the same stream, then one of another. */
+  arm(fixture, "A.RAW", 40);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, 30 + i, CHUNK);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 0);
+  OK(spate_exfat_delete(&fixture->volume, "A.RAW"));
+
+  arm(fixture, "A.RAW", 40);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, 40 + i, CHUNK);
+  on_medium(fixture, 2)[8] ^= 1; /* another stream's header would be whole, too */
+  struct spate_chunk_header header;
+  assert_false(spate_chunk_header_get(on_medium(fixture, 2), &header));
+  spate_put32(on_medium(fixture, 2) + 60, spate_crc32c(0, on_medium(fixture, 2), 60));
+  assert_true(spate_chunk_header_get(on_medium(fixture, 2), &header));
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 2 * CHUNK);
+  close_fixture(fixture);
+}
+
+static void a_chunk_out_of_sequence_is_a_gap(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, i < 3 ? i : i + 1, CHUNK);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 3 * CHUNK);
+  close_fixture(fixture);
+}
+
+static void a_full_reservation_is_not_overrun(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  uint64_t reserved = fixture->clip.reserved_bytes;
+  for (uint32_t i = 0; i <= reserved / CHUNK; i++) { /* one beyond */
+    uint8_t piece[CHUNK] = {0};
+    spate_chunk_seal(piece, identity, i, CHUNK);
+    memcpy(on_medium(fixture, i), piece, CHUNK);
+  }
+  cut_and_mount(fixture);
+  struct spate_exfat_entry entry;
+  OK(spate_exfat_stat(&fixture->volume, "A.RAW", &entry));
+  assert_int_equal(entry.bytes, reserved / CHUNK * CHUNK);
+  close_fixture(fixture);
+}
+
+/* A PC deleted the empty clip and made an empty file in its place: that one is not the clip. */
+static void another_file_in_the_clips_place_stays_as_it_is(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, i, CHUNK);
+  uint8_t *set = fixture->ram.memory + (fixture->clip.block->lba << 9) + fixture->clip.entry_offset;
+  uint16_t sum = 0;
+  set[36] ^= 1; /* the hash of another name */
+  for (unsigned i = 0; i < 3 * 32; i++)
+    if (i != 2 && i != 3) sum = (uint16_t)((sum << 15 | sum >> 1) + set[i]);
+  spate_put16(set + 2, sum);
+  cut_and_mount(fixture);
+  assert_int_equal(fixture->found.salvaged_bytes, 0);
+  assert_int_equal(fixture->found.reclaimed_bytes, 2 * MIB);
+  close_fixture(fixture);
+}
+
+static void without_the_hook_the_last_checkpoint_stands(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  fixture->config.salvage = NULL;
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, i, CHUNK);
+  publish(fixture, 2 * CHUNK);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 2 * CHUNK);
+  close_fixture(fixture);
+}
+
+/* Somebody checked the volume on a PC: whose the clusters are now is not known here. */
+static void a_volume_no_longer_dirty_is_left_as_it_is(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, i, CHUNK);
+  publish(fixture, 2 * CHUNK);
+  fixture->ram.memory[106] &= (uint8_t)~2u; /* VolumeFlags: VolumeDirty */
+  cut_and_mount(fixture);
+  assert_int_equal(fixture->found.salvaged_bytes, 0);
+  file_has(fixture, "A.RAW", 2 * CHUNK);
+  close_fixture(fixture);
+}
+
+static void fail_reads(struct fixture *fixture, uint32_t chunk, enum spate_error error) {
+  uint64_t bad_lba = fixture->clip.first_lba + (uint64_t)chunk * CHUNK / 512u + 3u;
+  ram_block_fault(
+      &fixture->ram,
+      (struct ram_fault){
+          .ops = RAM_OP(SPATE_READ), .first_lba = bad_lba, .last_lba = bad_lba, .times = RAM_ALWAYS, .error = error});
+}
+
+static void a_device_that_fails_leaves_the_clip_for_the_next_mount(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, i, CHUNK);
+  publish(fixture, 2 * CHUNK);
+  fail_reads(fixture, 4, SPATE_E_TIMEOUT);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 2 * CHUNK);
+  ram_block_clear_faults(&fixture->ram);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 6 * CHUNK);
+  close_fixture(fixture);
+}
+
+/* The cut tore a block so that the drive cannot read it any more: that must not make the volume useless. */
+static void a_block_that_cannot_be_read_is_a_gap(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 6; i++)
+    write_chunk(fixture, i, i, CHUNK);
+  publish(fixture, 2 * CHUNK);
+  fail_reads(fixture, 4, SPATE_E_MEDIA);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 4 * CHUNK);
+  arm(fixture, "B.RAW", 6);
+  OK(spate_exfat_close(&fixture->clip, 0));
+  ram_block_clear_faults(&fixture->ram);
+  close_fixture(fixture);
+}
+
+/* A PC cut the file short on the volume still dirty, and gave its clusters back. */
+static void clusters_that_were_freed_are_not_taken_back(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  for (uint32_t i = 0; i < 120; i++) { /* into the second cluster */
+    uint8_t piece[CHUNK] = {0};
+    spate_chunk_seal(piece, identity, i, CHUNK);
+    memcpy(on_medium(fixture, i), piece, CHUNK);
+  }
+  publish(fixture, 2 * CHUNK);
+  uint8_t *bitmap = fixture->ram.memory + (fixture->volume.heap_lba << 9);
+  uint32_t second = fixture->clip.first_cluster + 1u - 2u;
+  bitmap[second / 8u] &= (uint8_t) ~(1u << (second & 7u));
+  cut_and_mount(fixture);
+  struct spate_exfat_entry entry;
+  OK(spate_exfat_stat(&fixture->volume, "A.RAW", &entry));
+  assert_int_equal(entry.bytes, MIB / CHUNK * CHUNK);
+  close_fixture(fixture);
+}
+
+static void crc32c_is_castagnolis(void **state) {
+  (void)state;
+  uint8_t bytes[32];
+
+  assert_int_equal(spate_crc32c(0, "123456789", 9), 0xe3069283); /* the check value that catalogues of CRCs give */
+  memset(bytes, 0xff, sizeof bytes);
+  assert_int_equal(spate_crc32c(0, bytes, 32), 0x62a8ab43); /* RFC 3720, B.4 */
+  assert_int_equal(spate_crc32c(spate_crc32c(0, bytes, 5), bytes + 5, 27), 0x62a8ab43);
+}
+
+static void a_chunk_keeps_the_time_it_is_given(void **state) {
+  uint8_t piece[CHUNK] = {1};
+  struct spate_chunk_header header;
+
+  spate_chunk_seal(piece, identity, 7, sizeof piece);
+  assert_true(spate_chunk_header_get(piece, &header));
+  assert_int_equal(header.time_ns, 0);
+  spate_chunk_stamp(piece, UINT64_C(0x0123456789abcdef));
+  assert_true(spate_chunk_header_get(piece, &header)); /* the header's own CRC covers the time */
+  assert_int_equal(header.time_ns, UINT64_C(0x0123456789abcdef));
+  assert_int_equal(header.number, 7);
+  piece[48] ^= 1;
+  assert_false(spate_chunk_header_get(piece, &header));
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(up_to_the_first_gap),
+      cmocka_unit_test(a_chunk_keeps_the_time_it_is_given),
+      cmocka_unit_test(before_the_first_checkpoint),
+      cmocka_unit_test(a_short_last_chunk_ends_the_clip),
+      cmocka_unit_test(a_published_short_chunk_is_the_end),
+      cmocka_unit_test(a_torn_chunk_is_not_taken),
+      cmocka_unit_test(chunks_of_other_recordings_are_not_taken),
+      cmocka_unit_test(a_chunk_out_of_sequence_is_a_gap),
+      cmocka_unit_test(a_full_reservation_is_not_overrun),
+      cmocka_unit_test(another_file_in_the_clips_place_stays_as_it_is),
+      cmocka_unit_test(without_the_hook_the_last_checkpoint_stands),
+      cmocka_unit_test(a_volume_no_longer_dirty_is_left_as_it_is),
+      cmocka_unit_test(a_device_that_fails_leaves_the_clip_for_the_next_mount),
+      cmocka_unit_test(a_block_that_cannot_be_read_is_a_gap),
+      cmocka_unit_test(clusters_that_were_freed_are_not_taken_back),
+      cmocka_unit_test(crc32c_is_castagnolis),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

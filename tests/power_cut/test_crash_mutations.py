@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the order of writes is worth: the library with one rule of its order broken, and the crash gate that sees it.
+
+Each mutation changes a copy of one source file, at one place that must be there exactly once, and links it with a
+program of the gate ahead of the library. The program must then fail, and say what a user would have lost."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import program
+from conftest import ROOT
+
+BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
+
+CHECKPOINT, CLIP, CHANGE, RECORD = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c", "exfat/record.c"
+
+# name: (source, [(old, new), ...], program, what it must say)
+MUTATIONS = {
+    "no flush before the checkpoint": (
+        CHECKPOINT,
+        [("  if (recorder->block->volatile_cache) {\n", "  if (recorder->turn > 99) {\n")],
+        "crash_recording", "foreign byte",
+    ),
+    "length from submitted bytes": (
+        CHECKPOINT,
+        [("    clip->snapshot_bytes = clip->completed_bytes;", "    clip->snapshot_bytes = clip->pushed_bytes;")],
+        "crash_recording", "foreign byte",
+    ),
+    "length completed after the flush was submitted": (
+        CHECKPOINT,
+        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
+          "    error = spate_exfat_publish(file, clip->completed_bytes);")],
+        "crash_recording", "foreign byte",
+    ),
+    "stream A's write publishes stream B's unflushed length": (
+        CHECKPOINT,
+        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
+          """    for (uint32_t i = 0; i < clip_count(recorder); i++) {
+      struct spate_stream_clip *other = open_clip(recorder, i);
+      if (other != NULL && other != clip && other->completed_bytes > other->file.wanted_bytes)
+        error = spate_exfat_publish(&other->file, other->completed_bytes);
+    }
+    error = spate_exfat_publish(file, clip->snapshot_bytes);""")],
+        "crash_recording", "foreign byte",
+    ),
+    "no FUA": (
+        "exfat/cache.c",
+        [(".flags = SPATE_IO_FUA | SPATE_IO_CPU", ".flags = SPATE_IO_CPU")],
+        "crash_volumes", "is lost|is back|free in the bitmap|leaked|stray|bytes|marked dirty",
+    ),
+    "no FUA of a checkpoint": (
+        "exfat/publish.c",
+        [(".flags = SPATE_IO_FUA | SPATE_IO_CPU", ".flags = SPATE_IO_CPU")],
+        "crash_recording", "of [0-9]+ bytes",
+    ),
+    "no flush before the final length": (
+        CLIP,
+        [("  volume->unflushed = true; /* the stream's data */\n", "")],
+        "crash_volumes", "foreign byte",
+    ),
+    "no barrier between bitmap and entry": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = spate_exfat_barrier(volume);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);",
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "entry before bitmap": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, cluster, 1, true);\n",
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, cluster, 1, true);\n")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "arming with a first cluster": (
+        CLIP,
+        [("  spate_exfat_time_stamp(&volume->config, spate_exfat_clip_set(clip), true);\n",
+          "  spate_exfat_set_lengths(spate_exfat_clip_set(clip), clip->first_cluster, 0, true);\n"
+          "  spate_exfat_time_stamp(&volume->config, spate_exfat_clip_set(clip), true);\n")],
+        "crash_volumes", "empty, with a first cluster",
+    ),
+    "TRIM before the deletion is durable": (
+        CHANGE,
+        [("  error = spate_exfat_entries_erase(volume, &set.place);\n",
+          "  error = each_run(volume, *chain, spate_exfat_trim);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);\n")],
+        "crash_volumes", "foreign byte",
+    ),
+    "bits freed before the entry": (
+        CHANGE,
+        [("  error = spate_exfat_entries_erase(volume, &set.place);\n"
+          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
+          "  error = each_run(volume, *chain, free_run);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "no record of a reservation": (
+        CLIP,
+        [("spate_exfat_record_begin(volume, clip->record, &record);", "spate_exfat_boot_dirty(volume, true);")],
+        "crash_recording", "leaked",
+    ),
+    "record cleared before the tail is free": (
+        CLIP,
+        [("  enum spate_error error = free_tail(volume, tail_first, tail);\n",
+          "  enum spate_error error = spate_exfat_record_end(volume, clip->record);\n"
+          "  if (error == SPATE_OK) error = free_tail(volume, tail_first, tail);\n")],
+        "crash_volumes", "leaked",
+    ),
+    "dirty before the record": (
+        RECORD,
+        [("  enum spate_error error = put_slot(volume, slot, record);\n\n"
+          "  return error == SPATE_OK ? spate_exfat_boot_dirty(volume, true) : error;",
+          "  enum spate_error error = spate_exfat_boot_dirty(volume, true);\n\n"
+          "  return error == SPATE_OK ? put_slot(volume, slot, record) : error;")],
+        "crash_volumes", "recovered, and marked dirty",
+    ),
+    "record cleared before the volume is clean": (
+        RECORD,
+        [("  enum spate_error error = spate_exfat_clean(volume, ~(UINT32_C(1) << slot));\n\n"
+          "  return error == SPATE_OK ? put_slot(volume, slot, &cleared) : error;",
+          "  enum spate_error error = put_slot(volume, slot, &cleared);\n\n"
+          "  return error == SPATE_OK ? spate_exfat_clean(volume, UINT32_MAX) : error;")],
+        "crash_volumes", "recovered, and marked dirty",
+    ),
+    "a length salvaged from the drive's cache": (
+        "exfat/salvage.c",
+        [("  volume->unflushed = true;\n", "")],
+        "crash_recording", "foreign byte",
+    ),
+    "checkpoints that come late": (
+        CHECKPOINT,
+        [("ticks < recorder->period_ticks) return false;", "ticks < 4u * recorder->period_ticks) return false;")],
+        "crash_recording", "had completed a checkpoint's time ago",
+    ),
+    "a flush of one drive of an array": (
+        "stripe/parts.c",
+        [("  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n",
+          "  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n"
+          "  if (stripe->to_cut->op == SPATE_FLUSH && stripe->cut_position == 1) return false;\n")],
+        "crash_drive", "foreign byte|free in the bitmap",
+    ),
+    "recovery that frees what has an owner": (
+        "exfat/reclaim.c",
+        [("if (!spate_exfat_ownerless(owners, at)) {", "if (false) {")],
+        "crash_recording", "free in the bitmap",
+    ),
+    "a deletion that frees what another file owns": (
+        "exfat/shared.c",
+        [("  (void)spate_exfat_corrupt(volume);\n  if (volume->shared_end == 0", "  if (volume->shared_end == 0"),
+         ("    *shared |= at < volume->shared_end && volume->shared_first < at + run;\n", "")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "recovery of a deletion that frees what another file owns": (
+        "exfat/owners.c",
+        [("  if (error == SPATE_OK) error = enter(owners, &volume->root);\n", "")],
+        "crash_volumes", "free in the bitmap",
+    ),
+    "recovery that forgets before it has freed": (
+        "exfat/recover.c",
+        [("  if (error == SPATE_OK) error = reclaim(volume, found);\n",
+          "  if (error == SPATE_OK) error = clear_all(volume);\n"
+          "  if (error == SPATE_OK) error = reclaim(volume, found);\n")],
+        "crash_recording", "leaked",
+    ),
+    # The rest: volumes of others, names, what a PC does, many streams.
+    "the first FAT's bitmap": (
+        "exfat/volume.c",
+        [("    if ((raw[1] & BITMAP_SECOND) != volume->active_fat) return SPATE_OK;",
+          "    if ((raw[1] & BITMAP_SECOND) != 0) return SPATE_OK;")],
+        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked|entry behind the end",
+    ),
+    "a deleted chain freed as if its clusters lay together": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
+          "  if (error == SPATE_OK)\n"
+          "    error = free_run(volume, chain->first_cluster, (uint32_t)spate_exfat_clusters(volume, chain->bytes));")],
+        "crash_others", "free in the bitmap",
+    ),
+    "a new directory with what its cluster held": (
+        CHANGE,
+        [("    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, cluster), spate_exfat_cluster_blocks(volume, 1));\n",
+          "    error = SPATE_OK;\n")],
+        "crash_others", "stale .* was made by nobody",
+    ),
+    "a directory grown by what a cluster held": (
+        "exfat/grow.c",
+        [("  if (error == SPATE_OK)\n"
+          "    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, added), spate_exfat_cluster_blocks(volume, 1));\n",
+          "")],
+        "crash_others", "stale .* was made by nobody|stray entries|entry behind the end",
+    ),
+    "no barrier between zeros and a directory's entry": (
+        CHANGE,
+        [("  if (error == SPATE_OK) error = spate_exfat_barrier(volume);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);",
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);")],
+        "crash_others", "stale .* was made by nobody|free in the bitmap",
+    ),
+    "the second unit of a pair without its last bits": (
+        "exfat/name.c",
+        [("      code = 0xdc00 + ((code - 0x10000) & 0x3ff);", "      code = 0xdc00 + ((code - 0x10000) & 0x3f0);")],
+        "crash_others", "is lost|made by nobody",
+    ),
+    "a hash of the name as it is written": (
+        "exfat/name.c",
+        [("  name->hash = spate_exfat_name_hash(name->upper, count);", "  name->hash = spate_exfat_name_hash(name->units, count);")],
+        "crash_others", "name hash",
+    ),
+    "recovery that stops at a chain which a PC has changed": (
+        "exfat/reclaim.c",
+        [("  if (error != SPATE_E_CORRUPT) return error;\n  *clusters = 0;\n  return SPATE_OK;\n", "  return error;\n")],
+        "crash_others", "marked dirty|leaked",
+    ),
+    "recovery that frees what a PC has linked to a file": (
+        "exfat/owners.c",
+        [("  if (error == SPATE_OK) error = mark_chain(owners, &chain);\n  if (error == SPATE_OK) error = mark_vendors",
+          "  if (error == SPATE_OK && (chain.contiguous || (set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0))\n"
+          "    error = mark_chain(owners, &chain);\n  if (error == SPATE_OK) error = mark_vendors")],
+        "crash_others", "free in the bitmap",
+    ),
+    "a record of eight reservations": (
+        CLIP,
+        [("  return *slot < SPATE_EXFAT_CLIPS_MAX ? SPATE_OK : SPATE_E_FULL;", "  *slot &= 7u;\n  return SPATE_OK;")],
+        "crash_recording", "leaked",
+    ),
+}
+
+
+def gate(binary, **settings):
+    """Run a program of the gate up to the first promise that it finds broken, and return that; None: there was none."""
+    environment = os.environ | {"SPATE_CUTS": "1000"} | settings
+    with subprocess.Popen([str(binary)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as running:
+        said = ""
+        for line in running.stderr:
+            if line.startswith("again: "):
+                running.kill()
+                return said.removeprefix("[  ERROR   ] --- ").removeprefix("ERROR: ").strip()
+            said = line
+    assert running.returncode == 0, program.report([binary], program.ending(running.returncode), said)
+    return None
+
+
+def compile_mutated(folder, source, changes):
+    """An object of the source with its changes, which must each fit in one place."""
+    text = (ROOT / "src" / source).read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, f"{source} has {text.count(old)} times: {old}"
+        text = text.replace(old, new)
+    copy = folder / pathlib.Path(source).name
+    copy.write_text(text)
+    where = [ROOT / "include", ROOT / "ports/host", ROOT / "src" / pathlib.Path(source).parent]
+    command = ["gcc", "-std=c17", "-O1", "-c", copy, "-o", copy.with_suffix(".o")]
+    # Its includes are found from where it was: "internal.h" beside it, "../core/fields.h" through that folder.
+    program.run(*command, *[f"-I{folder}" for folder in where])
+    return copy.with_suffix(".o")
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_the_gate_sees(name, tmp_path):
+    source, changes, binary, said = MUTATIONS[name]
+    parts = (BUILD / "made-of" / binary).read_text().split(";")
+    mutated = compile_mutated(tmp_path, source, changes)
+    libraries = ["-Wl,--start-group", *parts, "-Wl,--end-group"]
+    program.run("gcc", mutated, *libraries, "-lm", "-o", tmp_path / "gate")
+    broken = gate(tmp_path / "gate")
+    assert broken is not None, "nothing broke"
+    assert re.search(said, broken), broken
+    print(f"{name}: {broken}")
+
+
+def test_the_gate_sees_an_entry_set_across_two_blocks():
+    """A set inside a block of 4096 bytes lies across several of 512: so it is on a drive that tears within a block."""
+    broken = gate(BUILD / "crash" / "crash_recording", SPATE_ATOMIC_BYTES="512")
+    assert broken is not None and re.search("torn set|stray", broken), broken
+
+
+@pytest.mark.parametrize("binary", sorted({binary for _, _, binary, _ in MUTATIONS.values()}))
+def test_without_a_mutation_it_passes(binary):
+    assert gate(BUILD / "crash" / binary, SPATE_CUTS="200") is None

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "witness.h"
+
+#include <spate/recorder.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CLIPS_TRACKED_MAX 64u
+#define KEPT_BYTES_MAX    (UINT64_C(1) << 20) /* of a file that was there before: longer ones are promised by length */
+#define AGAIN_EVERY       8u
+#define AGAIN_STATES      12u
+
+struct tracked {
+  struct spate_exfat_clip *clip;
+  char path[PROMISE_PATH_BYTES_MAX];
+  struct content *content;
+  uint64_t published_bytes;
+  bool pushed; /* its content comes by spate_stream_push() */
+};
+
+static struct witness {
+  struct ram_block *drives[JOURNAL_DRIVES_MAX];
+  uint32_t losses[JOURNAL_DRIVES_MAX];
+  unsigned drive_count;
+  bool watching, judging;
+  struct journal journal;
+  struct medium medium;
+  struct promises promises;
+  struct judge judge;
+  struct spate_recorder *recorder;
+  uint64_t ticks_before, turn_ticks_max, checkpoint_ticks_max, close_ticks_max, period_ticks;
+  bool unbounded; /* a checkpoint failed: the bound does not hold */
+  struct tracked tracked[CLIPS_TRACKED_MAX];
+  size_t tracked_count;
+  struct witness_machine machine; /* drives 0: ram_blocks instead */
+  uint64_t machine_since;
+  bool formatting;
+  uint32_t fresh_serial;
+  uint64_t formatted; /* the event */
+  struct images images;
+} witness;
+
+/* Of the program, not of a volume. */
+static unsigned volumes;
+static uint64_t states, recoveries;
+static struct number_set distinct; /* images */
+static bool tally;
+static struct promise_loss loss;
+
+static uint64_t setting(const char *name, uint64_t otherwise) {
+  const char *text = getenv(name);
+  return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+}
+
+uint64_t witness_seed(void) { return setting("SPATE_SEED", 1); }
+bool witness_on(void) { return setting("SPATE_CUTS", 0) > 0; }
+
+void witness_pc(void) { witness.judge.pc = witness.watching; }
+
+void witness_tally(void) { tally = true; }
+
+const struct promise_loss *witness_loss(void) { return &loss; }
+
+/* ---- what the clips and the recorder have come to ---- */
+
+static uint64_t now_ticks(void) { return witness.recorder != NULL ? witness.recorder->now_ticks : 0; }
+
+/* The number of the last event, or of one after it: what is promised now holds from there on. */
+static uint64_t last_event(void) {
+  if (witness.machine.drives > 0) witness.journal.now = witness.machine.now(witness.machine.context);
+  return witness.journal.now;
+}
+
+static struct promise promise_of(enum presence presence, uint64_t bytes_min, struct content *content) {
+  return (struct promise){.since = last_event(),
+                          .presence = presence,
+                          .bytes_min = bytes_min,
+                          .bytes_max = UINT64_MAX,
+                          .content = content,
+                          .twin = UINT32_MAX};
+}
+
+/* The recorder's clip that writes this file, if there is one. */
+static const struct spate_stream_clip *clip_of(const struct spate_exfat_clip *clip) {
+  for (uint32_t i = 0; witness.recorder != NULL && i < witness.recorder->stream_count; i++)
+    for (unsigned n = 0; n < 2; n++)
+      if (&witness.recorder->streams[i]->clips[n].file == clip) return &witness.recorder->streams[i]->clips[n];
+  return NULL;
+}
+
+static void see_clip(struct tracked *tracked) {
+  const struct spate_stream_clip *clip = clip_of(tracked->clip);
+  if (tracked->clip->published_bytes != tracked->published_bytes) {
+    tracked->published_bytes = tracked->clip->published_bytes;
+    promises_add(&witness.promises, tracked->path, promise_of(PRESENT, tracked->published_bytes, tracked->content));
+  }
+  if (clip == NULL) return;
+  content_step(tracked->content, (struct content_step){.since = witness.journal.now,
+                                                       .ticks = now_ticks(),
+                                                       .pushed_bytes = clip->pushed_bytes,
+                                                       .completed_bytes = clip->completed_bytes});
+}
+
+static void see_recorder(const struct spate_recorder *recorder) {
+  if (witness.ticks_before != 0 && recorder->now_ticks - witness.ticks_before > witness.turn_ticks_max)
+    witness.turn_ticks_max = recorder->now_ticks - witness.ticks_before;
+  witness.ticks_before = recorder->now_ticks;
+  if (recorder->counters.checkpoint_ticks_max > witness.checkpoint_ticks_max)
+    witness.checkpoint_ticks_max = recorder->counters.checkpoint_ticks_max;
+  if (recorder->period_ticks > witness.period_ticks) witness.period_ticks = recorder->period_ticks;
+  witness.unbounded |= recorder->counters.checkpoint_failures > 0;
+}
+
+/* Everything that changed since the last look is true from the last event on. */
+static void see(void) {
+  if (!witness.watching) return;
+  (void)last_event();
+  for (size_t i = 0; i < witness.tracked_count; i++)
+    see_clip(&witness.tracked[i]);
+  for (unsigned i = 0; i < witness.drive_count; i++) {
+    if (witness.losses[i] == witness.drives[i]->block.power_losses) continue;
+    witness.losses[i] = witness.drives[i]->block.power_losses;
+    journal_power_lost(&witness.journal, i);
+  }
+  if (witness.recorder != NULL) see_recorder(witness.recorder);
+  promises_tick(&witness.promises, witness.journal.now, now_ticks());
+}
+
+static struct tracked *tracked_at(const struct spate_exfat_clip *clip) {
+  for (size_t i = 0; i < witness.tracked_count; i++)
+    if (witness.tracked[i].clip == clip) return &witness.tracked[i];
+  return NULL;
+}
+
+static void untrack(const struct spate_exfat_clip *clip) {
+  struct tracked *tracked = tracked_at(clip);
+  if (tracked != NULL) *tracked = witness.tracked[--witness.tracked_count];
+}
+
+/* ---- what the drives are asked ---- */
+
+static unsigned drive_of(const struct ram_block *ram) {
+  for (unsigned i = 0; i < witness.drive_count; i++)
+    if (witness.drives[i] == ram) return i;
+  fail_msg("a drive that nobody opened");
+  return 0;
+}
+
+/* The clip whose clusters begin at this block of a drive or of the array. A write never crosses a clip's end. */
+static struct tracked *clip_at(uint64_t lba, uint8_t block_shift) {
+  for (size_t i = 0; i < witness.tracked_count; i++) {
+    const struct spate_exfat_clip *clip = witness.tracked[i].clip;
+    if (lba >= clip->first_lba && lba - clip->first_lba < clip->reserved_bytes >> block_shift)
+      return &witness.tracked[i];
+  }
+  return NULL;
+}
+
+static void taken(void *context, struct ram_block *ram, const struct spate_io *io) {
+  (void)context;
+  if (!witness.watching) return;
+  see();
+  struct journal_entry *entry = journal_taken(&witness.journal, drive_of(ram), ram, io);
+  if (entry == NULL) return;
+  entry->stream = io->region != NULL;
+  bool one_drive = witness.drive_count == 1; /* an array's members do not know its blocks by their numbers */
+  struct tracked *tracked = one_drive && io->op == SPATE_WRITE ? clip_at(io->lba, ram->block.block_shift) : NULL;
+  if (tracked == NULL) return;
+  entry->stream = true;
+  if (!tracked->pushed)
+    content_put(tracked->content, (io->lba - tracked->clip->first_lba) << ram->block.block_shift, entry->data,
+                (uint64_t)io->blocks << ram->block.block_shift);
+}
+
+static void over(void *context, struct ram_block *ram, const struct spate_io *io) {
+  (void)context;
+  (void)ram;
+  if (!witness.watching) return;
+  see();
+  journal_over(&witness.journal, io);
+}
+
+static void dropped(void *context, struct ram_block *ram) {
+  (void)context;
+  if (!witness.watching) return;
+  see();
+  journal_dropped(&witness.journal, drive_of(ram));
+}
+
+static const struct ram_observer observer = {taken, over, dropped, NULL};
+
+/* ---- the beginning ---- */
+
+static void use_array(const struct spate_stripe *stripe, const uint8_t *order) {
+  medium_stripe(&witness.medium, stripe->members[0].data_lba << stripe->block.block_shift,
+                UINT32_C(1) << (stripe->chunk_shift + stripe->block.block_shift), order);
+  witness.judge.striped = true;
+}
+
+static void promise_files(void) {
+  const struct oracle *oracle = witness.judge.oracle;
+  for (uint32_t i = 0; i < oracle->file_count; i++) {
+    const struct oracle_file *file = &oracle->files[i];
+    struct content *content = NULL;
+    if (strcmp(file->path, ".spate") == 0 || strchr(file->path, '?') != NULL) continue;
+    if (!file->directory && file->bytes <= KEPT_BYTES_MAX) content = promises_content(&witness.promises);
+    for (uint64_t at = 0; content != NULL && at < file->bytes; at++)
+      content_put(content, at, oracle_at(oracle, file, at), 1);
+    struct promise promise = promise_of(PRESENT, file->directory ? 0 : file->bytes, content);
+    if (!file->directory) promise.bytes_max = file->bytes;
+    promises_add(&witness.promises, file->path, promise);
+  }
+}
+
+/* The medium is loaded: from here on everything is watched. */
+static void watch(const struct spate_exfat_config *config, bool foreign_dirty) {
+  uint32_t block_bytes = 1u << config->block->block_shift;
+  witness.judge = (struct judge){.medium = &witness.medium,
+                                 .promises = &witness.promises,
+                                 .block_bytes = block_bytes,
+                                 .first_lba = config->first_lba,
+                                 .blocks = config->blocks,
+                                 .salvage = config->salvage,
+                                 .volatile_cache = config->block->volatile_cache,
+                                 .foreign_dirty = foreign_dirty,
+                                 .striped = witness.medium.view != witness.medium.memory,
+                                 .again_every = AGAIN_EVERY,
+                                 .again_states = AGAIN_STATES};
+  judge_open(&witness.judge);
+  if (!oracle_read(witness.judge.oracle, witness.medium.view + config->first_lba * block_bytes,
+                   config->blocks * block_bytes))
+    fail_msg("the volume is not whole before any cut: %s", witness.judge.oracle->fault);
+  promise_files();
+  witness.judge.cross_linked = witness.judge.oracle->cross_linked;
+  witness.judge.overlong = witness.judge.oracle->overlong;
+  witness.judge.leaked = witness.judge.oracle->leaked;
+  oracle_free(witness.judge.oracle);
+  witness.watching = true;
+}
+
+static void begin(const struct spate_exfat_config *config, bool foreign_dirty) {
+  const struct ram_block *first = witness.drives[0];
+  uint32_t block_bytes = 1u << first->block.block_shift;
+  uint32_t unit_bytes = setting("SPATE_ATOMIC_BYTES", 0) == 512 ? 512 : block_bytes;
+  uint64_t drive_units = first->block.blocks * (block_bytes / unit_bytes);
+  medium_open(&witness.medium, witness.drive_count, drive_units, unit_bytes);
+  journal_init(&witness.journal, unit_bytes, drive_units);
+  for (unsigned i = 0; i < witness.drive_count; i++) {
+    if (witness.drives[i]->bytes != first->bytes) fail_msg("drives of different sizes are not cut");
+    medium_load(&witness.medium, i, witness.drives[i]->memory);
+    witness.losses[i] = witness.drives[i]->block.power_losses;
+  }
+  if (config->block != &first->block) {
+    const struct spate_stripe *stripe = (const struct spate_stripe *)config->block;
+    uint8_t order[JOURNAL_DRIVES_MAX] = {0};
+    for (unsigned i = 0; i < stripe->member_count; i++)
+      order[i] = (uint8_t)drive_of((const struct ram_block *)stripe->members[i].block);
+    use_array(stripe, order);
+  }
+  watch(config, foreign_dirty);
+}
+
+/* What the journals hold of the time before is the medium's content. */
+static void load_machine(void) {
+  struct journal before;
+  struct medium *medium = &witness.medium;
+  journal_init(&before, medium->block_bytes, medium->drive_blocks);
+  witness.machine.add(witness.machine.context, &before);
+  journal_finish(&before);
+  for (size_t i = 0; i < before.count; i++) {
+    const struct journal_entry *entry = &before.entries[i];
+    const uint8_t *data = entry->op == SPATE_WRITE ? entry->data : NULL;
+    for (uint32_t block = 0; block < entry->blocks && entry->op != SPATE_FLUSH; block++)
+      medium_write(medium, entry->block + block, data != NULL ? data + (size_t)block * medium->block_bytes : NULL, 0);
+  }
+  journal_free(&before);
+}
+
+void witness_machine(const struct witness_machine *machine) {
+  uint32_t block_bytes = 1u << machine->config->block->block_shift;
+  if (!witness_on()) return;
+  witness.machine = *machine;
+  medium_open(&witness.medium, machine->drives, machine->drive_blocks, block_bytes);
+  journal_init(&witness.journal, block_bytes, machine->drive_blocks);
+  if (machine->stripe != NULL) use_array(machine->stripe, machine->order);
+  load_machine();
+  witness.machine_since = machine->now(machine->context);
+  watch(machine->config, false);
+}
+
+void witness_look(void) { see(); }
+
+void witness_format(const struct spate_exfat_config *config, uint32_t fresh_serial) {
+  if (!witness_on()) return;
+  witness.formatting = true;
+  witness.fresh_serial = fresh_serial;
+  begin(config, false);
+}
+
+/* ---- the end ---- */
+
+static void forget(void) {
+  promises_free(&witness.promises);
+  journal_free(&witness.journal);
+  medium_close(&witness.medium);
+  number_set_free(&witness.images.judged);
+  number_set_free(&witness.images.distinct);
+  judge_close(&witness.judge);
+}
+
+void witness_again(void) {
+  if (!witness.watching) return;
+  forget();
+  struct witness next = {.drive_count = witness.drive_count};
+  memcpy(next.drives, witness.drives, sizeof next.drives);
+  witness = next;
+}
+
+static bool judge(void *context, uint64_t at, uint64_t random) {
+  struct witness *now = context;
+  if (now->formatting) return judge_format(&now->judge, at, now->formatted, now->fresh_serial);
+  return judge_state(&now->judge, at, random);
+}
+
+static uint64_t promised(void *context, uint64_t at) {
+  struct witness *now = context;
+  return now->formatting ? at >= now->formatted : judge_promised(&now->judge, at);
+}
+
+/* Only this state is wanted, or none of this volume (UINT64_MAX), or all (0). */
+static uint64_t wanted_state(void) {
+  const char *text = getenv("SPATE_STATE");
+  char *end = NULL;
+  if (text == NULL) return 0;
+  bool this_volume = strtoull(text, &end, 0) == volumes;
+  return this_volume && *end == ':' ? strtoull(end + 1, NULL, 0) : UINT64_MAX;
+}
+
+static void set_window(void) {
+  /* A clip that is closed before its checkpoint is done has a flush and a FUA write of its own. */
+  uint64_t window = witness.period_ticks + witness.checkpoint_ticks_max + witness.close_ticks_max;
+  window += 2 * witness.turn_ticks_max;
+  witness.promises.window_ticks = witness.unbounded || witness.period_ticks == 0 ? UINT64_MAX : window;
+}
+
+static void write_images(void) {
+  const struct number_set *images = &witness.images.distinct;
+  const char *path = getenv("SPATE_IMAGES");
+  FILE *file = path != NULL ? fopen(path, "ab") : NULL;
+  if (path == NULL) return;
+  if (file == NULL) fail_msg("%s cannot be written", path);
+  for (size_t i = 0; i < images->capacity; i++)
+    if (images->slots[i] != 0 && fwrite(&images->slots[i], sizeof images->slots[i], 1, file) != 1)
+      fail_msg("%s cannot be written", path);
+  if (fclose(file) != 0) fail_msg("%s cannot be written", path);
+}
+
+static void say_counts(uint64_t volume_states) {
+  const struct number_set *images = &witness.images.distinct;
+  const uint64_t volume_recoveries = witness.judge.recoveries_cut;
+  const unsigned long long all_of_volume = volume_states + volume_recoveries;
+  const unsigned long long all_of_program = states + recoveries;
+  if (witness.judge.pc)
+    (void)printf("cuts: volume %u: %llu changed by a PC\n", volumes, (unsigned long long)witness.judge.changed_by_pc);
+  for (size_t i = 0; i < images->capacity; i++)
+    if (images->slots[i] != 0) (void)number_set_add(&distinct, images->slots[i]);
+  (void)printf(
+      "cuts: volume %u: %llu states, of them %llu in recoveries, %zu images (program: %llu states, %zu images)\n",
+      volumes, all_of_volume, (unsigned long long)volume_recoveries, images->count, all_of_program, distinct.count);
+}
+
+static void end(void) {
+  static char broken[sizeof witness.promises.broken];
+  bool coarse = volumes % 2 == 1 && getenv("SPATE_ATOMIC_BYTES") == NULL;
+  uint32_t atomic_blocks = coarse ? 8192 / witness.medium.block_bytes : 1;
+  struct cuts cuts = {.medium = &witness.medium,
+                      .journal = &witness.journal,
+                      .seed = witness_seed() * 1000 + volumes,
+                      .tear_blocks = atomic_blocks,
+                      .states_max = setting("SPATE_CUTS", 0),
+                      .only = wanted_state(),
+                      .replaced = true,
+                      .judge = judge,
+                      .images = tally ? NULL : &witness.images, /* figures count each instant */
+                      .promised = promised,
+                      .context = &witness};
+  see();
+  witness.watching = false;
+  witness.judging = true;
+  for (unsigned i = 0; i < witness.drive_count; i++)
+    witness.drives[i]->observer = NULL;
+  set_window();
+  journal_finish(&witness.journal);
+  witness.judge.tear_blocks = cuts.tear_blocks;
+  witness.judge.tally = tally;
+  witness.judge.images = cuts.images;
+  witness.judge.keep_folder = getenv("SPATE_KEEP");
+  witness.judge.keep_number = volumes;
+  witness.judge.keep_every = setting("SPATE_KEEP_EVERY", 100);
+  bool good = cuts_run(&cuts);
+  states += cuts.states;
+  recoveries += witness.judge.recoveries_cut;
+  loss = witness.promises.loss;
+  memcpy(broken, witness.promises.broken, sizeof broken);
+  say_counts(cuts.states);
+  write_images();
+  forget();
+  witness = (struct witness){0};
+  unsigned volume = volumes++;
+  if (!good)
+    fail_msg("%s\nagain: SPATE_CUTS=%llu SPATE_SEED=%llu SPATE_STATE=%u:%llu", broken,
+             (unsigned long long)cuts.states_max, (unsigned long long)witness_seed(), volume,
+             (unsigned long long)cuts.number);
+}
+
+void witness_machine_end(void) {
+  struct journal all;
+  if (!witness.watching) return;
+  see();
+  journal_init(&all, witness.medium.block_bytes, witness.medium.drive_blocks);
+  witness.machine.add(witness.machine.context, &all);
+  for (size_t i = 0; i < all.count; i++) {
+    if (all.entries[i].submitted < witness.machine_since) continue;
+    journal_add(&witness.journal, all.entries[i]);
+    all.entries[i].data = NULL; /* it is the other's now */
+  }
+  journal_free(&all);
+  end();
+}
+
+/* ---- the library's and the drive's functions, as the linker leads them here ---- */
+
+void __real_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes);
+void __wrap_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes);
+void __wrap_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes) {
+  __real_ram_block_open(ram, blocks, block_bytes);
+  if (!witness_on() || witness.drive_count == JOURNAL_DRIVES_MAX) return;
+  witness.drives[witness.drive_count++] = ram;
+  ram->observer = &observer;
+}
+
+void __real_ram_block_close(struct ram_block *ram);
+void __wrap_ram_block_close(struct ram_block *ram);
+void __wrap_ram_block_close(struct ram_block *ram) {
+  bool watched = witness.watching;
+  if (watched) end();
+  witness.drive_count = 0;
+  __real_ram_block_close(ram);
+}
+
+static bool knowable(const char *path) {
+  size_t length = strlen(path);
+  for (size_t i = 0; i < length; i++)
+    if ((uint8_t)path[i] < 0x20 || path[i] == 0x7f || path[i] == '?') return false;
+  return witness.watching && length < PROMISE_PATH_BYTES_MAX;
+}
+
+/* What a path's promise becomes when an operation on it ended in an error: what it was, if nothing can have changed. */
+static void unchanged(const char *path, const struct promise *before, enum spate_error error) {
+  struct promise promise = promise_of(EITHER, 0, NULL);
+  bool refused = error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS ||
+                 error == SPATE_E_NOT_FOUND || error == SPATE_E_INVALID || error == SPATE_E_BUSY ||
+                 error == SPATE_E_IN_USE || error == SPATE_E_FULL || error == SPATE_E_NAME_LONG;
+  if (refused && before != NULL) {
+    promise = *before;
+    promise.since = last_event();
+  }
+  promises_add(&witness.promises, path, promise);
+}
+
+/* While an operation is under way a path may be there or not, as it was before. */
+static struct promise begin_change(const char *path, bool *known) {
+  const struct promise *before = promises_last(&witness.promises, path);
+  struct promise either = before != NULL ? *before : promise_of(EITHER, 0, NULL);
+  struct promise was = either;
+  *known = before != NULL;
+  see();
+  either.since = witness.journal.now;
+  either.presence = EITHER;
+  promises_add(&witness.promises, path, either);
+  return was;
+}
+
+enum spate_error __real_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                          struct spate_exfat_mounted *found);
+enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                          struct spate_exfat_mounted *found);
+enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                          struct spate_exfat_mounted *found) {
+  see();
+  if (witness.watching) witness.tracked_count = 0; /* the host has started again: the clips are nobody's now */
+  enum spate_error error = __real_spate_exfat_mount(volume, config, found);
+  if (witness.formatting && witness.formatted == 0) witness.formatted = witness.journal.now;
+  if (witness.watching && error == SPATE_OK) witness.judge.salvage = config->salvage;
+  if (witness.drive_count == 0 || witness.watching || witness.judging || error != SPATE_OK) return error;
+  begin(config, volume->foreign_dirty);
+  return error;
+}
+
+/* Arming makes an empty file; from then on its clip is followed. */
+static void armed(struct spate_exfat_clip *clip, const char *path, enum spate_error error, const struct promise *before,
+                  bool known) {
+  if (error != SPATE_OK) {
+    unchanged(path, known ? before : NULL, error);
+    return;
+  }
+  if (witness.tracked_count == CLIPS_TRACKED_MAX) fail_msg("too many clips to follow");
+  untrack(clip);
+  struct tracked *tracked = &witness.tracked[witness.tracked_count++];
+  *tracked = (struct tracked){.clip = clip, .content = promises_content(&witness.promises)};
+  (void)snprintf(tracked->path, sizeof tracked->path, "%s", path);
+  promises_add(&witness.promises, path, promise_of(PRESENT, 0, tracked->content));
+}
+
+enum spate_error __real_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                               const char *path, uint64_t bytes,
+                                               const struct spate_exfat_chunks *chunks);
+enum spate_error __wrap_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                               const char *path, uint64_t bytes,
+                                               const struct spate_exfat_chunks *chunks);
+enum spate_error __wrap_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                               const char *path, uint64_t bytes,
+                                               const struct spate_exfat_chunks *chunks) {
+  bool known = false;
+  if (!knowable(path)) return __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
+  struct promise before = begin_change(path, &known);
+  enum spate_error error = __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
+  armed(clip, path, error, &before, known);
+  return error;
+}
+
+enum spate_error __wrap_spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
+                                        uint64_t bytes);
+enum spate_error __wrap_spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
+                                        uint64_t bytes) {
+  return __wrap_spate_exfat_arm_chunks(volume, clip, path, bytes, NULL);
+}
+
+enum spate_error __real_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
+enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
+enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes) {
+  uint64_t ticks = now_ticks();
+  enum spate_error error = __real_spate_exfat_close(clip, bytes);
+  if (now_ticks() - ticks > witness.close_ticks_max) witness.close_ticks_max = now_ticks() - ticks;
+  struct tracked *tracked = tracked_at(clip);
+  if (!witness.watching || tracked == NULL || error != SPATE_OK) return error;
+  see();
+  struct promise promise = promise_of(PRESENT, bytes, tracked->content);
+  promise.bytes_max = bytes;
+  promises_add(&witness.promises, tracked->path, promise);
+  untrack(clip);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_discard(struct spate_exfat_clip *clip);
+enum spate_error __wrap_spate_exfat_discard(struct spate_exfat_clip *clip);
+enum spate_error __wrap_spate_exfat_discard(struct spate_exfat_clip *clip) {
+  struct tracked *tracked = tracked_at(clip);
+  bool known;
+  if (tracked != NULL) (void)begin_change(tracked->path, &known);
+  enum spate_error error = __real_spate_exfat_discard(clip);
+  tracked = tracked_at(clip);
+  if (tracked == NULL || error != SPATE_OK) return error;
+  promises_add(&witness.promises, tracked->path, promise_of(ABSENT, 0, NULL));
+  untrack(clip);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_delete(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path) {
+  bool known = false;
+  if (!knowable(path)) return __real_spate_exfat_delete(volume, path);
+  struct promise before = begin_change(path, &known);
+  enum spate_error error = __real_spate_exfat_delete(volume, path);
+  if (error == SPATE_OK)
+    promises_add(&witness.promises, path, promise_of(ABSENT, 0, NULL));
+  else
+    unchanged(path, known ? &before : NULL, error);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path) {
+  bool known = false;
+  if (!knowable(path)) return __real_spate_exfat_mkdir(volume, path);
+  struct promise before = begin_change(path, &known);
+  enum spate_error error = __real_spate_exfat_mkdir(volume, path);
+  if (error == SPATE_OK)
+    promises_add(&witness.promises, path, promise_of(PRESENT, 0, NULL));
+  else
+    unchanged(path, known ? &before : NULL, error);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
+enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
+enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
+  if (!knowable(from) || !knowable(to)) return __real_spate_exfat_rename(volume, from, to);
+  see();
+  promises_moving(&witness.promises, witness.journal.now, from, to);
+  enum spate_error error = __real_spate_exfat_rename(volume, from, to);
+  if (error == SPATE_OK) promises_moved(&witness.promises, last_event(), from, to);
+  return error;
+}
+
+enum spate_error __real_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                            const struct spate_recorder_config *config);
+enum spate_error __wrap_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                            const struct spate_recorder_config *config);
+enum spate_error __wrap_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                            const struct spate_recorder_config *config) {
+  enum spate_error error = __real_spate_recorder_open(recorder, volume, config);
+  if (error == SPATE_OK && witness.watching) witness.recorder = recorder;
+  return error;
+}
+
+enum spate_error __real_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes) {
+  enum spate_error error = __real_spate_stream_push(stream, offset_bytes, bytes);
+  if (!witness.watching || error != SPATE_OK) return error;
+  const struct spate_piece *piece = &stream->config.pieces[(stream->pushed - 1) & (stream->config.piece_count - 1)];
+  struct tracked *tracked = tracked_at(&piece->clip->file);
+  if (tracked == NULL) return error; /* of a path that is not followed */
+  uint64_t whole = (uint64_t)piece->io.blocks << stream->recorder->block->block_shift;
+  const struct ram_block shape = {.block = {.block_shift = stream->recorder->block->block_shift}};
+  uint8_t *data = malloc(whole);
+  if (data == NULL) abort();
+  ram_block_data(&shape, &piece->io, data);
+  tracked->pushed = true;
+  content_put(tracked->content, piece->clip->pushed_bytes - bytes, data, bytes);
+  free(data);
+  see();
+  return error;
+}

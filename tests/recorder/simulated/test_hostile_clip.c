@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a clip. A reset of the controller and a link that drops lose nothing while the ring has room; a drive
+ * that lost its power gets again what the ring retains, or the clip ends at what was flushed, and the rest is reported
+ * to the byte. The source does not wait: what it finds no room for is gone, and counted.
+ */
+#include "hostile_clip.h"
+
+#define RING     256u
+#define PIECE_US 2000u /* 8 MB/s: the ring holds half a second */
+#define WANTED   450u
+#define WRITE    0x01 /* opcode */
+
+static struct sim_stack_config clip_config(uint64_t seed, bool journal) {
+  struct sim_stack_config config = hostile_config(seed);
+  config.machine.coherent = seed % 4 != 0; /* for speed, mostly */
+  config.options.journal = journal;
+  config.command_timeout_ms = 2000;
+  return config;
+}
+
+static void expect_recovered(void) {
+  assert_in_range(spate_nvme_counters(&recording.stack->drives[0].nvme)->resets, 1, 3);
+  expect_nothing_lost(WANTED);
+}
+
+/* When something happens: after how many pieces, and how far into the checkpoint period. */
+static const struct {
+  uint32_t pieces, us;
+} moments[] = {{1, 0}, {20, 137}, {61, 1900}, {130, 640}, {255, 333}, {256, 1001}, {300, 77}};
+#define MOMENTS (sizeof moments / sizeof moments[0])
+
+static void stream_to(unsigned moment) {
+  assert_int_equal(recording_arm(), SPATE_OK);
+  assert_int_equal(recording_stream(moments[moment].pieces), SPATE_OK);
+  sim_spend(recording.stack->sim, moments[moment].us * SIM_PS_PER_US);
+}
+
+static void test_reset_loses_nothing(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < MOMENTS; i++) {
+    const struct sim_stack_config config = clip_config(i, true);
+    recording_begin("reset", &config, RING, PIECE_US, i % 2 == 1);
+    stream_to(i);
+    sim_drive_reset(recording.stack->drives[0].drive);
+    assert_int_equal(recording_stream(WANTED), SPATE_OK);
+    assert_int_equal(recording_finish(), SPATE_OK);
+    expect_recovered();
+    recording_end();
+  }
+}
+
+static void test_link_drop_loses_nothing(void **state) {
+  (void)state;
+  static const uint32_t ms[] = {1, 20, 90};
+  for (unsigned i = 0; i < MOMENTS; i++) {
+    const struct sim_stack_config config = clip_config(i, true);
+    recording_begin("link drop", &config, RING, PIECE_US, i % 2 == 1);
+    stream_to(i);
+    sim_drive_link_drop(recording.stack->drives[0].drive, ms[i % 3]);
+    assert_int_equal(recording_stream(WANTED), SPATE_OK);
+    assert_int_equal(recording_finish(), SPATE_OK);
+    assert_int_equal(spate_nvme_counters(&recording.stack->drives[0].nvme)->reattachments, 1);
+    expect_recovered();
+    recording_end();
+  }
+}
+
+/* Any version of what was not flushed may be what the drive has afterwards: it is written again. */
+static void cut_power_and_expect_all(void) {
+  sim_drive_power_cut(recording.stack->drives[0].drive);
+  assert_int_equal(recording_stream(WANTED), SPATE_OK);
+  assert_int_equal(recording_finish(), SPATE_OK);
+  assert_int_equal(recording.stack->block->power_losses, 1);
+  expect_recovered();
+  recording_end();
+}
+
+static void test_power_cut_with_retained_pieces_loses_nothing(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < MOMENTS; i++) {
+    const struct sim_stack_config config = clip_config(i, true);
+    recording_begin("power cut, retained", &config, RING, PIECE_US, true);
+    stream_to(i);
+    cut_power_and_expect_all();
+  }
+}
+
+/* Of a piece of two commands one has completed and the other has not when the power goes: the piece is still in flight,
+ * and the driver sends only what it still waits for. */
+static void test_power_cut_amid_a_piece_of_two_commands(void **state) {
+  (void)state;
+  recording_mdts = 1;
+  for (unsigned i = 0; i < MOMENTS; i++) {
+    const struct sim_stack_config config = clip_config(i, true);
+    recording_begin("power cut amid a piece", &config, RING, PIECE_US, true);
+    stream_to(i);
+    sim_drive_fault(
+        recording.stack->drives[0].drive,
+        (struct sim_fault){.action = SIM_LATE, .opcode = WRITE, .skip = 1 + i % 2, .count = 1, .value = 50});
+    assert_int_equal(recording_stream(recording.produced + 3), SPATE_OK);
+    cut_power_and_expect_all();
+  }
+  recording_mdts = 0;
+}
+
+/* Without them the clip ends at what was flushed; all bytes pushed are in the file, or were reported. */
+static void test_power_cut_caps_the_clip_and_says_what_is_lost(void **state) {
+  (void)state;
+  for (unsigned i = 1; i < MOMENTS; i++) {
+    struct recording *r = &recording;
+    const struct sim_stack_config config = clip_config(i, true);
+    recording_begin("power cut", &config, RING, PIECE_US, false);
+    stream_to(i);
+    const uint64_t durable = r->stream.counters.durable_bytes;
+    assert_true(r->stream.counters.completed_bytes > durable); /* or nothing can be lost */
+    sim_drive_power_cut(r->stack->drives[0].drive);
+    assert_int_equal(recording_stream(WANTED), SPATE_OK);
+    assert_int_equal(r->ended, SPATE_E_POWER_LOST);
+    assert_int_equal(recording_finish(), SPATE_E_POWER_LOST);
+    assert_int_equal(r->closed, 1);
+    assert_true(r->closed_bytes >= durable);
+    assert_true(r->lost_bytes > 0);
+    assert_int_equal(r->closed_bytes + r->lost_bytes, r->pushed_bytes);
+    assert_int_equal(recording_read_back(), r->closed_bytes);
+    recording_end();
+  }
+}
+
+/* ---- alarms ---- */
+
+static void test_temperature_alarm_is_heard_and_disturbs_nothing(void **state) {
+  (void)state;
+  struct recording *r = &recording;
+  static const double celsius[] = {95, 30, 85};
+  const struct sim_stack_config config = clip_config(1, false);
+  recording_begin("temperature alarm", &config, RING, PIECE_US, false);
+  struct sim_stack_drive *drive = &r->stack->drives[0];
+  assert_int_equal(recording_arm(), SPATE_OK);
+  for (unsigned i = 0; i < sizeof celsius / sizeof celsius[0]; i++) {
+    assert_int_equal(recording_stream(20 + 130 * i), SPATE_OK);
+    sim_drive_heat(drive->drive, celsius[i]);
+    assert_int_equal(recording_stream(20 + 130 * i + 120), SPATE_OK); /* 240 ms: the event is seen, and the log read */
+    assert_int_equal(spate_nvme_counters(&drive->nvme)->events, (i + 2) / 2); /* when it gets hot, not when it cools */
+    const struct spate_nvme_health *health = spate_nvme_health(&drive->nvme);
+    if (i == 1) continue;
+    assert_int_equal(health->critical_warning & 2, 2);
+    assert_in_range(health->temperature_c, celsius[i] - 3, celsius[i]);
+  }
+  assert_int_equal(recording_stream(WANTED), SPATE_OK);
+  assert_int_equal(recording_finish(), SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&drive->nvme)->resets, 0);
+  expect_nothing_lost(WANTED);
+  recording_end();
+}
+
+/* Events of every type, known and not, naming log pages that there are and that there are not. */
+static void test_storm_of_events_disturbs_nothing(void **state) {
+  (void)state;
+  struct recording *r = &recording;
+  const struct sim_stack_config config = clip_config(2, false);
+  unsigned told = 0;
+  recording_begin("events", &config, RING, PIECE_US, false);
+  assert_int_equal(recording_arm(), SPATE_OK);
+  for (unsigned i = 1; i < WANTED; i++) {
+    const uint64_t random = sim_random(r->stack->sim);
+    told += sim_drive_event(r->stack->drives[0].drive, random & 7, (uint8_t)(random >> 8), (uint8_t)(random >> 16));
+    assert_int_equal(recording_stream(i), SPATE_OK);
+  }
+  assert_int_equal(recording_stream(WANTED), SPATE_OK);
+  assert_int_equal(recording_finish(), SPATE_OK);
+  assert_in_range(spate_nvme_counters(&r->stack->drives[0].nvme)->events, 4, told);
+  assert_int_equal(spate_nvme_counters(&r->stack->drives[0].nvme)->resets, 0);
+  expect_nothing_lost(WANTED);
+  recording_end();
+}
+
+/* ---- every misbehaviour, while a clip is armed, streams, and is closed ---- */
+
+enum phase { ARMING, STREAMING, CLOSING };
+static const char *const phase_names[] = {"arming", "streaming", "closing"};
+
+static bool deceives(const struct misbehaviour *what) { return what->action == SIM_GARBAGE; }
+
+/* Whatever happened: what the recorder said is what a host that starts again finds. */
+static void expect_told(const struct misbehaviour *what, enum spate_error error) {
+  struct recording *r = &recording;
+  const bool silent = error == SPATE_OK && r->stream.error == SPATE_OK && r->errors == 0 && r->ended == SPATE_OK;
+  if (what->io == MENDED && what->action != SIM_POWER_CUT && (!silent || r->lost_bytes != 0))
+    fail_msg("%s: %s, clip %s", r->name, spate_error_name(error), spate_error_name(r->stream.error));
+  const uint64_t bytes = recording_read_back();
+  if (r->closed != 0 && bytes != r->closed_bytes) fail_msg("%s: closed with another length", r->name);
+  if (r->closed != 0 && r->closed_bytes + r->lost_bytes != r->pushed_bytes)
+    fail_msg("%s: bytes went unreported", r->name);
+  if (silent && r->pushed_bytes > 0 && bytes != r->pushed_bytes) fail_msg("%s: the file is short", r->name);
+  if (r->closed == 0 && r->pushed_bytes > 0 && silent) fail_msg("%s: neither closed nor an error", r->name);
+}
+
+static void sweep_one(enum phase phase, const struct misbehaviour *what, uint32_t position) {
+  static char name[128];
+  const uint32_t pieces = 40;
+  const struct sim_stack_config config = clip_config(position, what->action == SIM_POWER_CUT);
+  const struct sim_fault fault = fault_of(what, false, -1, position);
+  (void)snprintf(name, sizeof name, "%s at command %u of %s", what->name, position, phase_names[phase]);
+  recording_begin(name, &config, 64, 1000, position % 2 == 1);
+  struct sim_drive *drive = recording.stack->drives[0].drive;
+  if (phase == ARMING) sim_drive_fault(drive, fault);
+  const enum spate_error armed = recording_arm();
+  enum spate_error error = armed;
+  if (phase == STREAMING) sim_drive_fault(drive, fault);
+  if (armed == SPATE_OK) error = recording_stream(pieces);
+  if (phase == CLOSING) sim_drive_fault(drive, fault);
+  if (armed == SPATE_OK) {
+    const enum spate_error finished = recording_finish();
+    if (error == SPATE_OK) error = finished;
+  }
+  if (!deceives(what)) expect_told(what, error);
+  recording_end();
+}
+
+static void sweep(enum phase phase, uint32_t first, uint32_t step, uint32_t end) {
+  for (unsigned what = 0; what < MISBEHAVIOURS; what++)
+    for (uint32_t position = first; position < end; position += step)
+      sweep_one(phase, &misbehaviours[what], position);
+}
+
+static void test_every_command_of_arming(void **state) {
+  (void)state;
+  sweep(ARMING, 0, 1, 8);
+}
+
+static void test_commands_of_a_stream(void **state) {
+  (void)state;
+  sweep(STREAMING, 0, 7, 50);
+}
+
+static void test_every_command_of_closing(void **state) {
+  (void)state;
+  sweep(CLOSING, 0, 1, 10);
+}
+
+static void test_count(void **state) {
+  (void)state;
+  print_message("%u clips\n", hostile_cases);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_reset_loses_nothing),
+      cmocka_unit_test(test_link_drop_loses_nothing),
+      cmocka_unit_test(test_power_cut_with_retained_pieces_loses_nothing),
+      cmocka_unit_test(test_power_cut_amid_a_piece_of_two_commands),
+      cmocka_unit_test(test_power_cut_caps_the_clip_and_says_what_is_lost),
+      cmocka_unit_test(test_temperature_alarm_is_heard_and_disturbs_nothing),
+      cmocka_unit_test(test_storm_of_events_disturbs_nothing),
+      cmocka_unit_test(test_every_command_of_arming),
+      cmocka_unit_test(test_commands_of_a_stream),
+      cmocka_unit_test(test_every_command_of_closing),
+      cmocka_unit_test(test_count),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recorder keeps, and what it says is lost, when writes and flushes fail or the drive loses power in mid clip.
+ */
+#include "recorder_fixture.h"
+
+static void a_failed_write_ends_the_clip_at_its_last_good_byte(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  fixture->ram.order = RAM_RANDOM;
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  uint64_t bad_lba = source->stream.clips[0].file.first_lba + 20 * PIECE / 512 + 3;
+  ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                    .first_lba = bad_lba,
+                                                    .last_lba = bad_lba,
+                                                    .times = RAM_ALWAYS,
+                                                    .error = SPATE_E_MEDIA,
+                                                    .detail = 0x280});
+  enum spate_error error = SPATE_OK;
+  for (unsigned i = 0; i < 1000 && (error == SPATE_OK || error == SPATE_E_FULL); i++) {
+    error = push(source, PIECE);
+    work(fixture);
+  }
+  assert_int_equal(error, SPATE_E_MEDIA);
+  assert_int_equal(source->stream.error, SPATE_E_MEDIA);
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  file_holds(fixture, "A.RAW", source->sent, 20 * PIECE);
+  assert_int_equal(source->stream.counters.lost_bytes, source->sent_bytes - 20 * PIECE);
+  assert_true(fixture->events[SPATE_EVENT_LOST] > 0);
+  OK(spate_stream_arm(&source->stream, "B.RAW", MIB)); /* the stream can go on in another file */
+  uint64_t start = source->sent_bytes;
+  stream_pieces(fixture, source, 4);
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  file_holds(fixture, "B.RAW", source->sent + start, 4 * PIECE);
+  close_fixture(fixture);
+}
+
+/* Stream with the drive losing power in the middle, `held` requests in flight. */
+static void lose_power(struct fixture *fixture, struct source *source) {
+  fixture->ram.keep_log = true;
+  fixture->ram.order = RAM_RANDOM;
+  stream_pieces(fixture, source, 9);
+  drain(fixture, source);
+  clock_ns += 600000000; /* a checkpoint of these nine */
+  for (int i = 0; i < 20; i++)
+    work(fixture);
+  assert_int_equal(source->stream.clips[0].file.published_bytes, 9 * PIECE);
+  stream_pieces(fixture, source, 4);
+  drain(fixture, source); /* completed, not flushed */
+  OK(push(source, PIECE));
+  OK(push(source, PIECE));
+  fixture->ram.delay_polls = 50;
+  work(fixture); /* in flight */
+  cut_the_drives_power(fixture);
+  fixture->ram.delay_polls = 0;
+}
+
+static void a_retaining_stream_loses_nothing_when_the_drive_loses_power(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  lose_power(fixture, source);
+  for (unsigned pieces = 0; pieces < 30;) {
+    if (push(source, PIECE) == SPATE_OK) pieces++;
+    work(fixture);
+    clock_ns += 20000000;
+  }
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  file_holds(fixture, "A.RAW", source->sent, source->sent_bytes);
+  assert_int_equal(source->stream.counters.lost_bytes, 0);
+  close_fixture(fixture);
+}
+
+static void a_power_loss_caps_a_clip_whose_memory_was_released(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  lose_power(fixture, source);
+  for (int i = 0; i < 100; i++)
+    work(fixture);
+  GIVES(SPATE_E_POWER_LOST, push(source, PIECE));
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  file_holds(fixture, "A.RAW", source->sent, 9 * PIECE);
+  assert_int_equal(source->stream.counters.lost_bytes, 6 * PIECE);
+  assert_int_equal(source->stream.error, SPATE_E_POWER_LOST);
+  close_fixture(fixture);
+}
+
+/* The flush of a checkpoint completes, but only after the loss: it proves nothing about what came before. */
+static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+  stream_pieces(fixture, source, 5);
+  drain(fixture, source);
+  fixture->ram.held_ops = RAM_OP(SPATE_FLUSH);
+  clock_ns += 600000000;
+  work(fixture);
+  work(fixture);
+  assert_int_equal(fixture->recorder.counters.flushes, 1);
+  cut_the_drives_power(fixture);
+  fixture->ram.held_ops = RAM_OP(SPATE_WRITE); /* what is written again does not complete yet */
+  for (int i = 0; i < 10; i++)
+    work(fixture);
+  assert_int_equal(source->stream.clips[0].durable_bytes, 0);
+  fixture->ram.held_ops = 0;
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  file_holds(fixture, "A.RAW", source->sent, 5 * PIECE);
+  close_fixture(fixture);
+}
+
+/* A closed clip's chunks are released, though no checkpoint came after them, and are never written again. */
+static void a_closed_clip_lets_go_of_the_ring(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+  for (unsigned i = 0; i < PIECES; i++)
+    OK(push(source, PIECE));
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  assert_int_equal(spate_stream_room(&source->stream), PIECES);
+  OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
+  uint64_t requests = source->stream.counters.data_requests;
+  OK(push(source, PIECE));
+  drain(fixture, source);
+  cut_the_drives_power(fixture);
+  OK(spate_recorder_finish(&fixture->recorder));
+  assert_int_equal(source->stream.counters.data_requests, requests + 2); /* B's one piece, twice */
+  file_holds(fixture, "A.RAW", source->sent, PIECES * PIECE);
+  file_holds(fixture, "B.RAW", source->sent + PIECES * PIECE, PIECE);
+  close_fixture(fixture);
+}
+
+static void a_failed_flush_is_reported_and_tried_again(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(fixture, source, 5);
+  drain(fixture, source);
+  ram_block_fault(
+      &fixture->ram,
+      (struct ram_fault){.ops = RAM_OP(SPATE_FLUSH), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_COMMAND});
+  clock_ns += 600000000;
+  work(fixture);
+  GIVES(SPATE_E_COMMAND, spate_recorder_work(&fixture->recorder));
+  assert_int_equal(source->stream.clips[0].file.published_bytes, 0);
+  assert_int_equal(fixture->recorder.counters.checkpoint_failures, 1);
+  clock_ns += 600000000;
+  for (int i = 0; i < 10; i++)
+    work(fixture);
+  assert_int_equal(source->stream.clips[0].file.published_bytes, 5 * PIECE);
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "A.RAW", source->sent, 5 * PIECE);
+  close_fixture(fixture);
+}
+
+static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  fixture->ram.block.volatile_cache = false;
+  ram_block_clear_log(&fixture->ram); /* formatting flushed */
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  for (int i = 0; i < 10; i++) {
+    stream_pieces(fixture, source, 5);
+    clock_ns += 300000000;
+  }
+  fixture->ram.block.power_losses++; /* nothing is lost: completed is durable */
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "A.RAW", source->sent, source->sent_bytes);
+  assert_int_equal(fixture->ram.count[SPATE_FLUSH], 0);
+  assert_true(source->stream.counters.checkpoints >= 4);
+  close_fixture(fixture);
+}
+
+/* Chunks that prove themselves: a cut costs what was not on the medium, not what was not checkpointed. */
+static void a_stream_of_chunks_survives_up_to_its_last_piece(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+  struct spate_exfat_mounted found;
+
+  open_source(fixture, source, 3, false, 0);
+  source->stream.config.chunk_bytes = PIECE;
+  memcpy(source->stream.config.chunk_stream, "0123456789abcdef", 16);
+  source->sealed = true;
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(fixture, source, 5);
+  OK(spate_stream_cut(&source->stream));
+  close_clips(fixture, source);
+  uint64_t start = source->sent_bytes;
+  OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB)); /* its chunks are numbered from 5 */
+  stream_pieces(fixture, source, 20);
+  drain(fixture, source);
+  assert_int_equal(source->stream.clips[0].file.published_bytes, 0);
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, PIECE + 512));
+
+  fixture->config.salvage = spate_exfat_salvage;
+  host_starts_again(&fixture->ram.block);
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, &found)); /* as after a cut */
+  assert_int_equal(found.salvaged_bytes, 20 * PIECE);
+  file_holds(fixture, "A.RAW", source->sent, start);
+  file_holds(fixture, "B.RAW", source->sent + start, 20 * PIECE);
+  memset(source->stream.clips, 0, sizeof source->stream.clips); /* the recorder died in the cut */
+  close_fixture(fixture);
+}
+
+static void a_short_chunk_is_a_clips_last(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  source->stream.config.chunk_bytes = PIECE;
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  OK(push(source, PIECE));
+  OK(push(source, 4096));
+  GIVES(SPATE_E_STATE, push(source, PIECE));
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "A.RAW", source->sent, PIECE + 4096);
+  close_fixture(fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_failed_write_ends_the_clip_at_its_last_good_byte),
+      cmocka_unit_test(a_retaining_stream_loses_nothing_when_the_drive_loses_power),
+      cmocka_unit_test(a_power_loss_caps_a_clip_whose_memory_was_released),
+      cmocka_unit_test(a_flush_that_straddles_a_power_loss_publishes_nothing),
+      cmocka_unit_test(a_closed_clip_lets_go_of_the_ring),
+      cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
+      cmocka_unit_test(no_flush_where_the_drive_has_no_volatile_cache),
+      cmocka_unit_test(a_stream_of_chunks_survives_up_to_its_last_piece),
+      cmocka_unit_test(a_short_chunk_is_a_clips_last),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the next file of a stream is called, and what is said when it cannot be called anything. */
+#include "recorder_fixture.h"
+
+static void take_name(struct fixture *fixture, const char *path) {
+  struct spate_exfat_clip clip;
+  OK(spate_exfat_arm(&fixture->volume, &clip, path, 1));
+  OK(spate_exfat_close(&clip, 0));
+}
+
+static void record_on(struct fixture *fixture, struct source *source, uint32_t pieces) {
+  stream_pieces(fixture, source, pieces);
+  OK(spate_recorder_finish(&fixture->recorder));
+}
+
+/* As many files as an earlier recording of that name left. */
+static void names_that_are_taken_are_passed_over(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+  char path[32];
+
+  for (unsigned i = 2; i <= 1003; i++) {
+    (void)snprintf(path, sizeof path, "A_%04u.RAW", i);
+    take_name(fixture, path);
+  }
+  open_source(fixture, source, 3, false, 2 * MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
+  record_on(fixture, source, 100);
+  assert_int_equal(file_bytes(fixture, "A_1004.RAW"), 2 * MIB);
+  assert_int_equal(file_bytes(fixture, "A_1005.RAW"), 2 * MIB);
+  assert_int_equal(file_bytes(fixture, "A_1003.RAW"), 0);
+  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 0);
+  close_fixture(fixture);
+}
+
+static void parts_have_as_many_digits_as_they_need(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 2 * MIB);
+  OK(spate_stream_arm(&source->stream, "d.1", 2 * MIB));
+  source->stream.part = 9998;
+  record_on(fixture, source, 100);
+  assert_int_equal(file_bytes(fixture, "d_9999.1"), 2 * MIB);
+  assert_int_equal(file_bytes(fixture, "d_10000.1"), 2 * MIB);
+  close_fixture(fixture);
+}
+
+static bool stamp(void *context, struct spate_stream *stream, uint32_t part, char *path) {
+  assert_non_null(context);
+  assert_int_equal(stream->config.next_bytes, 2 * MIB);
+  (void)snprintf(path, SPATE_RECORDER_PATH_BYTES_MAX, "camera %u", part);
+  return part <= 5;
+}
+
+/* The program names its files itself, and one of its names is taken. Then it has no more, and push says so. */
+static void a_program_names_its_files(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+  enum spate_error error = SPATE_OK;
+
+  take_name(fixture, "camera 3");
+  open_source(fixture, source, 3, false, 2 * MIB);
+  source->stream.config.next_path = stamp;
+  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
+  while (error == SPATE_OK || error == SPATE_E_FULL) {
+    error = push(source, PIECE);
+    work(fixture);
+  }
+  assert_int_equal(error, SPATE_E_NAMES);
+  assert_int_equal(source->sent_bytes, 8 * MIB);
+  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 1);
+  assert_int_equal(fixture->values[SPATE_EVENT_ERROR], SPATE_E_NAMES);
+  GIVES(SPATE_E_NAMES, spate_recorder_finish(&fixture->recorder));
+  assert_int_equal(file_bytes(fixture, "camera 2"), 2 * MIB);
+  assert_int_equal(file_bytes(fixture, "camera 4"), 2 * MIB);
+  assert_int_equal(file_bytes(fixture, "camera 5"), 2 * MIB);
+  close_fixture(fixture);
+}
+
+static unsigned asked;
+
+static bool always_the_same(void *context, struct spate_stream *stream, uint32_t part, char *path) {
+  (void)context;
+  (void)stream;
+  asked++;
+  assert_int_equal(part, asked + 1);
+  memcpy(path, "A.RAW", 6);
+  return true;
+}
+
+static void a_name_that_stays_taken_ends_it(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, MIB);
+  source->stream.config.next_path = always_the_same;
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  stream_pieces(fixture, source, 16);
+  GIVES(SPATE_E_NAMES, push(source, PIECE));
+  assert_int_equal(asked, 16);
+  GIVES(SPATE_E_NAMES, spate_recorder_finish(&fixture->recorder));
+  close_fixture(fixture);
+}
+
+/* Without a next file: the clip is full, and the volume is not. */
+static void a_full_reservation_is_no_full_volume(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  stream_pieces(fixture, source, 16);
+  GIVES(SPATE_E_RESERVATION, push(source, PIECE));
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  OK(spate_stream_arm(&source->stream, "B.RAW", 0)); /* all that is free */
+  source->stream.current->file.reserved_bytes = PIECE;
+  stream_pieces(fixture, source, 1);
+  GIVES(SPATE_E_NO_SPACE, push(source, PIECE));
+  OK(spate_recorder_finish(&fixture->recorder));
+  close_fixture(fixture);
+}
+
+/* A file that was armed ahead and not used is deleted: no file of 0 bytes was closed. */
+static void an_unused_file_is_said_to_be_deleted(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  record_on(fixture, source, 12); /* the next is armed by now */
+  assert_int_equal(fixture->events[SPATE_EVENT_CLIP_CLOSED], 1);
+  assert_int_equal(fixture->events[SPATE_EVENT_CLIP_DISCARDED], 1);
+  close_fixture(fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_that_are_taken_are_passed_over),
+      cmocka_unit_test(parts_have_as_many_digits_as_they_need),
+      cmocka_unit_test(a_program_names_its_files),
+      cmocka_unit_test(a_name_that_stays_taken_ends_it),
+      cmocka_unit_test(a_full_reservation_is_no_full_volume),
+      cmocka_unit_test(an_unused_file_is_said_to_be_deleted),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

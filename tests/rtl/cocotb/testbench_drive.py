@@ -1,0 +1,551 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate_drive with a drive on its adapter's side, from PERST# on: streams or memory in, streams or memory out, every byte
+compared; a drive that reads what it likes, completes what it likes, loses, doubles and forgets; resets and link drops in
+the middle. What is expected of a request comes from the request and from what the drive was told to do with it."""
+
+import os
+import random
+from collections import deque
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ReadOnly, RisingEdge
+
+import records
+from admin_drive import ALL_ONES, DNR, DOUBLE, LOST, MAILBOX, MEMORY, STREAM, Profile
+from drive_model import CQ, LATE, MEDIA_ERROR, PERIOD_NS, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE, DriveModel
+from streams import Sink, Source
+
+WIDTH, RAM_BYTES = int(os.environ["DATA_WIDTH"]), int(os.environ["RAM_BYTES"])
+BLOCK_SHIFT = int(os.environ["BLOCK_SHIFT"])
+WINDOW_BITS = int(os.environ["WINDOW_BITS"])
+WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
+RING = RAM_BYTES > 8192
+SLOTS = int(os.environ["SLOTS"])
+BLOCK, BEAT = 1 << BLOCK_SHIFT, WIDTH // 8
+BLOCKS = 1 << 14  # of the namespace
+REQUESTS = int(os.environ["REQUESTS"])
+GONE, DEADLINE = 0x8004, 0x8005
+RETRIES_MAX = 7
+MEMORY_BYTES = 1 << 20
+
+
+CASES = os.environ["CASES"].split()
+
+
+def case(function):
+    """A test that this shape of the core is chosen for."""
+    return cocotb.test(timeout_time=12, timeout_unit="ms", skip=function.__name__ not in CASES)(function)
+
+
+@dataclass
+class Request:
+    op: str
+    lba: int
+    blocks: int
+    data: bytes = b""
+    address: int = 0
+
+
+class Testbench:
+    def __init__(self, dut, stall: float = 0.3, **profile):
+        Clock(dut.clk_i, PERIOD_NS, unit="ns").start()
+        self.dut = dut
+        profile = {"blocks": BLOCKS, "block_shift": BLOCK_SHIFT, "mdts": 3} | profile
+        self.drive = DriveModel(dut, Profile(**profile), window=WINDOW, bar=BAR, window_bits=WINDOW_BITS, stall=stall)
+        self.drive.memory = bytearray(random.randbytes(MEMORY_BYTES))
+        self.source = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
+        self.sink = Sink(dut.clk_i, dut.rst_ni, dut.data_valid_o, dut.data_ready_i,
+                         {"data": dut.data_o, "last": dut.data_last_o, "error": dut.data_error_o}, stall)
+        self.next_lba, self.next_tag, self.next_address = 0, 1, 0
+        self.waiting, self.good = deque(), []  # requests of the data lane; ranges that can be read
+        self.sides, self.seen = {}, 0
+        self.asked = self.answered = 0  # blocks written
+        self.failed = []  # (request, response)
+
+    async def ready(self) -> None:
+        await self.drive.cycles(8)
+        await self.drive.until(lambda: self.drive.ready or self.drive.gone, what="ready")
+        assert self.drive.ready, "the drive was refused"
+
+    # ---- requests ----
+
+    def tag(self) -> int:
+        self.next_tag = (self.next_tag + 1) & 0xFFFF
+        return self.next_tag
+
+    def place(self, length: int) -> int:
+        """Memory that no request uses."""
+        self.next_address = (self.next_address + random.randrange(0, 4096, 4)) % (MEMORY_BYTES // 2)
+        address, self.next_address = self.next_address, self.next_address + length
+        return self.drive.memory_base + address
+
+    def write(self, blocks: int, fua: int = 0) -> Request:
+        request = Request("write", self.next_lba, blocks, random.randbytes(blocks * BLOCK))
+        self.next_lba += blocks
+        self.asked += blocks
+        assert self.next_lba <= BLOCKS
+        if RING:
+            for i in range(0, len(request.data), BEAT):
+                self.source.put(data=int.from_bytes(request.data[i:i + BEAT], "little"))
+        else:
+            request.address = self.place(len(request.data))
+            offset = request.address - self.drive.memory_base
+            self.drive.memory[offset:offset + len(request.data)] = request.data
+        return self.give(request, fua=fua)
+
+    def read(self) -> Request | None:
+        if not self.good:
+            return None
+        lba, blocks, data = random.choice(self.good)
+        first = random.randrange(blocks)
+        count = random.randint(1, blocks - first)
+        return self.give(self.reading(lba + first, data[first * BLOCK:][:count * BLOCK]))
+
+    def reading(self, lba: int, data: bytes) -> Request:
+        return Request("read", lba, len(data) // BLOCK, data, address=0 if RING else self.place(len(data)))
+
+    def give(self, request: Request, **more) -> Request:
+        tag = self.tag()
+        self.waiting.append((tag, request))
+        self.drive.put(op=request.op, lba=request.lba, blocks=request.blocks, source=STREAM if RING else MEMORY,
+                       address=request.address, tag=tag, **more)
+        return request
+
+    def side(self, op: str, **more) -> int:
+        tag = self.tag()
+        self.sides[tag] = (op, self.answered)
+        self.drive.put(op=op, tag=tag, from_registers=1, **({"source": MAILBOX} | more))
+        return tag
+
+    # ---- answers ----
+
+    def look(self) -> None:
+        """At the responses that came since the last look."""
+        for response in self.drive.responses[self.seen:]:
+            if response["tag"] in self.sides:
+                op, answered = self.sides.pop(response["tag"])
+                assert response["from_registers"] == 1
+                if op == "flush" and response["status"] == 0 and not self.failed:
+                    assert answered <= response["done"] <= self.asked, f"flushed {response}, {answered} … {self.asked}"
+                continue
+            assert self.waiting, f"a response that nobody waits for: {response}"
+            tag, request = self.waiting.popleft()
+            assert response["tag"] == tag and response["from_registers"] == 0, f"tag {response['tag']}, not {tag}"
+            self.judge(request, response)
+        self.seen = len(self.drive.responses)
+
+    def judge(self, request: Request, response: dict) -> None:
+        done, data = response["done"], request.data
+        assert (response["status"] == 0) == (done == request.blocks), f"{request.op}: {response}"
+        if response["status"]:
+            self.failed.append((request, response))
+        if request.op == "write":
+            self.answered += done
+            for i in range(done):
+                assert self.drive.media[request.lba + i] == data[i * BLOCK:][:BLOCK], f"block {request.lba + i}"
+            if done:
+                self.good.append((request.lba, done, data[:done * BLOCK]))
+        elif RING:
+            self.take(request, response)
+        else:
+            offset = request.address - self.drive.memory_base
+            assert self.drive.memory[offset:offset + done * BLOCK] == data[:done * BLOCK], f"memory after {request.op}"
+
+    def take(self, request: Request, response: dict) -> None:
+        beats = len(request.data) // BEAT
+        assert len(self.sink.words) >= beats, "the response came before the last beat"
+        for i in range(beats):
+            word = self.sink.words.popleft()
+            assert word["last"] == (i == beats - 1)
+            if i * BEAT < response["done"] * BLOCK:
+                assert not word["error"]
+            if not word["error"]:
+                assert word["data"] == int.from_bytes(request.data[i * BEAT:][:BEAT], "little"), f"beat {i} of {request}"
+            if response["status"] and i * BEAT == response["done"] * BLOCK:
+                assert word["error"], "a bad beat is not flagged"
+
+    async def finish(self, limit: int = 200000) -> None:
+        """Every request has its response, every beat was taken."""
+        for _ in range(limit // 16):
+            self.look()
+            if not self.waiting and not self.sides and not self.drive.commands:
+                break
+            await self.drive.cycles(16)
+        else:
+            oldest = self.waiting[0] if self.waiting else self.sides
+            bring_up = self.drive.bring_up()
+            raise AssertionError(f"no answer in {limit} cycles to {str(oldest)[:200]}; step {bring_up.step} error {bring_up.error}")
+        assert not self.sink.words and not self.source.words, "beats are left"
+
+    async def traffic(self, requests: int, blocks_max: int = 0, writes: float = 0.6) -> None:
+        blocks_max = blocks_max or max(1, (20 << 10) >> BLOCK_SHIFT)
+        for _ in range(requests):
+            kind = random.random()
+            if kind < writes or not self.good:
+                self.write(random.randint(1, blocks_max), fua=random.getrandbits(1))
+            elif kind < 0.97:
+                self.read()
+            elif not self.sides:
+                self.side("flush")
+            while len(self.waiting) > 12:
+                await self.drive.cycles(16)
+                self.look()
+
+    # ---- the mailbox, as the registers use it ----
+
+    async def page(self, write: bool, dword: int, data: int = 0) -> int:
+        d = self.dut
+        records.put(d.page_i, "page_access_t", write=write, dword=dword, data=data)
+        d.page_valid_i.value = 1
+        while True:
+            await ReadOnly()
+            done, read = bool(d.page_done_o.value), d.page_data_o.value.to_unsigned()
+            await RisingEdge(d.clk_i)
+            if done:
+                d.page_valid_i.value = 0
+                await RisingEdge(d.clk_i)
+                return read
+
+
+@case
+async def streams_go_through_whole(dut):
+    tb = Testbench(dut, stall=0.2)
+    await tb.ready()
+    await tb.traffic(REQUESTS)
+    await tb.finish()
+    tb.read()
+    await tb.finish()
+    events = tb.drive.events
+    assert not tb.failed and not any(events.values()), f"events of a drive without fault: {dict(events)}"
+    log = tb.drive.io_log
+    assert any(sqe[12] >> 30 & 1 for sqe in log) and any(sqe[0] & 0xFF == 2 for sqe in log)
+    dut._log.info("%d commands in %d cycles", len(log), tb.drive.cycle)
+
+
+@case
+async def every_slot_has_a_list_of_its_own(dut):
+    tb = Testbench(dut, stall=0.1)
+    await tb.ready()
+    for i in range(SLOTS):  # slots are used round and round; one block needs no list, four pages do
+        tb.write((16 << 10 if i % 11 == 0 else BLOCK) >> BLOCK_SHIFT)
+        while len(tb.waiting) > 12:
+            await tb.drive.cycles(16)
+            tb.look()
+    await tb.finish()
+    drive = tb.drive
+    lists = {sqe[8] - (drive.base + PRP & ALL_ONES): sqe[0] >> 16 & 0xFF for sqe in drive.io_log if sqe[12] & 0xFFFF >= 24}
+    assert len(lists) > SLOTS // 12 and max(lists.values()) > SLOTS * 7 // 8
+    assert all(offset == slot << 12 for offset, slot in lists.items()), f"lists at {lists}"
+    assert not tb.failed and not any(drive.events.values()), f"events: {dict(drive.events)}"
+
+
+@case
+async def completions_that_are_none_end_nothing(dut):
+    tb = Testbench(dut)
+    drive = tb.drive
+    drive.io_faults.extend((WRONG_ID, WRONG_PHASE, DOUBLE, WRONG_HEAD))
+    kinds = (None, None, None, WRONG_ID, WRONG_PHASE, DOUBLE, WRONG_HEAD)
+    drive.io_faults.extend(random.choices(kinds, k=2 * REQUESTS))
+    await tb.ready()
+    await tb.traffic(REQUESTS)
+    await tb.finish()
+    told = {fault: drive.fault_log.count(fault) for fault in (WRONG_ID, WRONG_PHASE, DOUBLE, WRONG_HEAD)}
+    dut._log.info("faults %s, events %s", told, dict(drive.events))
+    assert min(told.values()) > 0 and not tb.failed
+    assert drive.events["cq_id"] == 2 * told[WRONG_ID] + told[DOUBLE], "identifiers"
+    assert drive.events["cq_phase"] == told[WRONG_PHASE], "phases"
+    assert drive.events["sq_head"] == told[WRONG_HEAD], "heads"
+    assert drive.events["cq_index"] == drive.events["recovery"] == drive.events["retry"] == 0
+
+
+@case
+async def errors_are_tried_again_or_reported(dut):
+    tb = Testbench(dut)
+    drive = tb.drive
+    await tb.ready()
+    # Requests of one command each: what is told of a block is told of one request.
+    expected = {}
+    retries = 0
+    for _ in range(24):
+        request = tb.write(1)
+        kind = random.choice(("good", "passes", "stays", "never"))
+        count = {"good": 0, "passes": random.randint(1, RETRIES_MAX), "stays": RETRIES_MAX + 5, "never": 1}[kind]
+        status = MEDIA_ERROR | DNR if kind == "never" else MEDIA_ERROR
+        if count:
+            drive.bad_blocks[request.lba] = [status, count]
+        expected[request.lba] = status if kind in ("stays", "never") else 0
+        retries += {"good": 0, "passes": count, "stays": RETRIES_MAX, "never": 0}[kind]
+        while len(tb.waiting) > 6:
+            await drive.cycles(16)
+            tb.look()
+    await tb.finish()
+    got = {request.lba: response["status"] for request, response in tb.failed}
+    assert {lba: status for lba, status in expected.items() if status} == got
+    assert drive.events["retry"] == retries and drive.events["recovery"] == 0
+    assert drive.events["command_error"] == len(got)
+    # A read of several commands whose second one fails: the first one's blocks are good.
+    tb.failed.clear()
+    whole = tb.write(max(3, (24 << 10) >> BLOCK_SHIFT))
+    await tb.finish()
+    tb.good = [(whole.lba, whole.blocks, whole.data)]
+    before = len(drive.io_log)
+    tb.give(tb.reading(whole.lba, whole.data))
+    await tb.finish()
+    second = sorted(sqe[10] for sqe in drive.io_log[before:])
+    if len(second) > 1:
+        drive.bad_blocks[second[1]] = [MEDIA_ERROR | DNR, 1]
+        tb.give(tb.reading(whole.lba, whole.data))
+        await tb.finish()
+        assert [response["done"] for _, response in tb.failed] == [second[1] - whole.lba]
+
+
+@case
+async def what_is_lost_is_done_again(dut):
+    tb = Testbench(dut, stall=0.2)
+    drive = tb.drive
+    await tb.ready()
+    drive.io_faults.extend([None] * 3 + [LOST] + [None] * 5 + [LATE])
+    await tb.traffic(14)
+    await tb.finish(400000)
+    assert drive.events["recovery"] >= 1 and not tb.failed, "the host did not find out"
+    await drive.until(lambda: not drive.io_faults, what="faults used")
+    # The link goes in the middle of writes.
+    recoveries = drive.events["recovery"]
+    for _ in range(10):
+        tb.write(random.randint(1, max(1, (12 << 10) >> BLOCK_SHIFT)))
+    await drive.until(lambda: len(drive.in_flight) > 1, what="commands in flight")
+    drive.drop_link(400)
+    await tb.finish(400000)
+    assert drive.events["recovery"] == recoveries + 1 and not tb.failed
+    # One command that is never completed ends; the others do not notice.
+    request = tb.write(1)
+    drive.bad_blocks[request.lba] = [LOST, 1000]
+    tb.write(2)
+    await tb.finish(800000)
+    assert [(r.lba, response["status"]) for r, response in tb.failed] == [(request.lba, DEADLINE)]
+    await drive.until(lambda: drive.ready, what="ready again")
+    assert drive.events["stale_access"] > 0, "the late completion was not seen for what it is"
+
+
+@case
+async def whatever_is_read_is_answered(dut):
+    """Any address, any length, while commands are carried out: answered, and without an effect."""
+    tb = Testbench(dut)
+    drive, port = tb.drive, tb.drive.port
+    await tb.ready()
+    half = 1 << WINDOW_BITS - 1
+    stray = {"old": 0, "outside": 0}
+
+    async def hostile():
+        while True:
+            kind, length = random.random(), random.choice((4, 4, 8, 16, 64, 200, 2048))
+            if kind < 0.2:  # the other epoch
+                start, size = random.choice(((SQ, 0x200), (0x2000, 8), (PRP, 16), (half >> 1, RAM_BYTES - 4096)))
+                address = ((drive.base - WINDOW) ^ half) + start + random.randrange(0, size, 4)
+                assert not any(await port.read(WINDOW + address, length)), "something stands in the old epoch"
+                stray["old"] += 1
+            elif kind < 0.4:  # no window
+                assert not any(await port.read(WINDOW + 2 * half + random.randrange(0, 1 << 20, 4), length))
+                stray["outside"] += 1
+            else:
+                start, size = random.choice(((SQ, 0x3000), (CQ, 0x1000), (PRP, 0x40000), (RANGE, 0x1000), (0, 0x5000),
+                                             (half >> 1, min(half >> 1, 4 * RAM_BYTES))))
+                address = drive.base + start + random.randrange(0, size, 4)
+                await port.read(address, min(length, drive.base + half - address))
+            await drive.cycles(random.randint(1, 40))
+
+    readers = [cocotb.start_soon(hostile()) for _ in range(2)]
+    await tb.traffic(REQUESTS)
+    await tb.finish()
+    for reader in readers:
+        reader.cancel()
+    await drive.until(lambda: port.idle, what="all reads answered")
+    assert not tb.failed and min(stray.values()) > 0
+    # Nothing is left in the queue and the lists once all is done.
+    for address in (SQ + drive.sq.tail * 64, SQ + 64 * ((drive.sq.tail + 5) % 128), PRP + 64, CQ, RANGE + 64):
+        assert not any(await port.read(drive.base + address, 64)), f"something stands at {address:#x}"
+    events = drive.events
+    assert events["stray_read"] > 0 and events["stale_access"] > 0
+    assert not any(events[name] for name in ("cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery"))
+
+
+@case
+async def side_commands_pass_the_stream(dut):
+    tb = Testbench(dut)
+    drive = tb.drive
+    await tb.ready()
+    tb.write(8 if BLOCK_SHIFT == 9 else 2)
+    await tb.finish()
+    # The mailbox: written by the registers, read by the drive, and back.
+    words = [random.getrandbits(32) for _ in range(1024)]
+    for i, word in enumerate(words):
+        await tb.page(True, 1024 + i, word)
+    blocks = 4096 >> BLOCK_SHIFT
+    tb.side("write", lba=BLOCKS - blocks, blocks=blocks)
+    await tb.traffic(6)
+    await tb.finish()
+    stored = b"".join(drive.media[BLOCKS - blocks + i] for i in range(blocks))
+    assert stored == b"".join(word.to_bytes(4, "little") for word in words)
+    for i in range(1024):
+        await tb.page(True, 1024 + i, 0)
+    tb.side("read", lba=BLOCKS - blocks, blocks=blocks)
+    await tb.finish()
+    for i in random.sample(range(1024), 60):
+        assert await tb.page(False, 1024 + i) == words[i]
+    # A flush, with data behind it and before it; a deallocation.
+    await tb.traffic(4)
+    tb.side("flush")
+    await tb.traffic(4)
+    await tb.finish()
+    assert tb.answered == int(dut.written_blocks_o.value)
+    lba, blocks, _ = tb.good.pop()
+    tb.side("deallocate", lba=lba, blocks=blocks)
+    await tb.finish()
+    assert all(lba + i not in drive.media for i in range(blocks))
+    # A flush that is lost is found out, and given again after the reset; the stream does not notice.
+    drive.flush_faults.append(LOST)
+    tag = tb.side("flush")
+    await tb.traffic(4)
+    await tb.finish(400000)
+    assert drive.events["recovery"] >= 1 and not tb.failed
+    assert [response["status"] for response in drive.responses if response["tag"] == tag] == [0]
+
+
+@case
+async def a_command_that_kills_the_drive_ends(dut):
+    """Each time, a while after the drive was ready and with other commands ending meanwhile: not for ever."""
+    tb = Testbench(dut, stall=0.0)
+    drive = tb.drive
+    await tb.ready()
+    drive.latency_cycles = 3
+    carry_out, kills = drive.carry_out, 0
+
+    async def dies_of_writes(life, cid, sqe):
+        nonlocal kills
+        if sqe[0] & 0xFF != 1:
+            await carry_out(life, cid, sqe)
+            return
+        kills += 1
+        await drive.cycles(250)
+        if life == drive.life:
+            drive.drop_link(30)
+
+    drive.carry_out = dies_of_writes
+    tb.write(1)
+    write, _ = tb.waiting[-1]
+    for number in range(1, 9):
+        drive.put(op="flush", tag=0x7000 + number, from_registers=1, source=MAILBOX)
+        await drive.until(lambda: len(drive.responses) >= number or drive.gone, what="an answer")
+        if any(answer["tag"] == write for answer in drive.responses):
+            break
+    ends = [answer["status"] for answer in drive.responses if answer["tag"] == write]
+    assert ends == [0x8005] and kills == 3 and not drive.gone
+
+
+@case
+async def what_came_while_it_was_gone_stays_dead(dut):
+    """A request is cut while no drive is there, and one comes back in the middle of it: it never sees that request."""
+    tb = Testbench(dut, stall=0.0)
+    drive = tb.drive
+    drive.any_access_fault = "error"
+    await drive.cycles(8)
+    await drive.until(lambda: drive.gone, what="gone")
+    blocks = 16
+    drive.put(op="write", lba=64, blocks=blocks, source=STREAM, address=0, tag=5)
+    beats = blocks * 512 // BEAT
+    for number in range(beats // 4):
+        tb.source.put(data=number)
+    await drive.cycles(300)
+    drive.any_access_fault = None
+    drive.put(op="restart", tag=6, from_registers=1, source=MAILBOX)
+    await drive.until(lambda: drive.ready, what="ready")
+    for number in range(beats):
+        tb.source.put(data=number)
+    await drive.until(lambda: len(drive.responses) == 2, what="two answers")
+    assert not drive.io_log, "the drive got some of it"
+    assert {answer["tag"]: answer["status"] for answer in drive.responses} == {5: 0x8004, 6: 0}
+    assert len(tb.source.words) == beats // 4, "exactly its beats were moved"
+
+
+@case
+async def what_was_asked_of_one_drive_is_not_asked_of_the_next(dut):
+    """A write waits for its data when the drive goes; the data come when there is another one."""
+    tb = Testbench(dut, stall=0.0)
+    drive = tb.drive
+    await tb.ready()
+    beats = 4 * BLOCK // BEAT
+    drive.put(op="write", lba=64, blocks=4, source=STREAM, address=0, tag=5)
+    early = BLOCK // 2 // BEAT
+    for number in range(early):
+        tb.source.put(data=number)
+    await drive.until(lambda: not tb.source.words, what="half a block taken")
+    drive.any_access_fault = "error"
+    drive.drop_link(30)
+    await drive.until(lambda: drive.gone, what="gone")
+    drive.any_access_fault = None
+    drive.put(op="restart", tag=6, from_registers=1, source=MAILBOX)
+    await drive.until(lambda: drive.ready, what="ready")
+    for number in range(beats - early):
+        tb.source.put(data=number)
+    await drive.until(lambda: len(drive.responses) == 2, what="two answers")
+    assert not drive.io_log, "the next drive got it"
+    assert {answer["tag"]: answer["status"] for answer in drive.responses} == {5: GONE, 6: 0}
+    assert not tb.source.words
+    tb.write(3)
+    tb.seen = len(drive.responses)
+    await tb.finish()
+    assert not tb.failed and len(drive.io_log) == 3
+
+
+@case
+async def a_late_double_of_a_flush_ends_no_other(dut):
+    """The drive completes one flush once more while it works at the next: that one ends when it is done."""
+    tb = Testbench(dut, stall=0.0)
+    drive = tb.drive
+    await tb.ready()
+    carry_out, flushes, done = drive.carry_out, [], []
+
+    async def double(life, cid, sqe):
+        flushes.append(cid)
+        if len(flushes) == 2:
+            drive.post(drive.cq, CQ, drive.sq.head, 1, flushes[0], 0)
+            drive.sq.reported = drive.sq.head
+            await drive.cycles(400)
+        done.append(cid)
+        await carry_out(life, cid, sqe)
+
+    drive.carry_out = double
+    for number in (1, 2):
+        drive.put(op="flush", tag=number, from_registers=1, source=MAILBOX)
+        await drive.until(lambda: len(drive.responses) == number, what="an answer")
+        assert len(done) == number, "it was ended by the other one's completion"
+    assert [answer["status"] for answer in drive.responses] == [0, 0]
+    assert drive.events["cq_id"] == 1
+
+
+@case
+async def a_controller_that_is_being_stopped_ends_nothing(dut):
+    """It says that writes are done which it has not carried out, after the host has told it to stop: they are done again."""
+    tb = Testbench(dut, stall=0.0)
+    drive = tb.drive
+    await tb.ready()
+    carry_out, enable, stuck, lies = drive.carry_out, drive.enable, drive.life, []
+
+    async def carries_out_nothing_at_first(life, cid, sqe):
+        if life != stuck:
+            await carry_out(life, cid, sqe)
+
+    def lies_when_it_is_stopped(on):
+        if not on and drive.cq:
+            for cid in drive.in_flight:
+                drive.post(drive.cq, CQ, drive.sq.head, 1, cid, 0)
+                lies.append(cid)
+        enable(on)
+
+    drive.carry_out, drive.enable = carries_out_nothing_at_first, lies_when_it_is_stopped
+    for _ in range(4):
+        tb.write(2)
+    await tb.finish(400000)  # and what is answered is on the medium
+    assert lies and drive.events["recovery"] == 1 and not tb.failed

@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate_nvme_usp whole, from the user's streams and registers to packets on a link, over which a drive answers: every
+byte compared, on the way there and back; the link, the function and the block's clock lost in the middle."""
+
+import logging
+import os
+import random
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster
+
+from admin_drive import BAR as BAR_SPACE
+from admin_drive import CC, DELETE_CQ, DELETE_SQ, LOCAL, LOST, MAILBOX, OPS, STREAM, Profile
+from drive_model import MEDIA_ERROR
+from streams import Sink, Source
+from usp_drive import ROOT_CONTROL, UspDrive
+from usp_root_port import POSTED
+
+WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
+BLOCKS, BLOCK = 1 << 14, 512
+STATUS, BRING_UP, BLOCKS_LOW, NSID = 0x1C, 0x20, 0x28, 0x34
+COMMAND_LBA, COMMAND_BLOCKS, COMMAND = 0x40, 0x48, 0x54
+RESPONSE, DONE_LOW, TAKE, WRITTEN, COUNTERS, MAILBOX_PAGE = 0x58, 0x5C, 0x64, 0x78, 0xC0, 0x1000
+READY, GONE, RESPONSE_VALID, START = 1, 2, 1 << 9, 1 << 7
+COUNTS = ("stray_read", "stray_write", "stale_access", "cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery",
+          "command_error")
+REFUSED, NORMAL_SHUTDOWN = 0x8004, 0x0046_4001
+IO_TAIL_DOORBELL = 0x1008  # of queue pair 1, at a stride of 4 bytes
+# The models tell of each packet, which takes more time than all else.
+for model in ("cocotb.nvme_usp_top", "cocotb.pcie"):
+    logging.getLogger(model).setLevel(logging.WARNING)
+SLOW_CYCLES = 3000  # of a command in the drive: some are in flight when something happens
+CASES = os.environ["CASES"].split()
+
+
+def case(name: str) -> dict:
+    """Whether this width has the test."""
+    return {"timeout_time": 8, "timeout_unit": "ms", "skip": name not in CASES}
+
+
+@dataclass
+class Request:
+    op: str
+    lba: int
+    blocks: int
+    data: bytes = b""
+    status: int | None = None
+    done: int = 0
+
+
+class Testbench:
+    def __init__(self, dut, stall: float = 0.0, **profile):
+        self.dut, self.beat = dut, len(dut.s_axis_tdata) // 8
+        for clock, period_ns in ((dut.clk, 4), (dut.app_clk, 10)):
+            Clock(clock, period_ns, unit="ns").start()
+        dut.app_rst_n.value = 0
+        profile = {"blocks": BLOCKS, "mdts": 3, "payload": 1} | profile
+        self.drive = UspDrive(dut, Profile(**profile), Clock(dut.user_clk, 4100, unit="ps"), window=WINDOW, bar=BAR,
+                              stall=stall)
+        self.registers = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.clk, dut.rst_n,
+                                       reset_active_level=False)
+        app = dut.app_clk, dut.app_rst_n
+        fields = ("op", "source", "fua", "tag", "lba", "blocks", "address")
+        self.commands = Source(*app, dut.cmd_valid, dut.cmd_ready,
+                               {name: getattr(dut, f"cmd_{name}") for name in fields}, stall)
+        self.responses = Sink(*app, dut.rsp_valid, dut.rsp_ready,
+                              {name: getattr(dut, f"rsp_{name}") for name in ("tag", "status", "done")}, stall)
+        self.data_in = Source(*app, dut.s_axis_tvalid, dut.s_axis_tready, {"data": dut.s_axis_tdata}, stall)
+        self.data_out = Sink(*app, dut.m_axis_tvalid, dut.m_axis_tready,
+                             {"data": dut.m_axis_tdata, "last": dut.m_axis_tlast, "error": dut.m_axis_tuser}, stall)
+        self.tags, self.asked = {}, []
+        self.next_tag = self.next_lba = 0
+
+    async def start(self) -> None:
+        await ClockCycles(self.dut.app_clk, 12)
+        self.dut.app_rst_n.value = 1
+        await self.ready()
+
+    async def ready(self, limit: int = 200) -> None:
+        for _ in range(limit):
+            status = await self.registers.read_dword(STATUS)
+            if status & (READY | GONE):
+                break
+            await self.drive.cycles(64)
+        bring_up = await self.registers.read_dword(BRING_UP)
+        assert status & READY and not status & GONE, f"status {status:#x}, bring-up {bring_up:#x}"
+
+    async def counts(self) -> dict:
+        return {name: await self.registers.read_dword(COUNTERS + 4 * i) for i, name in enumerate(COUNTS)}
+
+    async def expect_counts(self, **expected: int) -> None:
+        counts = await self.counts()
+        assert expected.items() <= counts.items(), counts
+
+    # ---- commands by the user's port ----
+
+    def give(self, op: str, lba: int = 0, data: bytes = b"", fua: int = 0) -> Request:
+        request = Request(op, lba, len(data) // BLOCK, data)
+        self.next_tag += 1
+        self.tags[self.next_tag] = request
+        self.asked.append(request)
+        self.commands.put(op=OPS[op], source=STREAM, fua=fua, tag=self.next_tag, lba=lba, blocks=request.blocks,
+                          address=0)
+        return request
+
+    def write(self, blocks: int) -> Request:
+        data = random.randbytes(blocks * BLOCK)
+        for at in range(0, len(data), self.beat):
+            self.data_in.put(data=int.from_bytes(data[at:at + self.beat], "little"))
+        self.next_lba += blocks
+        return self.give("write", self.next_lba - blocks, data, fua=random.getrandbits(1))
+
+    def writes(self, count: int, blocks_max: int = 40) -> list[Request]:
+        return [self.write(random.randint(1, blocks_max)) for _ in range(count)]
+
+    async def start_reads(self) -> list[Request]:
+        """A drive that is slow from now on has reads in flight. What was written before, and is read."""
+        self.drive.latency_cycles = SLOW_CYCLES
+        await self.start()
+        written = self.writes(8, 8)
+        await self.finish()
+        for request in written:
+            self.give("read", request.lba, request.data)
+        await self.drive.until(lambda: len(self.drive.in_flight) > 2, what="reads in flight")
+        return written
+
+    async def finish(self, limit: int = 400000) -> None:
+        """Every request is answered; what was read is compared, in the order in which it was asked for."""
+        def answered() -> bool:
+            while self.responses.words:
+                word = self.responses.words.popleft()
+                request = self.tags.pop(word["tag"])
+                request.status, request.done = word["status"], word["done"]
+            return not self.tags and len(self.data_out.words) >= beats
+        # The last beats may come after the answer: the two cross into the user's clock apart from each other.
+        beats = sum(len(request.data) // self.beat for request in self.asked if request.op == "read")
+        await self.drive.until(answered, limit, f"answers to {len(self.tags)} requests")
+        for request in self.asked:
+            if request.op == "write" and request.status == 0:
+                assert request.done == request.blocks
+                stored = b"".join(self.drive.media[request.lba + i] for i in range(request.blocks))
+                assert stored == request.data, f"what is stored at {request.lba} is not what was written"
+            elif request.op == "read":
+                self.take(request)
+        self.asked.clear()
+        assert not self.data_in.words and not self.data_out.words, "beats are left"
+
+    def take(self, request: Request) -> None:
+        words = [self.data_out.words.popleft() for _ in range(len(request.data) // self.beat)]
+        assert [word["last"] for word in words] == [0] * (len(words) - 1) + [1] and not any(w["error"] for w in words)
+        found = b"".join(word["data"].to_bytes(self.beat, "little") for word in words)
+        assert request.status == 0, f"a read of {request.lba} ended with {request.status:#x}"
+        assert found == request.data, f"what was read from {request.lba} is not what stands there"
+
+    async def read_back(self, written: list[Request]) -> None:
+        for request in written:
+            first = random.randrange(request.blocks)
+            self.give("read", request.lba + first, request.data[first * BLOCK:])
+        await self.finish()
+
+    # ---- commands by the registers ----
+
+    async def command(self, op: str, *, lba: int = 0, blocks: int = 0, tag: int = 0x5A5A) -> tuple:
+        """→ (status, done)"""
+        await self.registers.write_qword(COMMAND_LBA, lba)
+        await self.registers.write_dword(COMMAND_BLOCKS, blocks)
+        await self.registers.write_dword(COMMAND, OPS[op] | MAILBOX << 4 | START | tag << 16)
+        for _ in range(300):
+            if await self.registers.read_dword(STATUS) & RESPONSE_VALID:
+                break
+            await self.drive.cycles(64)
+        response, done = await self.registers.read_dword(RESPONSE), await self.registers.read_dword(DONE_LOW)
+        await self.registers.write_dword(TAKE, 1)
+        assert response & 0xFFFF == tag
+        return response >> 16, done
+
+
+async def mailbox(tb: Testbench, lba: int, blocks: int) -> None:
+    """Metadata beside the stream, there and back."""
+    words = [random.getrandbits(32) for _ in range(blocks * BLOCK // 4)]
+    for i, word in enumerate(words):
+        await tb.registers.write_dword(MAILBOX_PAGE + 4 * i, word)
+    assert await tb.command("write", lba=lba, blocks=blocks) == (0, blocks)
+    stored = b"".join(tb.drive.media[lba + i] for i in range(blocks))
+    assert stored == b"".join(word.to_bytes(4, "little") for word in words)
+    for i in range(len(words)):
+        await tb.registers.write_dword(MAILBOX_PAGE + 4 * i, 0)
+    assert await tb.command("read", lba=lba, blocks=blocks) == (0, blocks)
+    for i in random.sample(range(len(words)), 8):
+        assert await tb.registers.read_dword(MAILBOX_PAGE + 4 * i) == words[i]
+
+
+async def what_the_user_is_told(dut) -> None:
+    """In the user's clock: ready comes once, with the drive's size."""
+    await ClockCycles(dut.app_clk, 4)
+    assert not dut.drive_ready.value, "ready at once"
+    await RisingEdge(dut.drive_ready)
+    while True:
+        await RisingEdge(dut.app_clk)
+        if dut.drive_ready.value:
+            assert int(dut.drive_blocks.value) == BLOCKS and not dut.drive_block_4096.value and not dut.drive_gone.value
+
+
+async def from_perst_to_shutdown(dut, stall, payload, root_payload):
+    tb = Testbench(dut, stall, payload=payload, root_payload=root_payload)
+    drive = tb.drive
+    told = cocotb.start_soon(what_the_user_is_told(dut))
+    await tb.start()
+    # Both ends have the smaller payload, and the drive what it may ask for at once; 8 GT/s on 4 lanes is told.
+    found, control = drive.function.pcie_cap, drive.configuration[LOCAL][ROOT_CONTROL]
+    assert found.max_payload_size == min(payload, root_payload) == control >> 5 & 7
+    assert found.max_read_request_size == 2 and found.extended_tag_field_enable and not found.enable_relaxed_ordering
+    assert await tb.registers.read_dword(BRING_UP) >> 16 & 0x3FF == 0x43
+    assert await tb.registers.read_dword(BLOCKS_LOW) == BLOCKS and await tb.registers.read_dword(NSID) == 1
+
+    written = tb.writes(6)
+    metadata = cocotb.start_soon(mailbox(tb, BLOCKS - 1, 1))
+    await tb.finish()
+    await metadata
+    blocks = sum(request.blocks for request in written)
+    flush = tb.give("flush")
+    await tb.finish()
+    assert (flush.status, flush.done) == (0, blocks) and await tb.registers.read_dword(WRITTEN) == blocks
+    assert drive.io_log[-1][0] & 0xFF == 0, "the drive saw no flush"
+    await tb.read_back(written)
+    assert max((sqe[12] & 0xFFFF) + 1 for sqe in drive.io_log) * BLOCK > 8192, "no list was read"
+    assert not any((await tb.counts()).values()), f"events of a drive without fault: {await tb.counts()}"
+    longest = max(len(tlp.data) for tlp in drive.root.completions)
+    assert longest == 128 << min(payload, root_payload), f"completions of {longest} bytes"
+
+    drive.write_log.clear()
+    assert await tb.command("shutdown") == (0, 0)
+    assert (BAR_SPACE, CC, NORMAL_SHUTDOWN) in drive.write_log, "the drive was not told"
+    assert [sqe[0] & 0xFF for sqe in drive.admin_log[-2:]] == [DELETE_SQ, DELETE_CQ]
+    assert not dut.perst_n.value
+    assert await tb.registers.read_dword(STATUS) & (READY | GONE) == GONE
+    assert (await tb.command("write", lba=0, blocks=1))[0] == REFUSED
+    refused = tb.give("flush")
+    await tb.finish()
+    assert refused.status == REFUSED
+    told.cancel()
+    assert not dut.drive_ready.value and dut.drive_gone.value
+
+
+@cocotb.test(**case("smooth"))
+async def smooth_from_perst_to_shutdown(dut):
+    await from_perst_to_shutdown(dut, 0.0, 1, 2)
+
+
+@cocotb.test(**case("stalled"))
+async def stalled_from_perst_to_shutdown(dut):
+    await from_perst_to_shutdown(dut, 0.3, 2, 0)
+
+
+async def a_link_that_goes_loses_nothing(dut, way, stall):
+    tb = Testbench(dut, stall)
+    drive = tb.drive
+    drive.way, drive.latency_cycles = way, SLOW_CYCLES
+    await tb.start()
+    epoch, before = drive.epoch, tb.writes(2)
+    await tb.finish()
+    tb.writes(10, 8)
+    tb.give("read", before[0].lba, before[0].data)
+    flush = tb.give("flush")
+    more = tb.writes(3, 8)
+    await drive.until(lambda: len(drive.in_flight) > 2, what="commands in flight")
+    drive.drop_link(random.randint(40, 1500))
+    await tb.finish()
+    await tb.ready()
+    assert flush.status == 0 and flush.done >= sum(request.blocks for request in before)
+    assert drive.epoch != epoch
+    await tb.read_back(before + more)
+    await tb.expect_counts(recovery=1, command_error=0)
+
+
+@cocotb.test(**case("link"))
+async def a_link_alone_goes(dut):
+    await a_link_that_goes_loses_nothing(dut, "link", 0.3)
+
+
+@cocotb.test(**case("reset"))
+async def a_link_goes_with_a_reset(dut):
+    await a_link_that_goes_loses_nothing(dut, "reset", 0.0)
+
+
+@cocotb.test(**case("clock"))
+async def a_link_goes_with_the_clock(dut):
+    await a_link_that_goes_loses_nothing(dut, "clock", 0.0)
+
+
+@cocotb.test(**case("link"))
+async def a_doorbell_that_waits_over_a_link_drop_finds_a_controller_that_is_off(dut):
+    """The block takes no request while the link goes and returns, and is not reset: the doorbell of the life before goes
+    out in the next one. It goes before bring-up's first access, to a function that answers no memory requests yet."""
+    tb = Testbench(dut)
+    drive = tb.drive
+    drive.way, drive.latency_cycles = "link", SLOW_CYCLES
+    await tb.start()
+    generation, taken = drive.generation, []
+    drive.root.rq.pause = True
+    written = tb.writes(4, 8)
+    await drive.until(lambda: dut.rq_tvalid.value, what="a doorbell that waits")
+    drive.root.on_request = lambda tlp: taken.append((tlp.fmt_type in POSTED and tlp.address - BAR,
+                                                      drive.function.memory_space_enable, drive.registers[CC] & 1))
+    drive.drop_link(200)
+    await drive.until(lambda: not dut.user_lnk_up.value, what="the loss of the link")
+    await drive.until(lambda: drive.generation > generation and dut.user_lnk_up.value, what="the link's return")
+    assert dut.rq_tvalid.value and not taken, "the doorbell no longer waits"
+    drive.root.rq.pause = False
+    await tb.finish()
+    await tb.ready()
+    assert taken[0] == (IO_TAIL_DOORBELL, False, 0), f"the first request of the new life is {taken[0]}"
+    assert IO_TAIL_DOORBELL not in [place for place, memory, enabled in taken[1:] if not memory or not enabled]
+    await tb.read_back(written)
+    await tb.expect_counts(recovery=1, command_error=0)
+
+
+@cocotb.test(**case("function"))
+async def a_function_that_forgets_itself_is_found_out(dut):
+    """It has no BAR any more and may not read: the link stays up, doorbells vanish, a register read is unsupported."""
+    tb = Testbench(dut)
+    drive = tb.drive
+    drive.latency_cycles = SLOW_CYCLES
+    await tb.start()
+    written = tb.writes(10, 8)
+    await drive.until(lambda: len(drive.in_flight) > 2, what="commands in flight")
+    drive.reset_function()
+    await tb.finish()
+    await tb.read_back(written)
+    await tb.expect_counts(recovery=1, command_error=0)
+
+
+@cocotb.test(**case("broken"))
+async def a_write_that_came_broken_is_not_taken(dut):
+    """What the block could not read out of its memory, in the middle of what a read brings: all is read again."""
+    tb = Testbench(dut)
+    drive = tb.drive
+    written = await tb.start_reads()
+    generation = drive.generation
+    drive.root.break_writes, drive.reset_is_due = 1, True
+    await tb.finish()
+    assert drive.root.break_writes == 0
+    assert drive.generation == generation, "the adapter was to be reset, the drive was"
+    await tb.read_back(written)
+    await tb.expect_counts(recovery=1, command_error=0)
+
+
+@cocotb.test(**case("broken"))
+async def a_bring_up_that_fails_after_a_broken_write_costs_one_attempt(dut):
+    """The link drops as the drive is enabled again: the next epoch is the broken write's, and must be believed."""
+    tb = Testbench(dut)
+    drive = tb.drive
+    written = await tb.start_reads()
+    drive.way, enable, enables = "link", drive.enable, 0
+
+    def enable_and_drop(on):
+        nonlocal enables
+        enable(on)
+        enables += on
+        if on and enables == 1:
+            drive.after(10, lambda: drive.drop_link(60))
+
+    drive.enable, drive.profile.ready_cycles = enable_and_drop, 40
+    drive.root.break_writes, drive.reset_is_due = 1, True
+    await tb.finish()
+    assert enables == 2, f"enabled {enables} times"
+    await tb.read_back(written)
+
+
+@cocotb.test(**case("lost"))
+async def what_is_lost_or_fails_is_done_again(dut):
+    tb = Testbench(dut)
+    drive = tb.drive
+    await tb.start()
+    drive.bad_blocks[tb.next_lba] = [MEDIA_ERROR, 2]
+    drive.io_faults.extend([None] * 4 + [LOST])
+    written = tb.writes(6)
+    await tb.finish()
+    await tb.read_back(written)
+    await tb.expect_counts(recovery=1, retry=2, command_error=0)
+
+
+@cocotb.test(**case("long") | {"timeout_time": 60})
+async def links_that_go_again_and_again(dut):
+    tb = Testbench(dut, 0.2)
+    drive = tb.drive
+    await tb.start()
+    for _ in range(20):
+        written = tb.writes(random.randint(4, 24))
+        tb.give("flush")
+        await drive.cycles(random.randint(100, 4000))
+        drive.way = random.choice(("link", "reset", "clock"))
+        drive.drop_link(random.randint(20, 3000))
+        await tb.finish()
+        await tb.read_back(written)
+    assert (await tb.counts())["command_error"] == 0

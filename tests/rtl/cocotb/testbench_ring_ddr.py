@@ -1,0 +1,605 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ring in a memory behind AXI. The memory is a model that puts data in place only with its response, as late as it
+likes, and gives out garbage where nothing was written; the drive reads and writes it past the ring, as a drive does. So a
+command that came too early reads garbage, and space that is used again too early is seen.
+"""
+
+import os
+import random
+from collections import deque
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ReadOnly, RisingEdge
+
+from streams import Sink, Source, Stall
+
+WIDTH = int(os.environ["DATA_WIDTH"])
+PIECE_BYTES = int(os.environ["PIECE_BYTES"])
+BEAT_BYTES = WIDTH // 8
+RING_BASE, DRIVE_BASE = 0x4000_3000, 0x17_0000_5000  # the ring, as the memory and as the drive see it
+
+FLUSH, WRITE, READ, DEALLOCATE = 0, 1, 2, 3
+STREAM, ADDRESS, MAILBOX = 0, 1, 2
+OK, INVALID, RANGE, GONE, MEMORY = 0, 0x8001, 0x8002, 0x8004, 0x8007
+
+
+@dataclass
+class Request:
+    op: int
+    lba: int
+    blocks: int
+    tag: int
+    source: int = STREAM
+    fua: int = 0
+    first_beat: int = 0
+
+
+class Memory:
+    """The AXI side. Bursts are answered in order, each after a random while."""
+
+    def __init__(self, tb: "Testbench", stall: float, delay_cycles: int):
+        dut = tb.dut
+        self.tb, self.bytes, self.delay_cycles = tb, bytearray(os.urandom(tb.ring_bytes)), delay_cycles
+        self.bad_write, self.bad_read = set(), set()  # places of bursts that are answered with an error
+        self.aw = Sink(dut.clk_i, dut.rst_ni, dut.awvalid_o, dut.awready_i, {"at": dut.awaddr_o, "len": dut.awlen_o}, stall)
+        self.w = Sink(dut.clk_i, dut.rst_ni, dut.wvalid_o, dut.wready_i,
+                      {"data": dut.wdata_o, "strobe": dut.wstrb_o, "last": dut.wlast_o}, stall)
+        self.b = Source(dut.clk_i, dut.rst_ni, dut.bvalid_i, dut.bready_o, {"resp": dut.bresp_i}, stall)
+        self.ar = Sink(dut.clk_i, dut.rst_ni, dut.arvalid_o, dut.arready_i, {"at": dut.araddr_o, "len": dut.arlen_o}, stall)
+        self.r = Source(dut.clk_i, dut.rst_ni, dut.rvalid_i, dut.rready_o, {"data": dut.rdata_i, "resp": dut.rresp_i}, stall)
+        cocotb.start_soon(self.writes())
+        cocotb.start_soon(self.reads())
+
+    def burst(self, word: dict) -> tuple[int, int]:
+        """Where in the ring, how many beats; in 4 KiB, whole, in the ring."""
+        at, size = word["at"] - RING_BASE, (word["len"] + 1) * BEAT_BYTES
+        assert at % BEAT_BYTES == 0 and 0 <= at and at + size <= len(self.bytes)
+        assert word["at"] // 4096 == (word["at"] + size - 1) // 4096, "a burst crosses 4 KiB"
+        return at, word["len"] + 1
+
+    async def writes(self) -> None:
+        while True:
+            await RisingEdge(self.tb.dut.clk_i)
+            if not self.aw.words:
+                continue
+            at, beats = self.burst(self.aw.words[0])
+            cycles = 0
+            while len(self.w.words) < beats:
+                await RisingEdge(self.tb.dut.clk_i)
+                cycles += 1
+            words = [self.w.words.popleft() for _ in range(beats)]
+            assert [word["last"] for word in words] == [0] * (beats - 1) + [1]
+            assert all(word["strobe"] == (1 << BEAT_BYTES) - 1 for word in words)
+            await self.tb.cycles(random.randint(0, self.delay_cycles))
+            self.aw.words.popleft()
+            bad = at in self.bad_write
+            if not bad:
+                self.bytes[at:at + beats * BEAT_BYTES] = b"".join(w["data"].to_bytes(BEAT_BYTES, "little") for w in words)
+            self.b.put(resp=2 if bad else 0)
+
+    async def reads(self) -> None:
+        while True:
+            await RisingEdge(self.tb.dut.clk_i)
+            if not self.ar.words:
+                continue
+            at, beats = self.burst(self.ar.words.popleft())
+            await self.tb.cycles(random.randint(0, self.delay_cycles))
+            for beat in range(at, at + beats * BEAT_BYTES, BEAT_BYTES):
+                self.r.put(data=int.from_bytes(self.bytes[beat:beat + BEAT_BYTES], "little"), resp=2 * (at in self.bad_read))
+
+
+class Drive:
+    """A drive in memory mode: commands of any size, in order; side commands pass them."""
+
+    def __init__(self, tb: "Testbench", stall: float):
+        dut = tb.dut
+        self.tb, self.medium, self.log, self.bad_blocks, self.stuck = tb, {}, [], set(), False
+        self.gone = self.side_stuck = False
+        self.stall = stall
+        self.data, self.side = deque(), deque()
+        self.written, self.side_blocked = 0, False
+        self.response = Source(dut.clk_i, dut.rst_ni, dut.drive_response_valid_i, dut.drive_response_ready_o,
+                               {name: getattr(dut, f"drive_response_{name}_i") for name in ("tag", "status", "done")}, stall)
+        cocotb.start_soon(self.commands())
+        cocotb.start_soon(self.work())
+
+    async def commands(self) -> None:
+        """As the core's port: what is offered may change until it is taken."""
+        dut, stall = self.tb.dut, Stall(self.stall)
+        dut.drive_takes_data_i.value = dut.drive_takes_side_i.value = 0
+        while True:
+            await ReadOnly()
+            taken = bool(dut.rst_ni.value) and bool(dut.drive_command_valid_o.value) and bool(dut.drive_command_ready_o.value)
+            if taken:
+                command = {name: int(getattr(dut, f"drive_command_{name}_o").value)
+                           for name in ("tag", "op", "source", "fua", "address", "lba", "blocks")}
+            await RisingEdge(dut.clk_i)
+            if taken:
+                self.log.append(command)
+                is_data = command["op"] in (READ, WRITE) and command["source"] != MAILBOX
+                assert not is_data or command["source"] == ADDRESS
+                (self.data if is_data else self.side).append(command)
+            waits = stall.next()
+            dut.drive_takes_data_i.value = int(len(self.data) < 8 and not waits)
+            dut.drive_takes_side_i.value = int(not self.side and not self.side_blocked and not waits)
+
+    async def work(self) -> None:
+        while True:
+            await RisingEdge(self.tb.dut.clk_i)
+            if self.side and not self.side_stuck:
+                command = self.side.popleft()
+                self.response.put(tag=command["tag"], status=0x0001 if command["op"] == DEALLOCATE else OK,
+                                  done=self.written if command["op"] == FLUSH else command["blocks"])
+            if self.stuck or not self.data or random.random() < 0.5 * self.stall:
+                continue
+            command = self.data.popleft()
+            await self.tb.cycles(random.randint(0, 40))
+            answer = self.carry_out(command)
+            self.written += answer["done"] if command["op"] == WRITE else 0
+            self.response.put(tag=command["tag"], **answer)
+
+    def carry_out(self, command: dict) -> dict:
+        block_bytes, memory = self.tb.block_bytes, self.tb.memory.bytes
+        if self.gone:
+            return {"status": GONE, "done": 0}
+        if command["lba"] + command["blocks"] > self.tb.namespace_blocks:
+            return {"status": RANGE, "done": 0}
+        for number in range(command["blocks"]):
+            at, lba = command["address"] - DRIVE_BASE + number * block_bytes, command["lba"] + number
+            assert 0 <= at and at + block_bytes <= len(memory)
+            if lba in self.bad_blocks:
+                return {"status": 0x0281, "done": number}
+            if command["op"] == WRITE:
+                self.medium[lba] = bytes(memory[at:at + block_bytes])
+            else:
+                memory[at:at + block_bytes] = self.medium.get(lba, bytes(block_bytes))
+        return {"status": OK, "done": command["blocks"]}
+
+
+class Testbench:
+    def __init__(self, dut, stall: float, *, block_bytes=512, ring_pages=5, delay_cycles=60, ready=True):
+        self.dut, self.block_bytes, self.ring_bytes = dut, block_bytes, ring_pages * 4096
+        self.namespace_blocks, self.beats, self.requests = 1 << 20, 0, []
+        Clock(dut.clk_i, 4, unit="ns").start()
+        dut.rst_ni.value = 0
+        dut.ring_base_i.value, dut.ring_drive_base_i.value, dut.ring_pages_i.value = RING_BASE, DRIVE_BASE, ring_pages
+        dut.drive_ready_i.value, dut.drive_gone_i.value = int(ready), 0
+        dut.drive_block_4096_i.value = int(block_bytes == 4096)
+        dut.drive_blocks_i.value = self.namespace_blocks
+        self.memory, self.drive = Memory(self, stall, delay_cycles), Drive(self, stall)
+        names = ("from_registers", "tag", "op", "source", "fua", "lba", "blocks")
+        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o,
+                              {name: getattr(dut, f"command_{name}_i") for name in names}, stall)
+        self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
+        self.out = Sink(dut.clk_i, dut.rst_ni, dut.out_valid_o, dut.out_ready_i,
+                        {"data": dut.out_data_o, "last": dut.out_last_o, "error": dut.out_error_o}, stall)
+        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i,
+                             {name: getattr(dut, f"response_{name}_o")
+                              for name in ("from_registers", "tag", "status", "done")}, stall)
+
+    async def cycles(self, count: int) -> None:
+        for _ in range(count):
+            await RisingEdge(self.dut.clk_i)
+
+    async def start(self) -> None:
+        await self.cycles(4)
+        self.dut.rst_ni.value = 1
+
+    def ask(self, request: Request) -> Request:
+        request.first_beat = self.beats
+        self.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source,
+                         fua=request.fua, lba=request.lba, blocks=request.blocks)
+        if request.op == WRITE and request.source == STREAM:
+            for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
+                self.data.put(data=beat_data(self.beats))
+                self.beats += 1
+        return request
+
+    def contents(self, request: Request, block: int) -> bytes:
+        first = request.first_beat + block * self.block_bytes // BEAT_BYTES
+        return b"".join(beat_data(first + i).to_bytes(BEAT_BYTES, "little") for i in range(self.block_bytes // BEAT_BYTES))
+
+    async def answers(self, count: int) -> list[dict]:
+        while len(self.response.words) < count:
+            await RisingEdge(self.dut.clk_i)
+        return [self.response.words.popleft() for _ in range(count)]
+
+    def beats_out(self, blocks: int) -> list[dict]:
+        return [self.out.words.popleft() for _ in range(blocks * self.block_bytes // BEAT_BYTES)]
+
+
+def beat_data(beat: int) -> int:
+    return int.from_bytes(((beat * 0x9E3779B97F4A7C15 + 3) % (1 << 64)).to_bytes(8, "little") * (BEAT_BYTES // 8), "little")
+
+
+def response_to(request: Request, status: int, done: int) -> dict:
+    return {"from_registers": request.tag & 1, "tag": request.tag, "status": status, "done": done}
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+@cocotb.parametrize(block_bytes=[512, 4096], stall=[0.0, 0.4])
+async def what_is_written_is_read_back(dut, block_bytes, stall):
+    """More than the ring holds, writes and reads between each other; each read is of what was written before it."""
+    tb = Testbench(dut, stall, block_bytes=block_bytes)
+    await tb.start()
+    ring_blocks = tb.ring_bytes // block_bytes
+    requests, contents, expected, lba = [], {}, [], 0
+    for tag in range(2 + 10 * WIDTH // 512):
+        blocks = random.choice((1, random.randint(1, 4), random.randint(1, 2 * ring_blocks)))
+        request = tb.ask(Request(WRITE, lba, blocks, 2 * tag, fua=random.getrandbits(1)))
+        requests.append(request)
+        contents.update({lba + block: tb.contents(request, block) for block in range(blocks)})
+        lba += blocks
+        first = random.randrange(lba)
+        request = tb.ask(Request(READ, first, random.randint(1, min(lba - first, ring_blocks + 2)), 2 * tag + 1))
+        requests.append(request)
+        expected += [contents[request.lba + block] for block in range(request.blocks)]
+    assert await tb.answers(len(requests)) == [response_to(request, OK, request.blocks) for request in requests]
+    await tb.cycles(20)
+    assert tb.drive.medium == contents
+    beats = list(tb.out.words)
+    assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in beats) == b"".join(expected)
+    lasts = []
+    for request in requests:
+        if request.op == READ:
+            lasts += [0] * (request.blocks * block_bytes // BEAT_BYTES - 1) + [1]
+    assert [beat["last"] for beat in beats] == lasts and not any(beat["error"] for beat in beats)
+    check_pieces(tb, requests)
+
+
+def check_pieces(tb: Testbench, requests: list[Request]) -> None:
+    """The commands that the drive got cover each request once, in order, and are not larger than a piece."""
+    log = deque(tb.drive.log)
+    for request in requests:
+        lba = request.lba
+        while lba < request.lba + request.blocks:
+            command = log.popleft()
+            assert (command["op"], command["lba"], command["fua"]) == (request.op, lba, request.fua)
+            assert 0 < command["blocks"] * tb.block_bytes <= PIECE_BYTES
+            lba += command["blocks"]
+        assert lba == request.lba + request.blocks
+    assert not log
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def errors_of_drive_and_memory(dut):
+    """The first one is the request's. What is not in the memory is not written; every beat is moved."""
+    tb = Testbench(dut, 0.2, ring_pages=64)  # nothing wraps: the places are known
+    await tb.start()
+    piece_blocks = PIECE_BYTES // 512
+    first = tb.ask(Request(WRITE, 0, 16, 1))
+    tb.drive.bad_blocks.add(103)
+    second = tb.ask(Request(WRITE, 100, 2 * piece_blocks, 2))
+    place = 16 + 2 * piece_blocks
+    tb.memory.bad_write.add(place * 512)
+    third = tb.ask(Request(WRITE, 300, 8, 4))
+    fourth = tb.ask(Request(WRITE, 400, 3, 5))
+    assert await tb.answers(4) == [response_to(first, OK, 16), response_to(second, 0x0281, 3),
+                                      response_to(third, MEMORY, 0), response_to(fourth, OK, 3)]
+    assert not any(lba in tb.drive.medium for lba in range(300, 308))
+    assert [tb.drive.medium[400 + block] for block in range(3)] == [tb.contents(fourth, block) for block in range(3)]
+    reads = [Request(READ, 400, 3, 6), Request(READ, 102, 2, 7), Request(READ, 400, 2, 8), Request(READ, 401, 2, 9)]
+    tb.memory.bad_read.add((place + 8 + 3 + 3 + 2) * 512)  # of the third: the drive had no error
+    for read in reads:
+        tb.ask(read)
+    answers = await tb.answers(4)
+    await tb.cycles(20)
+    assert answers == [response_to(reads[0], OK, 3), response_to(reads[1], 0x0281, 1), response_to(reads[2], MEMORY, 0),
+                       response_to(reads[3], OK, 2)]
+    beats = [tb.beats_out(read.blocks) for read in reads]
+    assert [{beat["error"] for beat in of_read} for of_read in beats] == [{0}, {1}, {1}, {0}]
+    assert [of_read[-1]["last"] for of_read in beats] == [1, 1, 1, 1] and not tb.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_read_that_drive_and_memory_fail_has_no_good_block(dut):
+    """The drive read three blocks and failed at the next one; the memory lost the burst that these are in."""
+    tb = Testbench(dut, 0.2, ring_pages=64)
+    await tb.start()
+    tb.drive.bad_blocks.add(103)
+    tb.memory.bad_read.add(0)
+    read = tb.ask(Request(READ, 100, 8, 1))
+    assert await tb.answers(1) == [response_to(read, 0x0281, 0)]
+    await tb.cycles(20)
+    assert all(beat["error"] for beat in tb.beats_out(read.blocks)) and not tb.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def beats_wait_for_their_request(dut):
+    """Those that no request has asked for are the user's, who may take them back with a reset: neither before the first
+    write nor behind one, nor for a read or for what moves none, is one taken."""
+    tb = Testbench(dut, 0.2)
+    await tb.start()
+    for beat in range(1000, 3000):
+        tb.data.put(data=beat_data(beat))
+    await tb.cycles(100)
+    assert tb.data.taken == 0
+    for request in (Request(WRITE, 0, 0, 1), Request(WRITE, 0, 5, 2, source=ADDRESS), Request(READ, 0, 3, 3)):
+        tb.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source, fua=0,
+                          lba=request.lba, blocks=request.blocks)
+    await tb.answers(3)
+    await tb.cycles(100)
+    assert tb.data.taken == 0
+    for tag, blocks in ((4, 1), (5, 11), (6, 2)):
+        taken = tb.data.taken
+        write = Request(WRITE, 10 * tag, blocks, tag, first_beat=1000 + taken)
+        tb.command.put(from_registers=write.tag & 1, tag=tag, op=WRITE, source=STREAM, fua=0, lba=write.lba, blocks=blocks)
+        assert await tb.answers(1) == [response_to(write, OK, blocks)]
+        await tb.cycles(100)
+        assert tb.data.taken == taken + blocks * 512 // BEAT_BYTES
+        assert [tb.drive.medium[write.lba + i] for i in range(blocks)] == [tb.contents(write, i) for i in range(blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def requests_that_cannot_be(dut):
+    tb = Testbench(dut, 0.2, ready=False)
+    await tb.start()
+    requests = [(Request(WRITE, tb.namespace_blocks - 3, 4, 1), RANGE), (Request(READ, 1 << 40, 2, 2), RANGE),
+                (Request(READ, 0, 0, 3), INVALID), (Request(WRITE, 0, 5, 4, source=ADDRESS), INVALID),
+                (Request(WRITE, tb.namespace_blocks - 3, 3, 5), OK)]
+    for request, _ in requests:
+        tb.ask(request)
+    await tb.cycles(200)
+    assert not tb.drive.log and not tb.response.words, "it did not wait for the drive"
+    dut.drive_ready_i.value = 1
+    answers = await tb.answers(len(requests))
+    assert answers == [response_to(request, status, request.blocks if status == OK else 0) for request, status in requests]
+    await tb.cycles(20)
+    good = requests[-1][0]
+    assert tb.drive.medium == {good.lba + block: tb.contents(good, block) for block in range(3)}
+    assert all(beat["error"] for beat in tb.beats_out(2)) and not tb.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def side_commands_pass(dut):
+    """A stuck drive and a full ring: a flush gets through, with the drive's answer."""
+    tb = Testbench(dut, 0.0)
+    await tb.start()
+    tb.drive.stuck = True
+    stream = tb.ask(Request(WRITE, 0, 3 * tb.ring_bytes // 512, 1))
+    while tb.data.taken < tb.ring_bytes // BEAT_BYTES:
+        await RisingEdge(dut.clk_i)
+    await tb.cycles(300)
+    assert tb.data.taken <= tb.ring_bytes // BEAT_BYTES + 2 * 4096 // BEAT_BYTES and not tb.response.words
+    for request, status, done in ((Request(FLUSH, 0, 77, 2), OK, 0), (Request(DEALLOCATE, 5, 6, 3), 1, 6),
+                                  (Request(READ, 9, 1, 4, source=MAILBOX), OK, 1)):
+        tb.ask(request)
+        assert await tb.answers(1) == [response_to(request, status, done)]
+    tb.drive.stuck = False
+    assert await tb.answers(1) == [response_to(stream, OK, stream.blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def who_stalls_does_not_hold_up_the_memory(dut):
+    """A source that stops in the middle of a burst has not begun it; a reader that stops has room for what was asked."""
+    tb = Testbench(dut, 0.0, delay_cycles=0)
+    await tb.start()
+    cocotb.start_soon(never_in_the_way(dut))
+    tb.data.stall.share, tb.data.stall.run_cycles = 0.9, 200
+    write = tb.ask(Request(WRITE, 0, 24, 1))
+    assert await tb.answers(1) == [response_to(write, OK, 24)]
+    tb.out.stall.share, tb.out.stall.run_cycles = 0.8, 200
+    read = tb.ask(Request(READ, 0, 24, 2))
+    assert await tb.answers(1) == [response_to(read, OK, 24)]
+
+
+async def never_in_the_way(dut) -> None:
+    """Once a burst's first beat is out the others follow without a pause; what is read is taken at once."""
+    in_burst = False
+    while True:
+        await ReadOnly()
+        assert not in_burst or dut.wvalid_o.value, "a burst was begun without its data"
+        assert not dut.rvalid_i.value or dut.rready_o.value, "a burst was asked for without room"
+        if dut.wvalid_o.value and dut.wready_i.value:
+            in_burst = not dut.wlast_o.value
+        await RisingEdge(dut.clk_i)
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+@cocotb.parametrize(op=[WRITE, READ])
+async def nearly_a_beat_each_cycle(dut, op):
+    """Nobody stalls: a cycle or two are lost at each burst of 4 KiB."""
+    tb = Testbench(dut, 0.0, ring_pages=64, delay_cycles=0)
+    await tb.start()
+    bursts = 10
+    request = tb.ask(Request(op, 0, 8 * bursts, 1))
+    moved = (lambda: tb.data.taken) if op == WRITE else (lambda: len(tb.out.words))
+    while moved() < 3 * 4096 // BEAT_BYTES:  # what is stored in between is full
+        await RisingEdge(dut.clk_i)
+    begin, cycles = moved(), 5 * 4096 // BEAT_BYTES
+    await tb.cycles(cycles)
+    assert moved() - begin >= cycles - 5 * 3
+    assert await tb.answers(1) == [response_to(request, OK, request.blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
+    """The drive takes no side command for now: pieces go on to it, and the flush when it can."""
+    tb = Testbench(dut, 0.0)
+    await tb.start()
+    tb.drive.side_blocked = True
+    first = tb.ask(Request(WRITE, 0, 2 * tb.ring_bytes // 512, 1))
+    flush = tb.ask(Request(FLUSH, 0, 0, 2))
+    assert await tb.answers(1) == [response_to(first, OK, first.blocks)]
+    tb.drive.side_blocked = False
+    assert await tb.answers(1) == [response_to(flush, OK, first.blocks)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_flush_says_what_is_good_of_each_request(dut):
+    """What the ring's memory lost the drive does not know of: of a request of several pieces only those before the lost
+    one count, although the drive has written those after it. As the core counts: the sum of the responses' `done`."""
+    tb = Testbench(dut, 0.2, ring_pages=64)
+    await tb.start()
+    piece_blocks = PIECE_BYTES // 512
+    tb.memory.bad_write.add(2 * PIECE_BYTES)  # the second piece of the second request
+    tb.drive.bad_blocks.add(900 + 2)
+    requests = [tb.ask(Request(WRITE, 0, piece_blocks, 1)), tb.ask(Request(WRITE, 200, 4 * piece_blocks, 2)),
+                tb.ask(Request(WRITE, 600, 5, 3)), tb.ask(Request(WRITE, 900, 4, 4)), tb.ask(Request(READ, 0, 3, 5))]
+    answers = await tb.answers(len(requests))
+    assert [(answer["status"], answer["done"]) for answer in answers] == [
+        (OK, piece_blocks), (MEMORY, piece_blocks), (OK, 5), (0x0281, 2), (OK, 3)]
+    flush = tb.ask(Request(FLUSH, 0, 0, 6))
+    assert await tb.answers(1) == [response_to(flush, OK, sum(answer["done"] for answer in answers[:4]))]
+    assert tb.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * piece_blocks, "the drive wrote the others"
+    assert int(dut.written_blocks_o.value) == sum(answer["done"] for answer in answers[:4])
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_flush_says_what_was_done_when_the_drive_took_it(dut):
+    """What ends while the drive flushes may have come after what it flushes."""
+    tb = Testbench(dut, 0.0)
+    await tb.start()
+    before = tb.ask(Request(WRITE, 0, 3, 1))
+    assert await tb.answers(1) == [response_to(before, OK, 3)]
+    tb.drive.side_stuck = True
+    flush = tb.ask(Request(FLUSH, 0, 0, 2))
+    await tb.cycles(20)
+    after = tb.ask(Request(WRITE, 8, 5, 3))
+    assert await tb.answers(1) == [response_to(after, OK, 5)]
+    tb.drive.side_stuck = False
+    assert await tb.answers(1) == [response_to(flush, OK, 3)]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def responses_that_nobody_takes_are_not_lost(dut):
+    """The next request's last beat waits; and requests that the drive is not asked for wait behind one that it is stuck with,
+    more of them than there are places."""
+    tb = Testbench(dut, 0.0)
+    await tb.start()
+    tb.response.stall.share = 1.0
+    tb.drive.stuck = True
+    reads = [tb.ask(Request(READ, tag, 2, tag)) for tag in range(3)]
+    none = [tb.ask(Request(READ, 0, 0, tag)) for tag in range(3, 80)]
+    await tb.cycles(700)
+    tb.drive.stuck = False
+    await tb.cycles(400)
+    tb.response.stall.share = 0.0
+    assert await tb.answers(80) == [response_to(r, OK, 2) for r in reads] + [response_to(r, INVALID, 0) for r in none]
+    await tb.cycles(20)
+    assert len(tb.out.words) == 3 * 2 * 512 // BEAT_BYTES
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def a_memory_that_answers_late_is_waited_for(dut):
+    """As long as it has not answered for 32 bursts there is no further one, and nothing is told to the drive."""
+    tb = Testbench(dut, 0.0, ring_pages=64, delay_cycles=0)
+    await tb.start()
+    tb.memory.b.stall.share = 1.0
+    write = tb.ask(Request(WRITE, 0, 8 * 40, 1))
+    await tb.cycles(50 * 4096 // BEAT_BYTES)
+    assert len(tb.memory.b.words) == 32 and not tb.drive.log
+    tb.memory.b.stall.share = 0.0
+    assert await tb.answers(1) == [response_to(write, OK, write.blocks)]
+    assert all(tb.drive.medium[block] == tb.contents(write, block) for block in range(write.blocks))
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+async def large_blocks_after_small_ones_lie_whole_in_the_ring(dut):
+    """An odd number of sectors is used when a drive with larger blocks comes: a piece at the ring's end ends with a
+    block all the same."""
+    tb = Testbench(dut, 0.1, ring_pages=16)
+    await tb.start()
+    small = tb.ask(Request(WRITE, 0, 3, 1))
+    assert await tb.answers(1) == [response_to(small, OK, 3)]
+    await tb.cycles(20)
+    dut.drive_block_4096_i.value = 1
+    tb.block_bytes = 4096
+    blocks = 2 * tb.ring_bytes // 4096 + 3
+    written, read = tb.ask(Request(WRITE, 7, blocks, 2)), tb.ask(Request(READ, 7, blocks, 3))
+    assert await tb.answers(2) == [response_to(written, OK, blocks), response_to(read, OK, blocks)]
+    for block in range(blocks):
+        assert tb.drive.medium[7 + block] == tb.contents(written, block)
+    await tb.cycles(20)
+    assert len(tb.beats_out(blocks)) == blocks * 4096 // BEAT_BYTES and not tb.out.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us")
+@cocotb.parametrize(op=[WRITE, READ])
+async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, op):
+    """A request that is cut half when the drive goes, and the next one has larger blocks: every beat is moved, and what
+    the drive was not asked for by then none is asked for."""
+    tb = Testbench(dut, 0.1, ring_pages=16)
+    await tb.start()
+    if op == READ:
+        tb.drive.stuck = True  # the others wait for room in it
+    else:
+        tb.data.stall.share = 1.0  # all of them wait for data
+    request = tb.ask(Request(op, 0, 3 * tb.ring_bytes // 512, 1))
+    await tb.cycles(400)
+    asked = len(tb.drive.log)
+    dut.drive_ready_i.value, dut.drive_gone_i.value = 0, 1
+    await tb.cycles(random.randint(1, 3))
+    dut.drive_gone_i.value = 0
+    await tb.cycles(40)
+    dut.drive_ready_i.value = dut.drive_block_4096_i.value = 1
+    tb.drive.stuck, tb.data.stall.share = False, 0.1
+    answer, = await tb.answers(1)
+    assert (answer["tag"], answer["status"]) == (1, GONE)
+    assert len(tb.drive.log) <= asked + 1 and (op == READ or not tb.drive.log), "the new drive was asked for it"
+    await tb.cycles(20)
+    if op == READ:
+        beats = tb.beats_out(request.blocks)
+        assert all(beat["error"] for beat in beats[answer["done"] * 512 // BEAT_BYTES:])
+        assert [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
+    tb.block_bytes = 4096
+    written, read = tb.ask(Request(WRITE, 7, 5, 2)), tb.ask(Request(READ, 7, 5, 3))
+    assert await tb.answers(2) == [response_to(written, OK, 5), response_to(read, OK, 5)]
+    assert [tb.drive.medium[7 + block] for block in range(5)] == [tb.contents(written, block) for block in range(5)]
+    await tb.cycles(20)
+    assert len(tb.beats_out(5)) == 5 * 4096 // BEAT_BYTES and not tb.out.words
+
+
+async def comes_and_goes(tb: Testbench) -> None:
+    """Given up at any time, for as short as that can be, and back after a while."""
+    dut = tb.dut
+    while True:
+        await tb.cycles(random.randint(50, 1000))
+        dut.drive_ready_i.value, dut.drive_gone_i.value, tb.drive.gone = 0, 1, True
+        await tb.cycles(random.choice((1, 2, 3, random.randint(4, 200))))
+        dut.drive_gone_i.value = 0
+        await tb.cycles(random.choice((0, 1, random.randint(2, 200))))
+        dut.drive_ready_i.value, tb.drive.gone = 1, False
+
+
+@cocotb.test(timeout_time=400, timeout_unit="us")
+async def the_drive_comes_and_goes_at_any_time(dut):
+    """With a memory that fails now and then. What was written with StatusOk is there; of what was read the first `done`
+    blocks have no flag, the one that a drive was not there for has, and the beats without one are right; no beat is missing,
+    and none too many."""
+    tb = Testbench(dut, 0.2)
+    await tb.start()
+    tb.memory.bad_write, tb.memory.bad_read = {4096}, {3 * 4096}
+    chaos = cocotb.start_soon(comes_and_goes(tb))
+    ring_blocks = tb.ring_bytes // 512
+    writes, lba = [], 0
+    for tag in range(20):
+        writes.append(tb.ask(Request(WRITE, lba, random.choice((1, 5, random.randint(1, 2 * ring_blocks))), tag)))
+        lba += writes[-1].blocks
+    written, statuses = {}, set()
+    for write, answer in zip(writes, await tb.answers(len(writes))):
+        assert answer["tag"] == write.tag and (answer["done"] == write.blocks) == (answer["status"] == OK)
+        statuses.add(answer["status"])
+        for block in range(answer["done"]):
+            assert tb.drive.medium[write.lba + block] == tb.contents(write, block)
+            written[write.lba + block] = tb.contents(write, block)
+    assert not tb.data.words
+    reads = [tb.ask(Request(READ, write.lba, write.blocks, 100 + write.tag)) for write in writes]
+    answers = await tb.answers(len(reads))
+    await tb.cycles(40)
+    for read, answer in zip(reads, answers):
+        assert answer["tag"] == read.tag and (answer["done"] == read.blocks) == (answer["status"] == OK)
+        statuses.add(answer["status"])
+        beats, block_beats = tb.beats_out(read.blocks), 512 // BEAT_BYTES
+        assert [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
+        for block in range(read.blocks):
+            of_block = beats[block * block_beats:(block + 1) * block_beats]
+            good = not any(beat["error"] for beat in of_block)
+            assert good or block >= answer["done"]
+            assert not good or block != answer["done"] or answer["status"] == MEMORY  # which may be of a later burst
+            if good and read.lba + block in written:
+                assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in of_block) == written[read.lba + block]
+    assert not tb.out.words and {OK, GONE} <= statuses <= {OK, GONE, MEMORY}
+    chaos.cancel()

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spate_user_side: all four streams at several ratios of the clocks, and a reset of the user's side in between. The core
+answers each command that it takes, later; a response that it could not give at once would hold up others.
+"""
+
+import os
+import random
+from collections import deque
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge
+
+from streams import Sink, Source, Stall
+
+STREAMS = os.environ["STREAMS"] == "1"
+RESPONSES = int(os.environ["RESPONSES"])
+WORDS = 400
+
+
+class Testbench:
+    def __init__(self, dut, stall: float):
+        user, core = (dut.user_clk_i, dut.user_rst_ni), (dut.clk_i, dut.rst_ni)
+        self.dut = dut
+        self.commands_in = Source(*user, dut.cmd_valid_i, dut.cmd_ready_o, {
+            "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
+            "lba": dut.cmd_lba_i, "blocks": dut.cmd_blocks_i, "address": dut.cmd_address_i}, stall)
+        self.commands_out = Sink(*core, dut.command_valid_o, dut.command_ready_i, {"command": dut.command_o}, stall)
+        self.responses: deque[int] = deque()  # to the commands that come out, in order
+        self.answers_at_once = True
+        self.forgotten = 0  # commands that were taken and cleared from the sink
+        cocotb.start_soon(self.answer(stall))
+        self.responses_out = Sink(*user, dut.rsp_valid_o, dut.rsp_ready_i,
+                                  {"tag": dut.rsp_tag_o, "status": dut.rsp_status_o, "done": dut.rsp_done_o}, stall)
+        self.written_in = Source(*user, dut.s_axis_tvalid_i, dut.s_axis_tready_o, {"data": dut.s_axis_tdata_i}, stall)
+        self.written_out = Sink(*core, dut.data_valid_o, dut.data_ready_i, {"data": dut.data_o}, stall)
+        self.read_in = Source(*core, dut.data_valid_i, dut.data_ready_o,
+                              {"data": dut.data_i, "last": dut.data_last_i, "error": dut.data_error_i}, stall)
+        self.read_out = Sink(*user, dut.m_axis_tvalid_o, dut.m_axis_tready_i,
+                             {"data": dut.m_axis_tdata_o, "last": dut.m_axis_tlast_o, "error": dut.m_axis_tuser_o}, stall)
+
+    def put(self, count: int) -> list[list[dict]]:
+        """Random words into all sources; what is to come out of each sink."""
+        expected = [[], [], [], []]
+        for _ in range(count):
+            word = {"op": bits(4), "source": bits(2), "fua": bits(1), "tag": bits(16), "lba": bits(64), "blocks": bits(32),
+                    "address": bits(64)}
+            self.commands_in.put(**word)
+            command = 0
+            for name, width in (("tag", 16), ("op", 4), ("source", 2), ("fua", 1), ("address", 64), ("lba", 64), ("blocks", 32)):
+                command = command << width | word[name]
+            expected[0].append({"command": command})
+            response = {"tag": bits(16), "status": bits(16), "done": bits(43)}
+            self.responses.append(response["tag"] << 80 | response["status"] << 64 | response["done"])
+            expected[1].append(response)
+            if STREAMS:
+                beat = {"data": bits(128)}
+                self.written_in.put(**beat)
+                expected[2].append(beat)
+                beat = {"data": bits(128), "last": bits(1), "error": bits(1)}
+                self.read_in.put(**beat)
+                expected[3].append(beat)
+        return expected
+
+    async def answer(self, stall: float) -> None:
+        """A response for each command that the core has taken, in a cycle of its choice. It never waits."""
+        dut, waits, owed, answered = self.dut, Stall(stall), 0, 0
+        dut.response_valid_i.value = 0
+        while True:
+            taken = len(self.commands_out.words) + self.forgotten
+            owed = taken - answered
+            give = bool(dut.rst_ni.value) and owed > 0 and self.answers_at_once and not waits.next()
+            dut.response_valid_i.value = int(give)
+            if give:
+                answered += 1
+                dut.response_i.value = self.responses.popleft() if self.responses else bits(96)
+            await RisingEdge(dut.clk_i)
+
+    @property
+    def sinks(self) -> list[Sink]:
+        return [self.commands_out, self.responses_out, self.written_out, self.read_out]
+
+
+def bits(count: int) -> int:
+    return random.getrandbits(count)
+
+
+async def start(dut, user_ns: float, stall: float) -> Testbench:
+    Clock(dut.clk_i, 4, unit="ns").start()
+    Clock(dut.user_clk_i, user_ns, unit="ns").start()
+    dut.rst_ni.value = 0
+    dut.user_rst_ni.value = 0
+    tb = Testbench(dut, stall)
+    for _ in range(8):
+        await RisingEdge(dut.user_clk_i)
+    dut.rst_ni.value = 1
+    await RisingEdge(dut.user_clk_i)
+    dut.user_rst_ni.value = 1
+    return tb
+
+
+async def arrives(tb: Testbench, expected: list[list[dict]]) -> None:
+    while any(len(sink.words) < len(words) for sink, words in zip(tb.sinks, expected)):
+        await RisingEdge(tb.dut.clk_i)
+    for _ in range(60):
+        await RisingEdge(tb.dut.clk_i)
+    for sink, words in zip(tb.sinks, expected):
+        assert list(sink.words) == words
+
+
+@cocotb.test(timeout_time=200, timeout_unit="us")
+@cocotb.parametrize(user_ns=[2.0, 4.0, 10.0], stall=[0.0, 0.6])
+async def everything_crosses_in_order(dut, user_ns, stall):
+    tb = await start(dut, user_ns, stall)
+    await arrives(tb, tb.put(WORDS))
+
+
+@cocotb.test(timeout_time=200, timeout_unit="us")
+@cocotb.parametrize(user_ns=[2.0, 10.0])
+async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
+    tb = await start(dut, user_ns, 0.5)
+    tb.put(WORDS)
+    for _ in range(300):
+        await RisingEdge(dut.user_clk_i)
+    for sink in tb.sinks:
+        sink.stall = Stall(0.0)  # a reset withdraws what waits: from here on nothing does, but for what is on its way
+    for _ in range(40):
+        await RisingEdge(dut.user_clk_i)
+    dut.user_rst_ni.value = 0
+    tb.responses.clear()
+    for source in (tb.commands_in, tb.written_in, tb.read_in):
+        while len(source.words) > 1:  # the one that is being shown stands until it is taken
+            source.words.pop()
+    for _ in range(60):
+        await RisingEdge(dut.clk_i)
+        await RisingEdge(dut.user_clk_i)
+    dut.user_rst_ni.value = 1
+    for _ in range(300):
+        await RisingEdge(dut.user_clk_i)
+    tb.forgotten += len(tb.commands_out.words)
+    for sink in tb.sinks:
+        sink.words.clear()
+    await arrives(tb, tb.put(100))
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us", skip=not STREAMS)
+async def a_beat_every_cycle(dut):
+    tb = await start(dut, 4.0, 0.0)
+    for _ in range(1000):
+        tb.written_in.put(data=bits(128))
+        tb.read_in.put(data=bits(128), last=0, error=0)
+    while len(tb.written_out.words) < 10 or len(tb.read_out.words) < 10:
+        await RisingEdge(dut.clk_i)
+    written, read = len(tb.written_out.words), len(tb.read_out.words)
+    for _ in range(900):
+        await RisingEdge(dut.clk_i)
+    assert len(tb.written_out.words) - written >= 899 and len(tb.read_out.words) - read >= 899
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+async def a_user_that_takes_no_response_holds_up_nobody(dut):
+    """The core gets as many commands as there is room for responses, and no more; all the rest when the user is back."""
+    tb = await start(dut, 4.0, 0.0)
+    tb.responses_out.stall = Stall(1.0)
+    count = 3 * RESPONSES
+    expected = tb.put(count)
+    for _ in range(10 * count):
+        await RisingEdge(dut.clk_i)
+        assert dut.response_ready_o.value
+    assert len(tb.commands_out.words) == RESPONSES + 1  # one response stands at the output
+    tb.responses_out.stall = Stall(0.0)
+    await arrives(tb, expected)
+
+
+@cocotb.test(timeout_time=200, timeout_unit="us")
+@cocotb.parametrize(user_ns=[2.0, 10.0])
+async def resets_lose_no_place(dut, user_ns):
+    """Resets of the user's side while commands wait for the core's answers, which come before, in and after the reset:
+    at last there is room for as many as at first."""
+    tb = await start(dut, user_ns, 0.0)
+    for _ in range(6):
+        tb.put(random.randint(1, 2 * RESPONSES))
+        tb.responses.clear()
+        tb.answers_at_once = random.random() < 0.5
+        for _ in range(random.randint(20, 120)):
+            await RisingEdge(dut.clk_i)
+        tb.answers_at_once = random.random() < 0.5
+        dut.user_rst_ni.value = 0
+        for source in (tb.commands_in, tb.written_in, tb.read_in):
+            while len(source.words) > 1:
+                source.words.pop()
+        for _ in range(random.randint(60, 100)):
+            await RisingEdge(dut.clk_i)
+            await RisingEdge(dut.user_clk_i)
+        dut.user_rst_ni.value = 1
+    tb.answers_at_once = True
+    tb.responses_out.stall = Stall(0.0)
+    for _ in range(400):
+        await RisingEdge(dut.user_clk_i)
+    tb.forgotten += len(tb.commands_out.words)
+    for sink in tb.sinks:
+        sink.words.clear()
+    tb.responses_out.stall = Stall(1.0)
+    tb.answers_at_once = False
+    expected = tb.put(2 * RESPONSES)
+    for _ in range(20 * RESPONSES):
+        await RisingEdge(dut.user_clk_i)
+        await RisingEdge(dut.clk_i)
+    assert len(tb.commands_out.words) == RESPONSES
+    tb.answers_at_once = True
+    tb.responses_out.stall = Stall(0.0)
+    await arrives(tb, expected)
