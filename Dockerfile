@@ -3,7 +3,7 @@
 #
 #    docker build -t spate .
 #    docker run --rm spate                 make demo
-#    docker run --rm spate make test
+#    docker run --rm spate make test       without what needs a loop device or FUSE: add --privileged for that
 #
 # It does what tools/fresh does on a new Debian: git and make, then the project's own setup.
 FROM debian:bookworm
