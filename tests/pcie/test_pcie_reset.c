@@ -223,7 +223,7 @@ static enum spate_error released(void *context) {
   return SPATE_OK;
 }
 
-/* The wait for a link that had settled before the reset begins anew, also where the port cannot tell of its link. */
+/* The wait for a link that had settled before the reset begins again, also where the port cannot tell of its link. */
 static void a_reset_begins_the_wait_for_the_link_anew(void **state) {
   (void)state;
   for (enum spate_nvme_reset how = SPATE_NVME_RESET_BUS; how <= SPATE_NVME_RESET_SLOT; how++) {

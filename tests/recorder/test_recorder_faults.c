@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder when drives and volumes fail it at the worst moment: whatever happens, bytes are in a file or counted as
- * lost, and nothing goes on for ever. */
+ * lost, and nothing goes on forever. */
 #include "recorder_fixture.h"
 
 #define TURNS 20000
@@ -216,7 +216,7 @@ static void fail_the_next_record_write(struct fixture *fixture) {
                                                     .error = SPATE_E_MEDIA});
 }
 
-/* The memory of a clip that could not be closed is the volume's until it is mounted anew. */
+/* The memory of a clip that could not be closed must stay valid until the volume is mounted again. */
 static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -241,7 +241,7 @@ static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
   assert_int_not_equal(error, SPATE_OK);
   GIVES(SPATE_E_IN_USE, spate_recorder_close(&fixture->recorder));
   spate_exfat_abandon(&fixture->volume);
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL)); /* mends it */
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL)); /* repairs it */
   file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
   memset(source->stream.clips, 0, sizeof source->stream.clips);
   close_fixture(fixture);
