@@ -69,7 +69,7 @@ def _timeout_ms(timeout_s: float | None) -> int:
 
 
 class Ring:
-    """A ring of slots that a recorder takes, made anew. `name` is that of shared memory, or the absolute path of a file or
+    """A ring of slots that a recorder takes, made new. `name` is that of shared memory, or the absolute path of a file or
     a device that is there already. Sizes are powers of two: slots of 64 KiB to 4 MiB, 2 to 65536 of them. One thread at a
     time uses a ring.
 

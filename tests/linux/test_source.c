@@ -71,7 +71,7 @@ static void the_taker_looks_before_it_sleeps(void **state) {
   (void)state;
   open_source(&source);
   publish(&source, SLOTS / 4);
-  source_wait(&source, -1, -1); /* for ever, if it slept */
+  source_wait(&source, -1, -1); /* forever, if it slept */
   assert_int_equal(source.seen, SLOTS / 4);
   atomic_store(&source.taker_sleeps, true);
   publish(&source, SLOTS / 4 - 1);

@@ -218,7 +218,7 @@ def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
     )
     result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
     assert result.status == 0, result.report()
-    assert re.search(r"mended: [1-9]\d* retries", result.output), result.output
+    assert re.search(r"recovered: [1-9]\d* retries", result.output), result.output
 
 
 # ---- the processor's own faults ----
