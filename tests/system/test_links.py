@@ -5,7 +5,8 @@ import pages
 
 from conftest import ROOT
 
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")]
+PAGES += sorted((ROOT / "docs").rglob("*.md")) + sorted((ROOT / ".github").rglob("*.md"))
 PAGES += sorted(page for place in ("*/README.md", "ports/*/README.md") for page in ROOT.glob(place) if "build" not in page.parts)
 
 
