@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write docs/reference/figures.md: bench/figures.md.in with the figures of build/bench/*.json in it. A field is a format
-string's. {size[NAME]:.0f} is a figure of build/bench/size.json, {size[NAME].peer} what it is compared with; least, most, median and
-sum are over the figures whose "NAME / UNIT" a regular expression finds: {least[lab|^files written]:.3f}."""
+string's. {size[NAME]:.0f} is a figure of build/bench/size.json, {size[NAME].peer} what it is compared with. least, most, median, sum
+and roughly are over the figures whose "NAME / UNIT" a regular expression finds: {least[lab|^files written]:.3f}."""
 
 import json
 import pathlib
@@ -16,7 +16,8 @@ COMMANDS = {"size": "bench-size", "instructions": "bench-instructions", "speedte
 
 
 class Figure(float):
-    """A value, and what it is compared with. k, m and g are it in thousands, millions and thousands of millions."""
+    """A value, its aim and what it is compared with. k and m are the value in thousands and millions, peer_g is the other one in
+    thousands of millions."""
 
     peer = aim = float("nan")
 
@@ -73,9 +74,13 @@ class Of:
         return Figure(self.function(figures))
 
 
+def roughly(values: list[Figure]) -> float:
+    """The first, to one digit."""
+    return float(f"{values[0]:.1g}")
+
+
 def fields(folder: pathlib.Path) -> dict:
     benches = {name: Bench(name, folder) for name in COMMANDS}
-    roughly = lambda values: float(f"{values[0]:.1g}")
     functions = {"least": min, "most": max, "median": statistics.median, "sum": sum, "roughly": roughly}
     return benches | {name: Of(benches, function) for name, function in functions.items()}
 
