@@ -24,11 +24,12 @@ enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool 
   const enum spate_error error =
       spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0);
   if (error != SPATE_OK) return error;
-  /* Turning it off does not say what becomes of what it holds: while it counts as on, it is flushed. */
+  /* The specification does not say what happens to cached data when the cache is turned off. So the cache is flushed
+   * now, while volatile_cache is still set: without it a flush is not sent. */
   for (struct spate_nvme_queue *queue = controller->queues; !on && queue != NULL; queue = queue->next) {
     const enum spate_error flush_error = spate_block_flush(&queue->block);
     if (flush_error != SPATE_OK) {
-      controller->cache_choice = 2; /* a reset must not find it off and take that for empty */
+      controller->cache_choice = 2; /* bring-up turns it on again, because a cache that is off counts as empty */
       return flush_error;
     }
   }

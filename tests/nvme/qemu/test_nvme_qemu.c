@@ -194,7 +194,7 @@ static void test_bad_lba_is_reported_with_its_status(void **state) {
   uint16_t detail = 0;
   machine_open(m, 8);
   m->queue.block.blocks *= 2;
-  m->queue.plain_lba_max = m->queue.block.blocks - 1;
+  m->queue.fast_lba_max = m->queue.block.blocks - 1;
   struct spate_io io = {.op = SPATE_WRITE, .lba = IMAGE_BYTES / 512, .blocks = 1, .region = &m->ring};
   assert_int_equal(run(m, io, &detail), SPATE_E_COMMAND);
   assert_string_equal(spate_nvme_status_name(detail), "LBA Out of Range");
