@@ -99,8 +99,7 @@ struct spate_gateware_failure {
 };
 void spate_gateware_failure(const struct spate_gateware *gateware, struct spate_gateware_failure *failure);
 
-/* The health that the core read last; it reads it about once a second. False: it read no log since the last bring-up.
- */
+/* The health that the core read last; about once a second. False: no log was read since the last bring-up. */
 bool spate_gateware_health(const struct spate_gateware *gateware, struct spate_gateware_health *health);
 
 /* Blocks that stream and memory writes have completed, in order since the core's reset. Not all are durable. */

@@ -132,8 +132,7 @@ struct spate_nvme_namespace {
   bool metadata; /* the format in use has metadata or protection information, which are not supported */
 };
 
-/* From the SMART / Health log: how often the drive slowed down because of heat. The counters do not wrap in its life.
- */
+/* From the SMART / Health log: how often the drive slowed down because of heat. The counters never wrap. */
 struct spate_nvme_throttling {
   uint64_t transitions, seconds; /* by host or drive controlled thermal management, light and heavy together */
   uint64_t hot_minutes;          /* above the warning or the critical limit */

@@ -87,8 +87,7 @@ struct spate_pcie_host_ops {
   bool (*may_exist)(struct spate_pcie_host *host, struct spate_pcie_address at);
   /* Reads the link from the bridge's own PHY registers. UNSUPPORTED: it has none. */
   enum spate_error (*link)(struct spate_pcie_host *host, struct spate_pcie_link *link);
-  /* Starts to forward memory requests. For a bridge that stops by itself when its link goes down. NULL: it never stops.
-   */
+  /* Starts to forward memory requests. For a bridge that stops by itself when its link goes down. NULL: not needed. */
   void (*forward)(struct spate_pcie_host *host);
   /* Whether it still forwards them, so that its link was up since forward(). NULL: not known. */
   bool (*forwards)(struct spate_pcie_host *host);

@@ -8,9 +8,8 @@
  */
 #include "internal.h"
 
-#define SETTLE_MS_MAX                                                                                                  \
-  10000u /* without a health log for so long after a recovery, the drive counts as without power                       \
-          */
+/* Without a health log for so long after a recovery, the drive counts as having lost power. */
+#define SETTLE_MS_MAX 10000u
 
 enum lane { LANE_NONE, LANE_SIDE, LANE_STREAM, LANE_MEMORY };
 
@@ -215,8 +214,7 @@ static unsigned poll(struct spate_block *block, unsigned max) {
   struct spate_gateware *gateware = (struct spate_gateware *)block;
   unsigned reaped = 0;
 
-  /* The response and the recovery flag are in one register: a response that is read without a recovery came before it.
-   */
+  /* One register shows responses and recoveries. A response without a recovery came before the next one. */
   while (reaped < max && !gateware->lost && has_response(gateware) && settled(gateware)) {
     take_response(gateware);
     reaped++;

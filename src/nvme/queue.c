@@ -96,7 +96,7 @@ static void kick(struct spate_block *block) { spate_nvme_queue_kick(queue_of(blo
  * Reaps entries of fast-path commands that succeeded, up to `end` or to the first other entry. One comparison of
  * submission queue identifier, command identifier, phase and status with slot->sent decides all of this: the entry is
  * new, it belongs to this queue, the status is success, and the command is the one in flight in that slot and not an
- * earlier one.
+ * earlier one. For such an entry the two differ only in bits that are the same for the whole queue: `match`.
  */
 static const volatile uint64_t *reap_fast(struct spate_nvme_queue *queue, const volatile uint64_t *entry,
                                           const volatile uint64_t *end) {

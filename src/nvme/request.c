@@ -30,7 +30,7 @@ static uint32_t buffer_blocks_allowed(const struct spate_nvme_queue *queue, cons
  * How many blocks a command that starts at `first_block` may have. In a region it ends at the next multiple of
  * command_bytes_max, so that its list is within one page of the table. An offset need only be a multiple of 4, so that
  * a block may straddle such a multiple. It then belongs to the command after the multiple: the list of a command starts
- * with its second page, and that page is behind the multiple.
+ * with its second page, and that page is after the multiple.
  */
 static uint32_t blocks_allowed(const struct spate_nvme_queue *queue, const struct spate_io *io, uint32_t first_block) {
   if (io->op == SPATE_ZERO) return ZERO_BLOCKS_MAX;

@@ -94,8 +94,7 @@ void spate_pcie_match_payload(struct pcie_tree *tree);
 void spate_pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link);
 /* restore.c: saves the registers that enumeration set in a function. */
 void spate_pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved);
-/* upstream.c: the bridges above a device, the nearest first, each as index in host->bridges + 1. Returns their number.
- */
+/* upstream.c: the bridges above a device, the nearest first, as index in host->bridges + 1. Returns their number. */
 unsigned spate_pcie_path(const struct spate_pcie_host *host, const struct spate_pcie_device *device,
                          uint8_t path[SPATE_PCIE_BRIDGES_MAX]);
 /* upstream.c: whether the link below this bridge is up. True for a bridge that does not report its link. */

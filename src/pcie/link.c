@@ -19,8 +19,7 @@ static void set_control(const struct pcie_function *function) {
                     (uint32_t)function->payload_code << 5 | READ_REQUEST_CODE << 12);
 }
 
-/* Turns L0s and L1 off: to leave them costs microseconds in the middle of a stream. An integrated endpoint has no link.
- */
+/* Turns L0s and L1 off: leaving them costs microseconds in a stream. An integrated endpoint has no link. */
 static void keep_awake(const struct pcie_function *function) {
   if (function->express && function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
     spate_pcie_change(function, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);

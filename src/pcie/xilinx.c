@@ -94,8 +94,7 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
   }
 }
 
-/* Removes entries of link training or of earlier firmware, which would otherwise be read as new errors or interrupts.
- */
+/* Removes entries of link training or of earlier firmware, which would otherwise look like new ones. */
 static void drain(struct spate_pcie_host *host, uint16_t fifo, uint32_t valid) {
   for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (spate_pcie_ecam_read(host, root_port, fifo) & valid); i++)
     spate_pcie_ecam_write(host, root_port, fifo, UINT32_MAX);
