@@ -3,11 +3,11 @@
  * One asynchronous interface to devices that store logical blocks: an NVMe namespace, a stripe over several devices,
  * the gateware core, a file in a test.
  *
- * The caller owns a request, and keeps it in place, until `done` is called by poll(). Requests complete in any order. A
- * request is accepted whole or not at all; FULL is a normal answer. submit() queues a request. kick() rings the
- * doorbell for all queued requests. poll() rings pending doorbells, reaps at most `max` completions (more only during
- * recovery, or when the device has failed), and advances error recovery. A caller that polls needs no other call. No
- * call here waits, unless its comment says so.
+ * The caller owns a request, and keeps it in place, until spate_block_poll() calls `done`. Requests complete in any
+ * order. A request is accepted whole or not at all; FULL is a normal answer. spate_block_submit() queues a request, and
+ * spate_block_kick() rings the doorbell for all queued requests. spate_block_poll() rings pending doorbells, reaps at
+ * most `max` completions (more only during recovery, or when the device has failed), and advances error recovery. A
+ * caller that polls needs no other call. No call here waits, unless its comment says so.
  *
  * A device is used from one thread at a time. `done` may submit; it must not poll.
  */
@@ -91,7 +91,8 @@ struct spate_block {
   uint32_t power_losses;
 
   /* Set by the caller, may be NULL: called in each turn of spate_block_do(), so that streams go on while a metadata
-   * operation waits. It may submit and kick; it must not poll this device or call spate_block_do(). */
+   * operation waits. It may submit requests and ring the doorbell; it must not poll this device or call
+   * spate_block_do(). */
   void (*while_waiting)(void *context);
   void *while_waiting_context;
 

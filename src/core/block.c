@@ -19,7 +19,7 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
   io->context = io;
   while (io->context != NULL) {
     spate_block_poll(block, POLL_BATCH);
-    /* Submitted before while_waiting is called: otherwise streams could use every free slot first, for ever. */
+    /* Submitted before while_waiting is called: otherwise streams could always use the free slots first. */
     if (!accepted) {
       enum spate_error error = spate_block_submit(block, io);
       if (error == SPATE_OK)

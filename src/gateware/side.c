@@ -70,7 +70,7 @@ void spate_gateware_side_start(struct spate_gateware *gateware) {
       .blocks = gateware->step_blocks,
       .tag = (uint16_t)((uint32_t)++gateware->side_uses << TAG_USES_SHIFT | TAG_SIDE),
   };
-  if (!spate_gateware_start(gateware, &command)) return; /* the next kick or poll tries again */
+  if (!spate_gateware_start(gateware, &command)) return; /* the next poll tries again */
   gateware->side_busy = true;
   gateware->side_ticks = spate_port_ticks();
 }

@@ -48,7 +48,7 @@ static struct spate_nvme_slot *oldest_interrupted(struct spate_nvme_queue *queue
 
 /* A command that was in flight at each of several failures may be their cause, and ends with their error. It tolerates
  * more link drops than other failures, because a bad connector is the more likely cause of those. The number is still
- * limited: link drops that each end in time could otherwise go on for ever. */
+ * limited: without it, link drops that each end in time could repeat endlessly. */
 static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
   struct spate_nvme *controller = queue->controller;
   struct spate_nvme_slot *slot;
