@@ -94,7 +94,7 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_nvme_enter(controller, SPATE_NVME_ABORTING, ABORT_TIMEOUT_MS);
 }
 
-/* Counts one more interval for every command. Returns the first that is past its time-out, or NULL. */
+/* Adds an interval to the age of each command. Returns the first that is past its time-out, or NULL. */
 static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue) {
   struct spate_nvme_slot *expired = NULL;
 
