@@ -43,10 +43,10 @@ enum spate_nvme_reset {
  */
 struct spate_nvme_bus {
   /* Returns whether the drive has been on the bus without interruption since it was last opened or restored. Called
-   * before and after each access to registers; the data path reads none. If the answer is no, the driver does not
-   * access the registers, and discards the values that it just read. Nothing else recognises a drive that is gone
-   * behind a bridge that returns arbitrary data for it. NULL: the driver decides by the registers themselves (all ones;
-   * or CAP, VS and CSTS all zeros). */
+   * before each access to registers and again after reads, but not on the data path, which reads none. If the answer is
+   * no, the driver does not access the registers, and discards the values that it just read. Nothing else recognises a
+   * drive that is gone behind a bridge that returns arbitrary data for it. NULL: the driver decides by the registers
+   * themselves (all ones; or CAP, VS and CSTS all zeros). */
   bool (*link_is_up)(void *context);
   /* Brings back the link and the drive's configuration, usually by spate_pcie_restore(). Called once a millisecond
    * while the drive is off the bus, until the answer is OK. BUSY: not yet. Any other error: give up. After OK the

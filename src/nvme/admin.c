@@ -111,8 +111,8 @@ enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvm
   return SPATE_E_COMMAND;
 }
 
-enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint32_t opcode, uint32_t dword10,
-                                       uint32_t dword11) {
+enum spate_error spate_nvme_call_dwords(struct spate_nvme *controller, uint32_t opcode, uint32_t dword10,
+                                        uint32_t dword11) {
   const struct nvme_command command = {.opcode = opcode, .dword10 = dword10, .dword11 = dword11};
 
   return spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);

@@ -22,7 +22,7 @@
 #define COMMAND_TIMEOUT_MS       10000u
 #define REATTACH_TIMEOUT_MS      10000u
 #define REATTACH_INTERVAL_MS     1u
-#define SILENT_MS                500u /* and the interval of service: GONE within a second */
+#define SILENT_MS                500u /* with the interval of service, a drive is GONE within a second */
 #define CAP_SUBSYSTEM_RESET      (UINT64_C(1) << 36)
 #define READY_SLACK_MS           500u /* the unit of CAP.TO, which may be 0 */
 
@@ -78,7 +78,7 @@ void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error) {
     spate_nvme_disable(controller);
 }
 
-/* This bring-up failed. Failures are counted, but for those of a drive that can be restored: these have a deadline. */
+/* This bring-up failed. The number of failures is limited. A drive that can be restored has a deadline instead. */
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error) {
   const bool gone = error == SPATE_E_GONE;
 

@@ -12,7 +12,7 @@ void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on) {
 
 enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on) {
   if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
-  const enum spate_error error = spate_nvme_call_plain(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0);
+  const enum spate_error error = spate_nvme_call_dwords(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0);
   if (error != SPATE_OK) return error;
   *on = (controller->admin[SPATE_NVME_ADMIN_CALLER].result & 1u) != 0;
   spate_nvme_write_cache_take(controller, *on);
@@ -22,7 +22,7 @@ enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool 
 enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on) {
   if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
   const enum spate_error error =
-      spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0);
+      spate_nvme_call_dwords(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0);
   if (error != SPATE_OK) return error;
   /* The specification does not say what happens to cached data when the cache is turned off. So the cache is flushed
    * now, while volatile_cache is still set: without it a flush is not sent. */
@@ -39,12 +39,12 @@ enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool 
 }
 
 enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state) {
-  const enum spate_error error = spate_nvme_call_plain(controller, NVME_GET_FEATURES, NVME_FEATURE_POWER, 0);
+  const enum spate_error error = spate_nvme_call_dwords(controller, NVME_GET_FEATURES, NVME_FEATURE_POWER, 0);
   if (error == SPATE_OK) *state = controller->admin[SPATE_NVME_ADMIN_CALLER].result & POWER_STATE_MASK;
   return error;
 }
 
 enum spate_error spate_nvme_power_state_set(struct spate_nvme *controller, uint8_t state) {
   if (state >= controller->identity.power_states) return SPATE_E_INVALID;
-  return spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_POWER, state);
+  return spate_nvme_call_dwords(controller, NVME_SET_FEATURES, NVME_FEATURE_POWER, state);
 }

@@ -126,8 +126,8 @@ bool spate_nvme_admin_expired(const struct spate_nvme *controller);
 SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
                                                   uint32_t timeout_ms);
 /* The same for a command that has only dwords 10 and 11. */
-SPATE_MUST_CHECK enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint32_t opcode,
-                                                        uint32_t dword10, uint32_t dword11);
+SPATE_MUST_CHECK enum spate_error spate_nvme_call_dwords(struct spate_nvme *controller, uint32_t opcode,
+                                                         uint32_t dword10, uint32_t dword11);
 
 /* admin_request.c: admin commands of the caller */
 void spate_nvme_request_answered(struct spate_nvme *controller);

@@ -148,7 +148,7 @@ static enum spate_error create_in_drive(struct spate_nvme_queue *queue, bool *le
   error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
   if (error != SPATE_OK && controller->counters.resets == resets) {
     const uint16_t status = controller->status;
-    *left = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0) != SPATE_OK &&
+    *left = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0) != SPATE_OK &&
             controller->counters.resets == resets;
     controller->status = status; /* the caller gets the status of the creation, not of the deletion */
   }

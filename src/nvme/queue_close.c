@@ -64,9 +64,9 @@ enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct sp
 
   const uint32_t resets = controller->counters.resets;
   unlink_queue(controller, queue, link);
-  enum spate_error error = spate_nvme_call_plain(controller, NVME_DELETE_SQ, queue->id, 0);
+  enum spate_error error = spate_nvme_call_dwords(controller, NVME_DELETE_SQ, queue->id, 0);
   const bool kept = error != SPATE_OK;
-  if (!kept) error = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0);
+  if (!kept) error = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0);
   /* A controller that was reset, given up or shut down has no queues. */
   if (controller->counters.resets != resets || controller->state == SPATE_NVME_DEAD ||
       controller->state == SPATE_NVME_CLOSED)

@@ -35,7 +35,7 @@ uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action) {
 enum spate_error spate_nvme_sanitize(struct spate_nvme *controller, enum spate_nvme_sanitize_action action) {
   if (controller->queues != NULL) return SPATE_E_BUSY;
   if (!spate_nvme_can_sanitize(&controller->identity, action)) return SPATE_E_UNSUPPORTED;
-  return spate_nvme_call_plain(controller, NVME_SANITIZE, spate_nvme_sanitize_dword10(action), 0);
+  return spate_nvme_call_dwords(controller, NVME_SANITIZE, spate_nvme_sanitize_dword10(action), 0);
 }
 
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log) {

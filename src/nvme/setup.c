@@ -95,7 +95,7 @@ static void take_queue_count(struct spate_nvme *controller, uint32_t result) {
 static enum spate_error take(struct spate_nvme *controller, uint16_t status, uint32_t result) {
   if (status != 0) {
     controller->status = status;
-    spate_port_log("nvme: refused while it is set up, status", status);
+    spate_port_log("nvme: setup command refused, status", status);
   }
   switch (controller->setup_step) {
   case STEP_BEHAVIOR:

@@ -29,11 +29,11 @@ static void release_memory(struct spate_nvme *controller) {
   enum spate_error error = SPATE_OK;
 
   if (controller->host_buffer_lent)
-    error = spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0);
+    error = spate_nvme_call_dwords(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0);
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL && error == SPATE_OK;
        queue = queue->next) {
-    error = spate_nvme_call_plain(controller, NVME_DELETE_SQ, queue->id, 0);
-    if (error == SPATE_OK) error = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0);
+    error = spate_nvme_call_dwords(controller, NVME_DELETE_SQ, queue->id, 0);
+    if (error == SPATE_OK) error = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0);
   }
   if (error != SPATE_OK) spate_port_log("nvme: buffer or queues not released, error", error);
 }
