@@ -278,13 +278,13 @@ def outside_the_tree(machine):
     (taken, VFIO, "TAKEN", "taken"),
     (state("resetting"), VFIO, "CONTROLLER_BUSY", '"resetting"'),
     (state("dead"), VFIO, "CONTROLLER_DEAD", '"dead"'),
-    (no_iommu, f"vfio:{VFIO}", "IOMMU_NONE", "no IOMMU"),
+    (no_iommu, f"vfio:{VFIO}", "IOMMU_NONE", "not behind an IOMMU"),
     (shared_group, f"vfio:{VFIO}", "IOMMU_SHARED", "use: 0000:00:02.0 (xhci_hcd)."),
     (lambda machine: (machine.node / "dma-coherent").unlink(), f"vfio:{VFIO}", "NOT_COHERENT", "coherent"),
     (lambda machine: None, f"pci:{VFIO}", "IOMMU_ACTIVE", "translates"),
     (no_pages, f"pci:{VFIO}", "HUGE_PAGES_MISSING", "32 huge pages"),
     (incoherent, f"pci:{VFIO}", "NOT_COHERENT", "coherent"),
-    (outside_the_tree, f"pci:{VFIO}", "COHERENCY_UNKNOWN", "Nothing says"),
+    (outside_the_tree, f"pci:{VFIO}", "COHERENCY_UNKNOWN", "not known"),
 ])
 def test_each_finding_is_provoked_alone(machine, provoke, target, code, says):
     provoke(machine)
@@ -531,7 +531,7 @@ def test_what_drives_say_of_themselves(drive, tmp_path):
         "ill": {"SPARE_LOW", "UNRELIABLE", "READ_ONLY", "BACKUP_FAILED"},
         "bad": {"TRANSFER_FAILED"},
     }
-    assert said["health"].text.count("WARNING ") == 4 and "The drive takes reads only." in said["health"].text
+    assert said["health"].text.count("WARNING ") == 4 and "The drive accepts reads only." in said["health"].text
     assert said["healthy"].status == 0 and "WARNING" not in said["healthy"].text
     assert "after 64 MiB: " in serious["bad"]["TRANSFER_FAILED"]["problem"]
 

@@ -138,9 +138,9 @@ MUTATIONS = {
     ),
     "a flush of one drive of an array": (
         "stripe/parts.c",
-        [("  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n",
-          "  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n"
-          "  if (stripe->to_cut->op == SPATE_FLUSH && stripe->cut_position == 1) return false;\n")],
+        [("  if (moves_data(stripe->splitting)) return next_chunk(stripe, range);\n",
+          "  if (moves_data(stripe->splitting)) return next_chunk(stripe, range);\n"
+          "  if (stripe->splitting->op == SPATE_FLUSH && stripe->split_position == 1) return false;\n")],
         "crash_drive", "foreign byte|free in the bitmap",
     ),
     "recovery that frees what has an owner": (
