@@ -67,7 +67,7 @@ def main() -> None:
         lab.all([run for run in chosen if wanted.search(run.name)], options.jobs)
         lab.load([run for run in chosen if not wanted.search(run.name)])
     except program.NoSpace as full:
-        figures.die("looking for room on the disk", str(full))
+        figures.die("checking free disk space", str(full))
     except runner.Failed as failure:
         figures.die("an experiment", str(failure))
     except KeyboardInterrupt:

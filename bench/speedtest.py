@@ -25,7 +25,7 @@ def main() -> None:
         try:
             program.need_space(pathlib.Path(name), max(DRIVE_BYTES // 4, options.total_mib << 21), "the speed test")
         except program.NoSpace as full:
-            figures.die("looking for room on the disk", str(full))
+            figures.die("checking free disk space", str(full))
         image = pathlib.Path(name) / "drive.img"
         with open(image, "wb") as file:
             file.truncate(max(DRIVE_BYTES, options.total_mib << 23))
