@@ -228,7 +228,7 @@ static void take_option(struct plan *plan, int option) {
   }
 }
 
-static void take_question(struct plan *plan, int count, char **words) {
+static void parse_options(struct plan *plan, int count, char **words) {
   int option;
 
   while ((option = getopt_long(count, words, "hv", options, NULL)) != -1) {
@@ -245,7 +245,7 @@ static void take_question(struct plan *plan, int count, char **words) {
 
 /* ---- computation ---- */
 
-static void meet(struct plan *plan) {
+static void complete_options(struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   struct sim_media_stream *stream = &plan->stream;
   const double capacity = (double)profile->capacity_bytes;
@@ -265,7 +265,7 @@ static void meet(struct plan *plan) {
   if (stream->piece_bytes > stream->bytes) stream->piece_bytes = (uint32_t)stream->bytes;
 }
 
-static void answer(struct plan *plan) {
+static void compute(struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   const struct sim_media_stream *stream = &plan->stream;
   double checkpoint_s;
@@ -290,7 +290,7 @@ static double rate_that_fits(const struct plan *asked) {
     struct plan plan = *asked;
     const uint64_t between = fitting + (too_fast - fitting) / 2u;
     plan.stream.rate = (double)between * RATE_STEP;
-    answer(&plan);
+    compute(&plan);
     if (fits(&plan))
       fitting = between;
     else
@@ -317,7 +317,7 @@ static const char *reason(const struct plan *plan) {
 
 /* ---- output ---- */
 
-static void say_bytes(const char *what, double bytes) {
+static void print_bytes(const char *what, double bytes) {
   static const struct {
     const char *name;
     double worth;
@@ -329,37 +329,37 @@ static void say_bytes(const char *what, double bytes) {
   (void)printf("%s%.4g %s", what, bytes / binary[i].worth, binary[i].name);
 }
 
-static void say_time(const char *what, double seconds) {
+static void print_time(const char *what, double seconds) {
   if (seconds >= 120)
     (void)printf("%s%u min %u s", what, (unsigned)seconds / 60, (unsigned)seconds % 60);
   else
     (void)printf("%s%.4g s", what, seconds);
 }
 
-static void tell_ring(const struct plan *plan) {
+static void print_ring(const struct plan *plan) {
   const struct sim_media_outlook *outlook = &plan->outlook;
   const struct sim_media_stream *stream = &plan->stream;
 
-  say_bytes("ring         ", (double)plan->ring_bytes);
-  say_time(", fullest after ", outlook->worst_s);
+  print_bytes("ring         ", (double)plan->ring_bytes);
+  print_time(", fullest after ", outlook->worst_s);
   (void)printf(": %s\n", reason(plan));
   if (outlook->falls_behind)
     (void)printf(
         "             and a longer recording needs more: in the long run this drive is slower than the stream\n");
   if (plan->retain) (void)printf("             includes data that is not flushed yet, which the ring retains\n");
   if (!plan->ring_given) return;
-  say_bytes("your ring    ", (double)stream->ring_bytes);
+  print_bytes("your ring    ", (double)stream->ring_bytes);
   if (plan->ring_bytes <= stream->ring_bytes)
     (void)printf(" is enough\n");
   else if (isfinite(outlook->sustained_s)) {
-    say_time(" overruns after ", outlook->sustained_s);
+    print_time(" overruns after ", outlook->sustained_s);
     (void)printf(" and %.1f GB\n", outlook->sustained_s * stream->rate / 1e9);
   } else {
     (void)printf(" holds the stream, but not the data to be retained as well\n");
   }
 }
 
-static void tell_rate(const struct plan *plan) {
+static void print_rate(const struct plan *plan) {
   const char *what = plan->ring_given ? "your ring holds" : "this drive sustains";
 
   if (fits(plan)) return;
@@ -369,7 +369,7 @@ static void tell_rate(const struct plan *plan) {
     (void)printf("what fits    nothing: even %.0f MB/s is more than %s\n", RATE_STEP / 1e6, what);
 }
 
-static void tell(const struct plan *plan) {
+static void print_plan(const struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   const struct sim_media_outlook *outlook = &plan->outlook;
   const struct sim_media_stream *stream = &plan->stream;
@@ -379,32 +379,32 @@ static void tell(const struct plan *plan) {
   (void)printf("link         Gen%u x%u, MPS %u: %.2f GB/s to the drive\n", plan->link.generation, plan->link.lanes,
                plan->link.payload_bytes, stream->link_rate / 1e9);
   (void)printf("stream       %.3g GB/s, %.4g GB", stream->rate / 1e9, (double)stream->bytes / 1e9);
-  say_time(" in ", (double)stream->bytes / stream->rate);
+  print_time(" in ", (double)stream->bytes / stream->rate);
   (void)printf("\n%s\n", fits(plan) ? "sustained    yes" : "sustained    NO");
-  tell_ring(plan);
-  tell_rate(plan);
+  print_ring(plan);
+  print_rate(plan);
   (void)printf("queue depth  %u requests", plan->depth);
-  say_bytes(" of ", stream->piece_bytes);
+  print_bytes(" of ", stream->piece_bytes);
   (void)printf("\n");
   if (isfinite(outlook->edge_s)) {
-    say_time("SLC cache    runs out after ", outlook->edge_s);
+    print_time("SLC cache    runs out after ", outlook->edge_s);
     (void)printf(" and %.1f GB\n", outlook->edge_s * stream->rate / 1e9);
   }
   if (stream->checkpoint_ms > 0) {
     (void)printf("power cut    %.1f ms at most for a flush", (double)outlook->flush_ps_max * 1e-9);
-    say_bytes("; costs at most ", plan->loss_bytes);
+    print_bytes("; costs at most ", plan->loss_bytes);
     (void)printf("\n");
   }
   (void)printf("temperature  %.0f C at most, with %.3g K/W to air of %.0f C", outlook->temperature_max_c,
                profile->heat_resistance, profile->ambient_c);
   if (outlook->throttled_s > 0)
-    say_time("; throttles for ", outlook->throttled_s);
+    print_time("; throttles for ", outlook->throttled_s);
   else
     (void)printf("; throttles at %.0f C", profile->throttle_c);
   (void)printf("\n");
 }
 
-static void tell_json(const struct plan *plan) {
+static void print_json(const struct plan *plan) {
   const struct sim_media_outlook *outlook = &plan->outlook;
   const struct sim_media_stream *stream = &plan->stream;
   struct json json = {.to = stdout};
@@ -443,13 +443,13 @@ int plan_run(const char *name, const char *common, int count, char **words) {
 
   program = name;
   common_options = common;
-  take_question(&plan, count, words);
-  meet(&plan);
-  answer(&plan);
+  parse_options(&plan, count, words);
+  complete_options(&plan);
+  compute(&plan);
   if (!fits(&plan)) plan.rate_that_fits = rate_that_fits(&plan);
   if (plan.json)
-    tell_json(&plan);
+    print_json(&plan);
   else
-    tell(&plan);
+    print_plan(&plan);
   return fits(&plan) ? FITS : OVERRUNS;
 }

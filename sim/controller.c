@@ -394,7 +394,7 @@ void sim_drive_link_drop(struct sim_drive *drive, uint32_t ms) {
 
 /* ---- resets beyond CC.EN ---- */
 
-static void hit_by(struct sim_drive *drive, enum sim_reset_kind kind) {
+static void apply_reset(struct sim_drive *drive, enum sim_reset_kind kind) {
   drive->counters.hard_resets[kind]++;
   if (drive->cure == kind) drive->broken = false;
 }
@@ -406,12 +406,12 @@ void sim_drive_break(struct sim_drive *drive, enum sim_reset_kind cure) {
 }
 
 static void subsystem_reset(struct sim_drive *drive) {
-  hit_by(drive, SIM_RESET_SUBSYSTEM);
+  apply_reset(drive, SIM_RESET_SUBSYSTEM);
   sim_drive_link_drop(drive, SUBSYSTEM_MS);
 }
 
 void sim_drive_function_reset(struct sim_drive *drive) {
-  hit_by(drive, SIM_RESET_FUNCTION);
+  apply_reset(drive, SIM_RESET_FUNCTION);
   fall_back(drive);
   sim_pcie_function_reset(drive->sim, drive->index);
 }
@@ -421,7 +421,7 @@ void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, boo
 
   if (on) {
     drive->reset_begun_ps = now;
-    hit_by(drive, kind);
+    apply_reset(drive, kind);
     sim_drive_link_drop(drive, UINT32_MAX);
     return;
   }

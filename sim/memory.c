@@ -238,7 +238,7 @@ static void evict(struct sim_memory *memory, struct range *range, size_t line) {
   memcpy(range->agreed + line, range->cpu + line, LINE_BYTES);
 }
 
-static void is_late(struct sim_memory *memory, const struct range *range, size_t at, size_t bytes) {
+static void record_store(struct sim_memory *memory, const struct range *range, size_t at, size_t bytes) {
   if (memory->store_count == memory->store_room)
     memory->stores = grow(memory->stores, &memory->store_room, sizeof *memory->stores);
   memory->stores[memory->store_count++] =
@@ -264,7 +264,7 @@ bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint6
   memcpy(range->device + at, data, (size_t)bytes);
   sim_tell(sim, SIM_ACCESS_STORE, address, data, bytes);
   if (is_shared(range)) return true;
-  is_late(memory, range, at, (size_t)bytes);
+  record_store(memory, range, at, (size_t)bytes);
   if (range->kind != SIM_CACHED) return true;
   for (size_t line = line_of(at); line < at + bytes; line += LINE_BYTES)
     if (is_dirty(range, line)) evict(memory, range, line);
@@ -272,7 +272,7 @@ bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint6
 }
 
 /* The processor sees from now on what devices stored in `bytes` from `at` on. */
-static void show(struct range *range, size_t at, size_t bytes) {
+static void copy_to_cpu(struct range *range, size_t at, size_t bytes) {
   memcpy(range->cpu + at, range->device + at, bytes);
   memcpy(range->agreed + at, range->device + at, bytes);
 }
@@ -283,7 +283,7 @@ bool sim_memory_store_completion(struct sim *sim, uint64_t address, const void *
   if (!sim_memory_store(sim, address, entry, 16)) return false;
   struct range *range = find_bus(memory, address, 16);
   if (range == NULL) return true; /* in a window: the processor does not look for it */
-  if (!is_shared(range) && range->kind == SIM_QUEUE) show(range, (size_t)(address - range->address) + 8, 8);
+  if (!is_shared(range) && range->kind == SIM_QUEUE) copy_to_cpu(range, (size_t)(address - range->address) + 8, 8);
   sim_completion_seen(sim);
   return true;
 }
@@ -319,7 +319,7 @@ void sim_memory_read_barrier(struct sim *sim) {
     const struct store *store = &memory->stores[i];
     struct range *range = &memory->ranges[store->range];
     if (range->kind == SIM_QUEUE)
-      show(range, store->at, store->bytes);
+      copy_to_cpu(range, store->at, store->bytes);
     else
       memcpy(range->settled + store->at, range->device + store->at, store->bytes);
   }

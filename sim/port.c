@@ -28,7 +28,7 @@ static const struct sim_host *host_of(const struct sim *sim) { return &sim_confi
 
 /* Sends a request that needs an answer over the link, behind all writes that were posted before it. Returns when the
  * request arrives. The processor has the answer `*back_ps` later. */
-static void ask(struct sim *sim, struct sim_drive *drive, uint64_t *back_ps) {
+static void send_request(struct sim *sim, struct sim_drive *drive, uint64_t *back_ps) {
   struct sim_link *link = sim_drive_link(drive);
   const uint64_t whole_ps = sim_link_host_read(link, sim_now_ps(sim), REGISTER_BYTES) - sim_now_ps(sim);
 
@@ -42,7 +42,7 @@ static uint32_t drive_read(struct sim *sim, uint64_t address, struct sim_drive *
   uint64_t back_ps;
   uint32_t offset;
 
-  ask(sim, drive, &back_ps);
+  send_request(sim, drive, &back_ps);
   drive = sim_pcie_route(sim, address, &offset);
   if (drive == NULL) return sim_unanswered_register(sim);
   const uint32_t value = sim_drive_register_read(drive, offset);
@@ -56,7 +56,7 @@ static uint32_t config_access(struct sim *sim, uint64_t address, const uint32_t 
   uint64_t back_ps = 0;
   uint32_t value = 0;
 
-  if (drive != NULL) ask(sim, drive, &back_ps);
+  if (drive != NULL) send_request(sim, drive, &back_ps);
   if (written != NULL)
     sim_pcie_config_write(sim, address, *written);
   else if (!sim_pcie_config_read(sim, address, &value))
@@ -113,7 +113,7 @@ void sim_port_free(struct sim_port *way) {
   free(way);
 }
 
-static void leave(struct sim *sim, uint64_t address, uint32_t value) {
+static void enqueue_write(struct sim *sim, uint64_t address, uint32_t value) {
   struct sim_port *way = sim_port_of(sim);
 
   if (way->count == way->room) {
@@ -142,7 +142,7 @@ static void arrive(void *context, uint64_t address) {
 }
 
 static void post(struct sim *sim, uint64_t address, uint32_t value, struct sim_drive *drive) {
-  leave(sim, address, value);
+  enqueue_write(sim, address, value);
   sim_at(sim, sim_link_host_write(sim_drive_link(drive), sim_now_ps(sim), REGISTER_BYTES), arrive, sim, address);
 }
 

@@ -184,7 +184,7 @@ void drive_change_arrived(struct sim_drive *drive, struct drive_command *command
   if (change->arrived == change->blocks) link_change(&drive->cache, change);
 }
 
-static void conclude(struct sim_drive *drive, struct drive_command *command, bool told) {
+static void conclude(struct sim_drive *drive, struct drive_command *command, bool completed) {
   const bool durable = !drive_cache_on(drive);
   struct drive_change *next;
 
@@ -194,12 +194,12 @@ static void conclude(struct sim_drive *drive, struct drive_command *command, boo
     struct sim_journal_entry *entry = entry_of(drive, change);
     change->done = true;
     change->completed = sim_next_sequence(drive->sim);
-    if (told && entry != NULL) {
+    if (completed && entry != NULL) {
       entry->completed = change->completed;
       entry->completed_ps = sim_now_ps(drive->sim);
     }
-    change->durable = change->op == SIM_JOURNAL_FLUSH || (told && (durable || change->fua));
-    if (told && change->op == SIM_JOURNAL_FLUSH) drive_flushed(drive, command->submitted);
+    change->durable = change->op == SIM_JOURNAL_FLUSH || (completed && (durable || change->fua));
+    if (completed && change->op == SIM_JOURNAL_FLUSH) drive_flushed(drive, command->submitted);
     if (!is_linked && change->arrived > 0)
       link_change(&drive->cache, change);
     else if (!is_linked)

@@ -65,7 +65,7 @@ const struct sim_host sim_host_a53 = {
     .read_ns = 250, /* assumed */
 };
 
-__attribute__((noreturn)) static void give_up(const struct sim *sim, const char *why) {
+__attribute__((noreturn)) static void fail(const struct sim *sim, const char *why) {
   (void)fprintf(stderr, "sim: seed %" PRIu64 ", at %" PRIu64 " ns: %s\n", sim->config.seed, sim->now_ps / SIM_PS_PER_NS,
                 why);
   abort();
@@ -85,7 +85,7 @@ struct sim *sim_new(const struct sim_config *config) {
 
 void sim_free(struct sim *sim) {
   if (sim == NULL) return;
-  if (sim->violations != 0) give_up(sim, sim->first);
+  if (sim->violations != 0) fail(sim, sim->first);
   for (unsigned i = 0; i < sim->drive_count; i++)
     sim_drive_free(sim->drives[i]);
   sim_port_free(sim->port);
@@ -98,7 +98,7 @@ void sim_free(struct sim *sim) {
 unsigned sim_attach(struct sim *sim, struct sim_drive *drive) {
   const unsigned index = sim->drive_count;
 
-  if (index == SIM_DRIVES_MAX) give_up(sim, "more drives than root ports");
+  if (index == SIM_DRIVES_MAX) fail(sim, "more drives than root ports");
   sim->drives[sim->drive_count++] = drive;
   return index;
 }
@@ -133,7 +133,7 @@ void sim_at(struct sim *sim, uint64_t at_ps, void (*act)(void *context, uint64_t
   if (sim->events == sim->room) {
     sim->room = sim->room == 0 ? 64 : sim->room * 2;
     struct event *heap = realloc(sim->heap, sim->room * sizeof *heap);
-    if (heap == NULL) give_up(sim, "no memory for events");
+    if (heap == NULL) fail(sim, "no memory for events");
     sim->heap = heap;
   }
   const struct event event = {
@@ -167,7 +167,7 @@ static struct event take_first(struct sim *sim) {
 }
 
 /* Runs all events that are due now, and those which they add for the same time. */
-static void act(struct sim *sim) {
+static void run_due_events(struct sim *sim) {
   while (sim->events != 0 && sim->heap[0].at_ps <= sim->now_ps) {
     const struct event event = take_first(sim);
     sim->acting = true;
@@ -185,10 +185,10 @@ static uint64_t next_ps(const struct sim *sim, uint64_t end_ps) {
 void sim_spend(struct sim *sim, uint64_t ps) {
   const uint64_t end_ps = sim->now_ps + ps;
 
-  if (sim->acting) give_up(sim, "a device cannot spend the processor's time");
+  if (sim->acting) fail(sim, "a device cannot spend the processor's time");
   do {
     sim->now_ps = next_ps(sim, end_ps);
-    act(sim);
+    run_due_events(sim);
   } while (sim->now_ps < end_ps);
 }
 

@@ -76,18 +76,18 @@ bool sim_stamp_get(const uint8_t page[SIM_PAGE], struct sim_stamp *stamp) {
 
 /* ---- memory ---- */
 
-static void *got(void *memory) {
+static void *checked(void *memory) {
   if (memory) return memory;
   (void)fprintf(stderr, "sim_store: out of memory\n");
   abort();
 }
 
 struct sim_store *sim_store_new(uint64_t bytes) {
-  struct sim_store *store = got(calloc(1, sizeof *store));
+  struct sim_store *store = checked(calloc(1, sizeof *store));
 
   store->bytes = bytes;
   store->chunk_count = (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
-  store->chunks = got(calloc(store->chunk_count, sizeof *store->chunks));
+  store->chunks = checked(calloc(store->chunk_count, sizeof *store->chunks));
   store->memory = sizeof *store + store->chunk_count * sizeof *store->chunks;
   return store;
 }
@@ -134,7 +134,7 @@ static void set_room(struct sim_store *store, struct chunk *chunk, unsigned want
   while (room < wanted)
     room *= 2;
   if (room == chunk->room) return;
-  chunk->u.many = got(realloc(chunk->room > 0 ? chunk->u.many : NULL, room * sizeof one));
+  chunk->u.many = checked(realloc(chunk->room > 0 ? chunk->u.many : NULL, room * sizeof one));
   if (chunk->room == 0) chunk->u.many[0] = one;
   store->memory += (room - chunk->room) * sizeof one;
   chunk->room = (uint16_t)room;
@@ -259,7 +259,7 @@ static uint8_t *full_page(struct sim_store *store, struct chunk *chunk, unsigned
   make_page(old, page, before);
   (void)replace(store, chunk, page, page + 1, &plain);
   extent = &extents(chunk)[find(chunk, page)];
-  extent->u.page = got(malloc(SIM_PAGE));
+  extent->u.page = checked(malloc(SIM_PAGE));
   store->memory += SIM_PAGE;
   memcpy(extent->u.page, before, SIM_PAGE);
   return extent->u.page;

@@ -52,7 +52,8 @@ static bool gather(struct sim_drive *drive, struct drive_command *command, uint6
 
 /* The host's data at `position`: as much as is in one range, up to a page end of the store. If one page of the store is
  * spread over two ranges, copies all the rest into the bounce buffer. NULL: memory that the host did not provide. */
-static const uint8_t *look(struct sim_drive *drive, struct drive_command *command, uint64_t position, uint64_t *bytes) {
+static const uint8_t *host_data(struct sim_drive *drive, struct drive_command *command, uint64_t position,
+                                uint64_t *bytes) {
   const uint64_t at = command->at + position;
   uint64_t here = *bytes;
   const uint64_t address = drive_data_range(command, position, &here);
@@ -81,7 +82,7 @@ static void take_chunk(struct sim_drive *drive, struct drive_command *command, u
   }
   for (uint64_t done = 0; done < bytes && !command->fails;) {
     uint64_t here = bytes - done;
-    const uint8_t *data = look(drive, command, command->moved + done, &here);
+    const uint8_t *data = host_data(drive, command, command->moved + done, &here);
     if (data == NULL) break;
     const uint64_t at = command->at + command->moved + done;
     fresh += drive_really_fresh(drive, at, here, sim_store_write(drive->store, at, data, here));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As much work as the core takes, of one kind, until so many bytes are done: what comes out is a rate.
+// Keeps the core busy with one kind of work until a number of bytes is done, and measures the rate.
 #ifndef SPATE_BENCH_LOAD_H
 #define SPATE_BENCH_LOAD_H
 
