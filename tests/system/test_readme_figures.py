@@ -45,7 +45,7 @@ def instructions():
 
 
 def test_the_size_of_a_recorder(size):
-    now, said = size["mount, record, close: total"], first_number(row("code and data to mount, record and close"))
+    now, said = size["mount, record, close: in all"], first_number(row("code and data to mount, record and close"))
     assert said == pytest.approx(now, rel=SIZE_TOLERANCE), f"README.md: write {now} bytes"
 
 
@@ -63,5 +63,5 @@ def test_instructions_of_a_command(instructions):
     assert row("instructions to submit a command").startswith(" / ".join(str(value) for value in submits) + " ")
     assert first_number(row("… to ring the doorbell")) == pytest.approx(instructions[f"{at}: doorbell, shared by 32"], abs=0.005)
     assert first_number(row("… to complete it")) == pytest.approx(instructions[f"{at}: complete"], abs=0.051)
-    assert first_number(row("**… in all")) == pytest.approx(instructions[f"{at}: total"], abs=0.11)
+    assert first_number(row("**… in all")) == pytest.approx(instructions[f"{at}: in all"], abs=0.11)
     assert first_number(row("a poll that finds nothing")) == instructions["a poll that finds nothing"]
