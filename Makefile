@@ -91,7 +91,7 @@ build-%: setup
 	@cmake --build --preset $*
 
 demo: build-$(BOARD) ## Record two clips on an emulated board and check them (under 60 s)
-	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input $(call quoted,INPUT)) $(if $(call yes,KEEP),--keep)
+	@$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input $(call quoted,INPUT)) $(if $(call yes,KEEP),--keep)
 
 demo-linux: build-linux-aarch64 build-linux-x86-64 ## Record with spate in an emulated Linux machine, without the kernel's driver (under 90 s; MACHINE=amd64: a PC)
 	$(PYTHON) tools/demo_linux.py $(if $(MACHINE),--machine $(call quoted,MACHINE)) $(if $(call yes,KEEP),--keep)
@@ -146,6 +146,9 @@ rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's 
 
 lab: build-host-release ## Reproduce the published benchmarks on virtual drives, as a report (6 minutes; QUICK=1: half a minute)
 	$(PYTHON) bench/lab.py $(if $(call yes,QUICK),--quick)
+
+pressure: build-host-release ## Draw docs/images/pressure.svg: what a source loses if it does not listen, and if it does (20 s)
+	@$(PYTHON) bench/pressure.py
 
 # Builds only the command, with the packages that it needs. Status 1 is a valid answer: the stream is not sustained.
 plan: ## Compute what a stream needs: ring, queue depth, how long DRIVE=980pro sustains RATE=2.0GB/s (optional: RING=1GiB)
@@ -210,10 +213,20 @@ generate: setup-gateware ## Generate registers, templates and core file from rtl
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py
 	@$(GATEWARE_PYTHON) tools/rtl/templates.py
 
+lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no finding allowed (5 minutes)
+
+# Text for people: pages, comments and messages. Add a line for a new folder.
+PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
+PROSE_IN += apps bench cmake examples lab linux packaging ports python ring setup tests tools
+PROSE_IN += docs/images
+lint-words: setup ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
+	@echo '== words'
+	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
+
 # The host's build compiles the library, the tests and the hosted port; a board's build the applications and its port;
 # the build for AArch64 the programs of bench-linux. string.c is left out, because it is compiled with an option that
 # Clang does not have.
-lint: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## Run clang-tidy and cppcheck, no finding allowed (5 minutes)
+lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)

@@ -45,7 +45,7 @@ figure svg { max-width: 100%; height: auto; }
 
 
 def _cell(text: str) -> str:
-    """A cell's text, with "MISSED" and "met" in colour."""
+    """A cell's text, with "MISSED" and "met" highlighted."""
     escaped = html.escape(text)
     if escaped.startswith("MISSED"):
         return f'<span class="missed">{escaped}</span>'

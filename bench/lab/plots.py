@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
 GB = 1e9
 WRITE, READ = "#c2410c", "#1d4ed8"
 OURS, PEER, RAW = "#047857", "#b45309", "#a8a29e"
-# One colour per drive, all easily distinguished.
+# One color per drive, all easily distinguished.
 SEQUENCE = ("#1d4ed8", "#c2410c", "#047857", "#7e22ce", "#eab308", "#06b6d4", "#1c1917")
 
 plt.rcParams.update({

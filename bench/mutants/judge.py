@@ -12,7 +12,7 @@ import program
 
 # Limits of one program. They count processor time, not clock time: a busy machine must not kill a mutant.
 CPU_S_MIN, CPU_TIMES = 2, 4
-STALLED_S = 60  # without any processor time: it waits for ever
+STALLED_S = 60  # without any processor time: it waits forever
 RESIDENT_BYTES = 2 << 30  # polled: tests reserve terabytes of address space for drives, but use little of it
 FILE_BLOCKS = 8 << 20  # of 512 bytes: 4 GiB per file; images of drives are sparse
 STARTS = 'ulimit -t "$1" && ulimit -f "$2" && ulimit -c 0 || exit 125; shift 2; exec "$@"'
