@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many power cuts the last `make test-power-cuts` judged, by ctest's log; and is it what README.md says? Each program
-counts an image once; one that two programs have is counted twice. `make crash-soak` counts over all programs."""
+"""Counts the power cuts that the last `make test-power-cuts` checked, from ctest's log, and compares them with README.md. Each
+program counts an image once; an image that two programs have counts twice. `make crash-soak` counts over all programs."""
 
 import re
 import sys
@@ -12,7 +12,7 @@ SAID = re.compile(r"in more than (\d+ \d+) states, in more than (\d+ \d+) images
 
 
 def counts(log):
-    """{program: (states, images)}, the last of each."""
+    """{program: (states, images)}, from each program's last line."""
     found = {}
     for test in re.split(r"^\d+/\d+ Testing: ", log, flags=re.M)[1:]:
         numbers = re.findall(r"\(program: (\d+) states, (\d+) images\)", test)

@@ -191,7 +191,7 @@ def test_the_same_seed_gives_the_same_text(run):
     (["raw", "--profile", "none-such"], "there is no profile"),
     (["raw", "--bytes", "12 apples"], "not a number"),
     (["raw", "--op", "sideways"], "read, write or alternate"),
-    (["raw", "--block", "1000"], "whole pages"),
+    (["raw", "--block", "1000"], "must be a multiple"),
     (["dance"], "there is no experiment"),
     (["files", "--host", "abacus"], "there is no host"),
     ([], "usage"),

@@ -25,7 +25,7 @@ def failure(*words, **options) -> str:
 def test_program_run(end, ending):
     said = failure("sh", "-c", COUNT + end)
     assert said.startswith(f"sh -c '{COUNT}{end}'\n{ending}")
-    assert said.endswith("\n    999\n    1000") and "[960 lines before]" in said
+    assert said.endswith("\n    999\n    1000") and "[960 earlier lines]" in said
 
 
 def test_program_run_shows_errors_and_bytes():

@@ -112,7 +112,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def test_a_full_disk_is_said_before_anything_begins(words, tmp_path):
     environment = os.environ | {"PYTHONPATH": f"{ROOT}/tools:{ROOT}/bench", "TMPDIR": str(tmp_path)}
     done = program.run(sys.executable, "-c", FULL, *words, statuses=(1,), env=environment, cwd=ROOT, timeout_s=60)
-    match = re.fullmatch(r"\s*FAILED at looking for room on the disk: .* needs up to (\d+) MB in .*, and 50 MB are free: .*\n", done.stdout)
+    match = re.fullmatch(r"\s*FAILED at checking free disk space: .* needs up to (\d+) MB in .*, and 50 MB are free: .*\n", done.stdout)
     assert match and int(match[1]) > 50, done.stdout
     assert list(tmp_path.iterdir()) == []
 

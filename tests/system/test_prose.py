@@ -86,5 +86,5 @@ def test_good_text_passes(tmp_path):
 
 
 def test_a_folder_that_is_gone_is_said(tmp_path):
-    with pytest.raises(program.Failed, match="gone is not there; PROSE_IN"):
+    with pytest.raises(program.Failed, match="gone does not exist; PROSE_IN"):
         run(tmp_path, "gone", status=0)

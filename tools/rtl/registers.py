@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes from rtl/regs/spate_regs.rdl: the RTL, the C header and the page of the documentation.
+"""Generates from rtl/regs/spate_regs.rdl the RTL, the C header and the page of the documentation.
 
     registers.py            writes them (make generate)
-    registers.py --check    compares them with what is there; status 1 and the names if they differ
+    registers.py --check    compares them with the existing files; status 1 and the names if they differ
 
-They are kept in the repository, so that a user of the gateware or of the library needs none of this.
+The generated files are in the repository, so that users of the gateware or the library need no generator.
 """
 
 import argparse
@@ -21,8 +21,8 @@ SOURCE = ROOT / "rtl" / "regs" / "spate_regs.rdl"
 PEAKRDL = pathlib.Path(sys.executable).with_name("peakrdl")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 ORIGIN = "Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do not edit."
-# A read takes one cycle longer than a write, so the shift register that holds back the next write has one bit. Shifted by
-# one it is zero; written as a shift, tools warn of a count as large as the operand.
+# A read takes one cycle longer than a write, so the shift register that delays the next write has one bit. Shifted by one it is
+# zero. It is replaced by zero, because tools warn if a shift is as wide as its operand.
 ONE_BIT, SHIFTED = "logic [0:0] cpuif_req_stall_sr;", "(cpuif_req_stall_sr >> 'd1)"
 
 
@@ -31,7 +31,7 @@ def peakrdl(*arguments: str) -> None:
 
 
 def rtl(folder: pathlib.Path) -> dict[str, str]:
-    """Text by path in the repository."""
+    """The generated files: {path in the repository: text}."""
     options = ("--cpuif", "axi4-lite-flat", "--default-reset", "rst_n", "--addr-width", "14", "--rt-read-fanin")
     peakrdl("regblock", str(SOURCE), "-o", str(folder), *options)
     texts = {}
@@ -66,7 +66,7 @@ def header() -> dict[str, str]:
 
 
 def formatted(text: str) -> str:
-    """As the other headers are."""
+    """Formats the header like the others."""
     command = ("clang-format", "--assume-filename=include/spate/gateware_registers.h")
     return program.run(*command, cwd=ROOT, input=text).stdout
 

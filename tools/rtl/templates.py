@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others' tools take the gateware by, made from rtl/spate.f and the tops' ports: the FuseSoC core file spate.core and
-the instantiation templates of rtl/templates.
+"""Files with which other tools read the gateware, generated from rtl/spate.f and the tops' ports: the FuseSoC core file
+spate.core, and the instantiation templates of rtl/templates.
 
     templates.py            writes them (make generate)
-    templates.py --check    compares them with what is there; status 1 and the names if they differ
+    templates.py --check    compares them with the existing files; status 1 and the names if they differ
 """
 
 import argparse
@@ -11,7 +11,7 @@ import re
 import sys
 
 import filelist
-import program  # noqa: F401: Ctrl-C ends it as it ends the others
+import program  # noqa: F401: imported so that Ctrl-C ends it cleanly
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 VERSION = ".".join(re.findall(r"^#define SPATE_VERSION_[A-Z]+ (\d+)$",
@@ -20,8 +20,8 @@ TOPS = ("spate_nvme_axi", "spate_nvme_usp", "spate_nvme_stripe_axi")
 PORT = re.compile(r"^\s*(input|output)\s+logic\s*((?:\[[^\]]*\])*)\s*(\w+),?", re.M)
 PARAMETER = re.compile(r"^\s*parameter ([^=]*?)\s*\b(\w+) = (.*?),?\s*// (.*)$", re.M)
 
-# A template: its top, what it is for, the parameters that it sets (all others are shown with their defaults), and what the
-# names of those ports begin with that are not used then: inputs are zero, outputs open.
+# A template: its top, its purpose, the parameters that it sets (all others are shown with their defaults), and the prefixes of
+# the ports that are unused then. Unused inputs are zero, unused outputs are open.
 TEMPLATES = {
     "nvme_axi_stream": ("spate_nvme_axi", "one drive behind an AXI-PCIe bridge, data streams through a ring of 256 KiB", {},
                         ("tap_", "ring_axi_")),
@@ -57,7 +57,7 @@ def template(name: str) -> str:
     top, purpose, chosen, unused = TEMPLATES[name]
     text = (filelist.ROOT / next(path for path in filelist.sources() if path.endswith(f"/{top}.sv"))).read_text()
     head = text[:text.index("\n);")]
-    # One whose default follows from others is left to it.
+    # Leaves out parameters whose default follows from others.
     parameters = [(match[1], chosen.get(match[1], match[2]), match[3]) for match in PARAMETER.findall(head)
                   if "RamBytes" not in match[2]]
     values = {parameter: value for parameter, value, _ in parameters}
@@ -68,7 +68,7 @@ def template(name: str) -> str:
     lines = [f"// {SPDX}", f"// Made by tools/rtl/templates.py. {top}: {purpose}.", "// What each port is stands in "
              f"rtl/top/{top}.sv, the registers in docs/REGISTERS.md.", ""]
     widths = " ".join(width for _, width, _ in ports)
-    # Written once, as wires and instance must agree.
+    # Written once, because the wires and the instance must agree.
     named = {parameter for parameter in values if parameter in widths or parameter in chosen}
     lines += [f"localparam {kind} {parameter} = {values[parameter]};" for kind, parameter, _, _ in PARAMETER.findall(head)
               if parameter in named]
