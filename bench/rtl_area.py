@@ -118,7 +118,7 @@ def worse(name: str, now: dict, before: dict | None) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Synthesise the areas of tools/rtl/tops.py and compare.")
-    parser.add_argument("only", nargs="?", default="", help="an area, a module, or the beginning of one")
+    parser.add_argument("only", nargs="?", default="", help="an area, a module, or the beginning of its name")
     parser.add_argument("--keep", action="store_true", help=f"write bench/{BASELINE.name}")
     arguments = parser.parse_args()
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The resources that a module uses on an UltraScale+ device, by Yosys: primitives, logic levels, the RAM kind of each memory.
+"""Resources of a module on an UltraScale+ device, by Yosys: primitives, logic levels, and the kind of each memory.
 
-Yosys maps carry chains to CARRY4 and does not place. So its LUTs show a trend: they are comparable between our own versions, but
-not with Vivado's.
+Yosys maps carry chains to CARRY4 and does not place, so its LUT counts show a trend: they are comparable between versions of
+this core, not with Vivado's.
 
-A logic level is a LUT, a wide multiplexer or the asynchronous read of a LUTRAM or shift register; a carry chain,
-however long, is one more. Counted from a flop, block RAM or input to a flop, block RAM or output.
+A logic level is a LUT, a wide multiplexer, or the asynchronous read of a LUTRAM or shift register; a carry chain of any
+length is one more. Levels are counted from a flip-flop, block RAM or input to a flip-flop, block RAM or output.
 """
 
 import collections
@@ -22,7 +22,7 @@ from tops import Area
 
 FOLDER = filelist.ROOT / "build" / "rtl" / "synth"
 
-# LUT sites of the primitives that are LUTs, consist of LUTs, or are not absorbed by other primitives (INV).
+# LUT sites of the primitives that are LUTs, are made of LUTs, or are not absorbed by anything else (INV).
 LUT_SITES = {f"LUT{inputs}": 1 for inputs in range(1, 7)} | {
     "INV": 1, "SRL16E": 1, "SRLC16E": 1, "SRLC32E": 1,
     "RAM32X1S": 1, "RAM64X1S": 1, "RAM128X1S": 2, "RAM256X1S": 4, "RAM512X1S": 8,
@@ -33,10 +33,10 @@ FLOPS = {"FDRE", "FDSE", "FDCE", "FDPE", "FDRE_1", "FDSE_1", "FDCE_1", "FDPE_1"}
 BRAM18 = {"RAMB18E2": 1, "RAMB36E2": 2}
 LUTRAM = {kind for kind in LUT_SITES if kind.startswith(("RAM", "SRL"))}
 OTHERS = {"CARRY4", "MUXF7", "MUXF8", "MUXF9", "URAM288"}
-# Primitives whose outputs follow an input within the cycle. count() rejects primitives that are unknown.
+# Primitives whose outputs follow an input within the cycle. count() refuses primitives that it does not know.
 THROUGH = {*LUT_SITES, "CARRY4", "MUXF7", "MUXF8", "MUXF9"}
 CLOCKED_INPUTS = re.compile(r"^(D|DI[A-H]?|CE|WE|CLK|WCLK)$")
-# The port whose address a write uses. It also reads, if its output is used.
+# The port that supplies the write address; it is a read port, too, if its output is used.
 WRITE_PORT = {"RAM32M": "D", "RAM64M": "D", "RAM32M16": "H", "RAM64M8": "H"}
 UNITS = ("LUT", "of which LUTRAM", "FF", "BRAM18", "URAM", "CARRY4", "MUXF")
 
@@ -46,8 +46,8 @@ class Result:
     total: collections.Counter
     levels: int
     path: list[str]  # one longest path: its start, the primitives with the nets that they drive, its end
-    memories: dict[str, str]  # memory → what it became
-    blocks: dict[str, tuple[int, collections.Counter, collections.Counter]]  # module → instances, their own and total
+    memories: dict[str, str]  # memory → the primitive that it became
+    blocks: dict[str, tuple[int, collections.Counter, collections.Counter]]  # module → instances, own counts, total counts
 
 
 def count(primitives: collections.Counter, where: str) -> collections.Counter:
@@ -71,14 +71,14 @@ def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
     netlist, log = FOLDER / f"{name}.json", FOLDER / f"{name}.log"
     values = " ".join(f"-G{parameter}={value}" for parameter, value in area.parameters.items())
     files = " ".join(filelist.needed_by(area.module))
-    # Flattened before the mapping, except for modules with keep_hierarchy, which are flattened after it.
+    # Mapped flat, except for modules with keep_hierarchy, which are flattened afterwards.
     flatten, flat = ("", "") if hierarchy else ("-flatten", "setattr -mod -unset keep_hierarchy *; flatten; ")
     uram = "-uram" if area.uram else ""
     script = (f"read_slang --threads 1 --ignore-assertions --keep-hierarchy --top {area.module} {values} {files}; "
               f"synth_xilinx -family xcup -noiopad -noclkbuf {flatten} {uram} -top {area.module}; "
               f"{flat}opt_clean -purge; "
               f"write_json {netlist.relative_to(filelist.ROOT)}")
-    # Started in the repository, which contains all that it reads: its sandbox sees no other folder.
+    # Started in the repository's root, because the sandbox can read only files below the working directory.
     try:
         program.run(yowasp.YOSYS, "-q", "-l", log.relative_to(filelist.ROOT), "-p", script, cwd=filelist.ROOT,
                     env=yowasp.environment(), stderr=subprocess.STDOUT)
@@ -89,8 +89,8 @@ def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
 
 
 def longest_path(netlist: dict) -> tuple[int, list[str]]:
-    """The logic levels of a flat netlist, and one path that has them. A carry chain costs one level where a path enters it, and
-    none from one CARRY4 to the next."""
+    """The logic levels of a flat netlist, and one path that has them. A carry chain costs one level at its entry and none from
+    one CARRY4 to the next."""
     cells = netlist["cells"]
     driver = {bit: name for name, cell in cells.items() for port, bits in cell["connections"].items()
               if cell["port_directions"][port] == "output" for bit in bits}
@@ -106,7 +106,7 @@ def longest_path(netlist: dict) -> tuple[int, list[str]]:
         steps = [(best[source][0] + (0 if carry and cells[source]["type"] == "CARRY4" else 1), source)
                  for source in before[name]]
         best[name] = max(steps, default=(1, None))
-    # A path that ends at a clocked input of a LUTRAM was counted at its driver.
+    # A path to a clocked input of a LUTRAM was counted at its driver.
     name = max(best, key=lambda cell: best[cell][0], default=None)
     levels, path = (best[name][0] if name else 0), []
     while name:
@@ -116,8 +116,8 @@ def longest_path(netlist: dict) -> tuple[int, list[str]]:
 
 
 def described(netlist: dict, path: list[str]) -> list[str]:
-    """The primitives of a path with the nets that they drive. Before them is the start of the path, and after them its end, if
-    these have names."""
+    """The primitives of a path with the nets that they drive, after the path's start and before its end, as far as these have
+    names."""
     if not path:
         return []
     cells = netlist["cells"]
@@ -171,17 +171,17 @@ def memories(log: str) -> dict[str, str]:
         found[name.replace("\\", "")] = kind.replace("$__XILINX_", "").strip("_")
     for name in re.findall(r"^using FF mapping for memory (\S+)$", log, re.M):
         found[name.replace("\\", "")] = "FLOPS"
-    # Tables of constants have only a generated name, which changes. If one becomes a block RAM, it is counted anyway.
+    # Constant tables have no name of their own, only a number that changes. A block RAM for one is counted nevertheless.
     return {name: kind for name, kind in found.items() if "$auto$" not in name}
 
 
 def plain(module: str) -> str:
-    """A module's own name: slang appends the instance's path to it."""
+    """A module's name without the place of the instance, which slang appends."""
     return re.split(r"[$\\]", module.lstrip("\\"))[0]
 
 
 def blocks(netlists: dict, where: str) -> dict:
-    """For each module of the hierarchy: the number of instances, and the sums of their own and their total counts."""
+    """For each module of the hierarchy: the number of instances, and its own and total counts, summed over them."""
     def tally(module: str) -> collections.Counter:
         kinds = [cell["type"] for cell in netlists[module]["cells"].values()]
         mine = count(collections.Counter(kind for kind in kinds if kind not in netlists), where)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Yosys and SymbiYosys from build/venv-gateware, as WebAssembly. Their first run compiles them into build/cache. setup/install
-has done that, because two first runs at once would read each other's half-written files."""
+does that first run, because two first runs at once would read each other's incomplete files."""
 
 import os
 
