@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is judged from configuration space, registers and pages: each finding has facts that provoke it, and healthy
- * facts provoke none. */
+/* What the doctor concludes from configuration space, registers and log pages: each finding has facts that provoke it,
+ * and healthy facts provoke none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void fill(struct facts *facts) {
   set(facts, DRIVE, 0x10, 0, 0xe0000004);
 }
 
-/* ---- what is heard ---- */
+/* ---- the findings reported ---- */
 
 struct heard {
   struct spate_doctor_finding findings[64];
@@ -108,7 +108,7 @@ static void read_path(const struct facts *facts, const uint32_t config[FUNCTIONS
   path[DRIVE].bar0_bytes = facts->bar0_bytes;
 }
 
-/* Everything, as a doctor does it. */
+/* Every judgement, in the order in which a doctor makes them. */
 static enum spate_doctor_severity judge(const struct facts *facts, struct heard *heard) {
   static struct spate_doctor_function path[FUNCTIONS], after[FUNCTIONS];
   struct spate_doctor doctor = {.found = hear, .context = heard};
@@ -140,7 +140,7 @@ static void nothing_is_wrong_with_healthy_facts(void **state) {
   assert_int_equal(heard.count, 0);
 }
 
-/* ---- what provokes what ---- */
+/* ---- facts that provoke each finding ---- */
 
 #define EACH_OF(facts, function) for (unsigned function = 0; function < FUNCTIONS; function++)
 
@@ -214,13 +214,13 @@ static void no_namespace(struct facts *facts) { facts->namespaces = 0; }
 static void namespace_metadata(struct facts *facts) { facts->namespace.metadata = true; }
 static void namespace_format(struct facts *facts) { facts->namespace.block_bytes = 0; }
 
-/* Judged of a single port, without the rest. */
+/* A finding about a single port, without the rest. */
 static void device_silent(struct facts *facts) { (void)facts; }
 
 static const struct provocation {
   enum spate_doctor_code code;
   void (*provoke)(struct facts *facts);
-  const char *says; /* in the problem's sentence */
+  const char *says; /* part of the problem's sentence */
 } provocations[] = {
     {SPATE_DOCTOR_SLOT_EMPTY, slot_empty, "empty"},
     {SPATE_DOCTOR_LINK_DOWN, link_down, "no link"},
@@ -310,7 +310,7 @@ static void each_finding_is_provoked_by_its_facts_and_alone(void **state) {
   }
 }
 
-/* What the library judges; the rest is found by who gathers the facts. */
+/* The findings that the library makes. The program that gathers the facts makes the others. */
 static void every_finding_of_the_library_is_provoked(void **state) {
   (void)state;
   for (unsigned code = 0; code <= SPATE_DOCTOR_NAMESPACE_FORMAT; code++) {
@@ -322,7 +322,7 @@ static void every_finding_of_the_library_is_provoked(void **state) {
   }
 }
 
-/* ---- cases of one finding ---- */
+/* ---- special cases of single findings ---- */
 
 static void a_drive_without_a_driver_need_not_work(void **state) {
   (void)state;
@@ -341,7 +341,7 @@ static void a_drive_without_a_driver_need_not_work(void **state) {
   assert_int_equal(heard.count, 0);
 }
 
-/* vfio-pci puts a drive that nobody has opened to sleep, and the port above may follow. */
+/* vfio-pci puts a drive that nobody has opened into a low-power state, and the port above may follow. */
 static void a_drive_without_a_driver_may_sleep(void **state) {
   (void)state;
   static struct facts facts;
@@ -355,8 +355,8 @@ static void a_drive_without_a_driver_may_sleep(void **state) {
   assert_int_equal(heard.count, 0);
 }
 
-/* pci=pcie_bus_perf: each function has the payload size that it can do, and the drive asks for no more than its own.
- * Asking for 512 bytes would break what works. */
+/* pci=pcie_bus_perf: each function has the largest payload size that it supports, and the drive's read requests are no
+ * larger than its own. Requests of 512 bytes would break a working system. */
 static void small_requests_suit_a_small_payload_below_a_larger_one(void **state) {
   (void)state;
   static struct facts facts;
@@ -369,7 +369,7 @@ static void small_requests_suit_a_small_payload_below_a_larger_one(void **state)
   assert_int_equal(judge(&facts, &heard), SPATE_DOCTOR_NOTE);
   assert_int_equal(heard.count, 0);
 
-  /* The other way round, what the drive sends is too large for the port. */
+  /* In the opposite case the packets that the drive sends are too large for the port. */
   set(&facts, DRIVE, EXPRESS + 0x04, 7, 1);
   set(&facts, DRIVE, EXPRESS + 0x08, 0, 1u << 5);
   set(&facts, PORT, EXPRESS + 0x08, 7u << 5, 0);
@@ -418,7 +418,7 @@ static void a_window_above_4_gib_reaches_a_bar_there(void **state) {
   assert_int_equal(heard.findings[0].code, SPATE_DOCTOR_BAR_OUTSIDE_WINDOW);
 }
 
-/* Its registers are zeros, and it passes nothing on below 1 MiB. */
+/* Its registers read as zeros, and it forwards nothing below 1 MiB. */
 static void a_bridge_without_a_prefetchable_window_has_none(void **state) {
   (void)state;
   static struct facts facts;
@@ -432,7 +432,7 @@ static void a_bridge_without_a_prefetchable_window_has_none(void **state) {
   assert_int_equal(heard.findings[0].code, SPATE_DOCTOR_BAR_OUTSIDE_WINDOW);
 }
 
-static void what_was_there_before_a_transfer_is_no_news(void **state) {
+static void errors_from_before_a_transfer_are_not_reported_again(void **state) {
   (void)state;
   static struct facts facts;
   struct heard heard;
@@ -447,8 +447,9 @@ static void what_was_there_before_a_transfer_is_no_news(void **state) {
   assert_int_equal(heard.findings[1].numbers[0], 0x1000);
 }
 
-/* Without error reporting there is Device Status alone. A refused request hides no fatal error that comes later. */
-static void a_fatal_error_beside_a_refused_request_is_news(void **state) {
+/* Without Advanced Error Reporting there is only Device Status. An unsupported request does not hide a later fatal
+ * error. */
+static void a_fatal_error_after_an_unsupported_request_is_reported(void **state) {
   (void)state;
   static struct facts facts;
   struct heard heard;
@@ -464,7 +465,7 @@ static void a_fatal_error_beside_a_refused_request_is_news(void **state) {
   assert_int_equal(heard.findings[1].code, SPATE_DOCTOR_UNCORRECTED_DURING);
 }
 
-/* A switch between port and drive: its inside is no link. */
+/* Inside a switch, between its upstream and downstream ports, there is no link. */
 static void inside_a_switch_there_is_no_link(void **state) {
   (void)state;
   static struct facts facts;
@@ -478,7 +479,8 @@ static void inside_a_switch_there_is_no_link(void **state) {
     const unsigned like = i == 3 ? DRIVE : PORT;
     set(&facts, like, EXPRESS, 0xfu << 20, types[i] << 20);
     set(&facts, like, 0x18, 0xffffff, 0x030000 | (i + 1) << 8 | i);
-    if (i == 1 || i == 2) set(&facts, like, EXPRESS + 0x10, 0xfu << 16, 1u << 16); /* slow, where nobody looks */
+    if (i == 1 || i == 2)
+      set(&facts, like, EXPRESS + 0x10, 0xfu << 16, 1u << 16); /* slow, at a port that is not judged */
     const struct spate_doctor_space space = space_of(facts.config[like], 4096);
     spate_doctor_function_read(&path[i], (struct spate_pcie_address){.bus = (uint8_t)i}, &space);
   }
@@ -487,7 +489,7 @@ static void inside_a_switch_there_is_no_link(void **state) {
   assert_int_equal(heard.count, 0);
 }
 
-static void what_is_not_known_is_not_judged(void **state) {
+static void unknown_facts_are_not_judged(void **state) {
   (void)state;
   static struct facts facts;
   static const unsigned sizes[] = {0, 32, 64, EXPRESS + 8, 256};
@@ -554,7 +556,7 @@ static void sentences_are_cut_where_there_is_no_room(void **state) {
   assert_string_equal(text, "The");
 }
 
-/* ---- anything at all ---- */
+/* ---- arbitrary input ---- */
 
 static uint32_t random_state;
 
@@ -571,7 +573,7 @@ static uint32_t count_reads(const void *context, unsigned offset) {
   return read_config(context, offset);
 }
 
-/* Random registers with lists of capabilities that lead anywhere, in loops, too. */
+/* Random registers with capability lists that lead anywhere, also in loops. */
 static void random_config(uint32_t *config) {
   for (unsigned i = 0; i < 1024; i++)
     config[i] = random32() % 4 == 0 ? random32() : 0;
@@ -584,7 +586,7 @@ static void random_config(uint32_t *config) {
     config[i] = (config[i] & 0xf0000) | (random32() % 900 == 0 ? 1 : 7) | (0x100 + random32() % 0xf00) << 20;
 }
 
-static void nothing_that_a_device_says_is_too_much(void **state) {
+static void any_register_contents_are_survived(void **state) {
   (void)state;
   static struct facts facts;
   struct heard heard;
@@ -626,13 +628,13 @@ int main(void) {
       cmocka_unit_test(a_port_without_a_device_is_judged_alone),
       cmocka_unit_test(a_window_above_4_gib_reaches_a_bar_there),
       cmocka_unit_test(a_bridge_without_a_prefetchable_window_has_none),
-      cmocka_unit_test(what_was_there_before_a_transfer_is_no_news),
-      cmocka_unit_test(a_fatal_error_beside_a_refused_request_is_news),
+      cmocka_unit_test(errors_from_before_a_transfer_are_not_reported_again),
+      cmocka_unit_test(a_fatal_error_after_an_unsupported_request_is_reported),
       cmocka_unit_test(inside_a_switch_there_is_no_link),
-      cmocka_unit_test(what_is_not_known_is_not_judged),
+      cmocka_unit_test(unknown_facts_are_not_judged),
       cmocka_unit_test(every_finding_has_texts),
       cmocka_unit_test(sentences_are_cut_where_there_is_no_room),
-      cmocka_unit_test(nothing_that_a_device_says_is_too_much),
+      cmocka_unit_test(any_register_contents_are_survived),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partition tables on drives of both block sizes: what is written is found, damage is met by the backup or refused, and
- * nothing foreign is overwritten. Against other implementations: tests/partition/test_partition.py. */
+/* Partition tables on drives of both block sizes: a written table is found, the backup replaces a damaged primary,
+ * and nothing foreign is overwritten. tests/partition/test_partition.py compares with other implementations. */
 #include "partition/table.h"
 #include "ram_block.h"
 
@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #define MIB         (UINT64_C(1) << 20)
-#define DRIVE_BYTES (64 * MIB + 24 * 4096) /* ends on no round number */
+#define DRIVE_BYTES (64 * MIB + 24 * 4096) /* not a round number */
 
 static _Alignas(SPATE_DMA_ALIGN) uint8_t scratch[SPATE_PARTITION_SCRATCH_BYTES];
 static const struct spate_partition_ids ids = {.disk = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
@@ -44,7 +44,7 @@ static uint8_t *block_at(struct ram_block *ram, uint64_t lba) { return ram->memo
 
 static uint64_t last_lba(const struct ram_block *ram) { return ram->block.blocks - 1; }
 
-/* Change a field of a header or of its entries, and make the sums right again: damage that only sanity checks see. */
+/* Change a field of a header or of its entries, and correct the checksums: damage that only sanity checks detect. */
 static void reseal(struct ram_block *ram, uint64_t header_lba) {
   uint8_t *header = block_at(ram, header_lba);
   uint64_t bytes = (uint64_t)spate_get32(header + HEADER_ENTRY_COUNT) * spate_get32(header + HEADER_ENTRY_BYTES);
@@ -63,7 +63,7 @@ static void test_crc32(void **state) {
   assert_int_equal(spate_crc32(spate_crc32(0, "1234", 4), "56789", 5), 0xcbf43926);
 }
 
-static void test_written_is_found(void **state) {
+static void test_a_written_table_is_found(void **state) {
   (void)state;
   FOR_EACH_BLOCK_SIZE(bytes) {
     for (uint32_t align_bytes = 1 << 20; align_bytes <= 32 << 20; align_bytes <<= 1) {
@@ -115,8 +115,8 @@ static void expect_find(struct ram_block *ram, enum spate_error error, bool from
   if (error == SPATE_OK) assert_int_equal(partition.from_backup, from_backup);
 }
 
-/* Any byte of what the sums cover, changed in the primary: the backup is used. In both: the table is refused. */
-static void test_damage_is_met_by_the_backup(void **state) {
+/* Change any byte that a checksum covers. In the primary: the backup is used. In both: the table is refused. */
+static void test_the_backup_replaces_a_damaged_primary(void **state) {
   (void)state;
   FOR_EACH_BLOCK_SIZE(bytes) {
     struct ram_block ram;
@@ -144,7 +144,7 @@ static void test_damage_is_met_by_the_backup(void **state) {
   }
 }
 
-static void test_unreadable_primary_is_met_by_the_backup(void **state) {
+static void test_the_backup_replaces_an_unreadable_primary(void **state) {
   (void)state;
   for (uint64_t lba = 1; lba <= 2; lba++) {
     struct ram_block ram;
@@ -158,7 +158,7 @@ static void test_unreadable_primary_is_met_by_the_backup(void **state) {
   }
 }
 
-/* A drive that went away is no reason to read it again. */
+/* When the drive itself fails, the backup is not read either. */
 static void test_other_errors_pass_through(void **state) {
   (void)state;
   struct ram_block ram;
@@ -172,7 +172,7 @@ static void test_other_errors_pass_through(void **state) {
   expect_find(&ram, SPATE_E_TIMEOUT, false);
   ram_block_clear_faults(&ram);
 
-  /* Every request of a write, failing in turn, is reported. */
+  /* Each request of a write fails in turn, and is reported. */
   ram_block_clear_log(&ram);
   assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, true, &partition), SPATE_OK);
   uint32_t requests = (uint32_t)(ram.count[SPATE_WRITE] + ram.count[SPATE_FLUSH]);
@@ -203,7 +203,7 @@ struct lie {
   uint64_t value;
 };
 
-/* Headers with right sums that contradict themselves or the drive; each in both copies. */
+/* Headers with correct checksums that contradict themselves or the drive; the same in both copies. */
 static void test_contradictions_are_refused(void **state) {
   (void)state;
   static const struct lie lies[] = {
@@ -231,7 +231,7 @@ static void test_contradictions_are_refused(void **state) {
     struct ram_block ram;
     open_with_table(&ram, 512);
     const uint64_t copies[] = {1, last_lba(&ram)};
-    /* Room for larger tables, so that each lie is refused for itself. */
+    /* The scratch memory has room for larger tables, so that each contradiction is refused for its own reason. */
     for (unsigned copy = 0; copy < 2; copy++) {
       spate_put64(block_at(&ram, copies[copy]) + HEADER_FIRST_USABLE, 8192);
       spate_put64(block_at(&ram, copies[copy]) + HEADER_LAST_USABLE, 100000);
@@ -284,12 +284,12 @@ static void test_entries_of_a_gpt(void **state) {
   assert_int_equal(partition.first_lba, 4096);
   assert_int_equal(partition.blocks, 4096);
 
-  put_partition(&ram, 0, OTHER_TYPE, 2048, 4096); /* one block too many, before */
+  put_partition(&ram, 0, OTHER_TYPE, 2048, 4096); /* one block before the usable range */
   expect_find(&ram, SPATE_E_TABLE, false);
   put_partition(&ram, 0, OTHER_TYPE, 2048, 4095);
-  put_partition(&ram, 127, OTHER_TYPE, 8191, 9000); /* and behind */
+  put_partition(&ram, 127, OTHER_TYPE, 8191, 9000); /* and one behind it */
   expect_find(&ram, SPATE_E_TABLE, false);
-  put_partition(&ram, 127, UNUSED, 8191, 9000); /* an unused entry may hold anything */
+  put_partition(&ram, 127, UNUSED, 8191, 9000); /* the contents of an unused entry do not matter */
   expect_find(&ram, SPATE_OK, false);
 
   put_partition(&ram, 3, GPT_BASIC_DATA, 33, 40); /* begins in the table */
@@ -331,7 +331,8 @@ static void test_large_arrays(void **state) {
   }
 }
 
-/* spate_partition.index has eight bits: a partition behind 256 others is not found rather than misnamed. */
+/* spate_partition.index has eight bits: a partition behind 256 others is not found, instead of getting a wrong
+ * index. */
 static void test_index_beyond_eight_bits(void **state) {
   (void)state;
   struct ram_block ram;
@@ -386,7 +387,7 @@ static void test_mbr(void **state) {
     expect_find(&ram, SPATE_E_NOT_FOUND, false);
     put_mbr_entry(&ram, 1, 0x83, 200, 100);
     put_mbr_entry(&ram, 2, 0x07, 300, end - 300);
-    put_mbr_entry(&ram, 3, 0x07, 0, 0); /* no matter: the first one counts */
+    put_mbr_entry(&ram, 3, 0x07, 0, 0); /* ignored: the first partition counts */
     assert_int_equal(find(&ram, &partition), SPATE_OK);
     assert_int_equal(partition.table, SPATE_TABLE_MBR);
     assert_int_equal(partition.index, 2);
@@ -404,7 +405,7 @@ static void test_mbr(void **state) {
     expect_find(&ram, SPATE_E_TABLE, false);
     put_mbr_entry(&ram, 2, 0x07, 300, 0);
     expect_find(&ram, SPATE_E_TABLE, false);
-    put_mbr_entry(&ram, 2, 0x07, 299, 50); /* across its neighbour */
+    put_mbr_entry(&ram, 2, 0x07, 299, 50); /* overlaps its neighbour */
     expect_find(&ram, SPATE_E_TABLE, false);
     put_mbr_entry(&ram, 2, 0x07, 300, 50);
     ram.memory[MBR_ENTRIES_OFFSET] = 0x80; /* bootable */
@@ -433,7 +434,7 @@ static void test_whole_disk(void **state) {
   ram_block_close(&ram);
 }
 
-/* One byte anywhere outside the partition makes a drive foreign, and nothing is written to it. */
+/* A single byte that is not zero outside the partition makes a drive foreign, and nothing is written to it. */
 static void test_foreign_bytes_are_kept(void **state) {
   (void)state;
   FOR_EACH_BLOCK_SIZE(bytes) {
@@ -473,7 +474,7 @@ static void expect_every_byte_to_count(struct ram_block *ram, uint64_t lba, uint
   uint64_t backup_entries = last_lba(ram) - gpt_entries_blocks(&ram->block);
   for (; lba < end_lba; lba++) {
     for (uint32_t i = 0; i < spate_block_bytes(&ram->block); i += i < GPT_ENTRY_BYTES ? 1 : 13) {
-      /* Entries may be identified by any GUID; everything else follows from the drive. */
+      /* Entries may have any GUID; all other fields follow from the drive. */
       bool is_guid = (lba == 2 || lba == backup_entries) && i >= ENTRY_GUID && i < ENTRY_GUID + GPT_GUID_BYTES;
       block_at(ram, lba)[i] ^= 0x20;
       if (spate_partition_check_blank(&ram->block, scratch) != (is_guid ? SPATE_OK : SPATE_E_FOREIGN))
@@ -483,7 +484,7 @@ static void expect_every_byte_to_count(struct ram_block *ram, uint64_t lba, uint
   }
 }
 
-/* Our own table may be replaced, whatever the partition holds by now, unless that begins as a volume does. */
+/* Our own table may be replaced, whatever the partition holds, unless a volume begins in the partition. */
 static void test_own_table_is_not_foreign(void **state) {
   (void)state;
   struct ram_block ram;
@@ -491,7 +492,7 @@ static void test_own_table_is_not_foreign(void **state) {
     open_with_table(&ram, *bytes);
     memset(ram.memory + MIB, 0x77, 63 * MIB);
     assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_OK);
-    memset(block_at(&ram, 2), 0, *bytes); /* an entry that was not written: block 0 is no volume's beginning */
+    memset(block_at(&ram, 2), 0, *bytes); /* an entry that was not written; no volume begins at block 0 */
     assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_OK);
     ram_block_close(&ram);
   }
@@ -502,7 +503,7 @@ static void test_own_table_is_not_foreign(void **state) {
   ram_block_close(&ram);
 }
 
-/* What is left of a recorded drive after something wiped its beginning, its end, or both but for one block. */
+/* The remains of a recorded drive after something wiped its beginning, its end, or all of both but one block. */
 static void test_a_volume_in_our_partition_is_foreign(void **state) {
   (void)state;
   static const uint32_t aligns_bytes[] = {1 << 20, 32 << 20};
@@ -524,7 +525,7 @@ static void test_a_volume_in_our_partition_is_foreign(void **state) {
         if (!from_backup) memset(ram.memory + 64 * MIB, 0, DRIVE_BYTES - 64 * MIB);
         expect_find(&ram, SPATE_E_NO_TABLE, false);
       }
-      boot[510] = 0; /* no volume yet: a table that was cut short may be written again */
+      boot[510] = 0; /* no volume yet: a table whose writing was interrupted may be written again */
       assert_int_equal(spate_partition_check_blank(&ram.block, scratch), SPATE_OK);
       ram_block_fault(&ram, (struct ram_fault){RAM_OP(SPATE_READ), MIB / *bytes, 63 * MIB / *bytes, 0, RAM_ALWAYS,
                                                SPATE_E_MEDIA, 0x281});
@@ -551,9 +552,9 @@ static void test_erase_leaves_no_signature(void **state) {
 }
 
 /*
- * The power goes at every instant of a write. Blocks written since the last flush that completed hold the old or the
- * new version, each for itself. What is left must be the old table, the new one (perhaps by its backup), or on a blank
- * drive none; and a blank or own drive can be written again without being told to erase.
+ * The power fails at every instant of a write. Each block written since the last completed flush holds independently
+ * its old or its new version. The result must be the old table, the new one (perhaps from its backup), or none on a
+ * blank drive. A blank drive, or one with our table, must accept another write without the erase option.
  */
 static void apply_block(struct ram_block *to, const struct ram_log_entry *entry, uint32_t i) {
   memcpy(block_at(to, entry->lba + i), entry->data + ((size_t)i << to->block.block_shift),
@@ -602,7 +603,8 @@ static void test_power_cuts(void **state) {
       prepare(&after, before);
       cut_power(&ram, ram_random(&random) % (ram.events + 1), &random, &after);
       enum spate_error error = find(&after, &partition);
-      /* A table whose primary was broken already hangs on its backup, which is written first. */
+      /* A table whose primary was already broken depends on its backup, and the backup is written first: a cut may lose
+       * both. */
       bool allowed = error == SPATE_OK || (before == BLANK && error == SPATE_E_NO_TABLE) ||
                      (before == OWN_DAMAGED && error == SPATE_E_TABLE);
       if (!allowed) fail_msg("case %d, cut %u: %s", (int)before, cut, spate_error_name(error));
@@ -613,7 +615,8 @@ static void test_power_cuts(void **state) {
   }
 }
 
-/* Random damage, sums made right half of the time: any answer but a crash or an extent outside the drive. */
+/* Random damage, half of the time with correct checksums: every answer is allowed except a crash or an extent outside
+ * the drive. */
 static void test_random_damage(void **state) {
   (void)state;
   static uint8_t primary[34 * 512];
@@ -640,7 +643,8 @@ static void test_random_damage(void **state) {
   ram_block_close(&ram);
 }
 
-/* A whole-disk volume: nothing of an old table stays at either end, and nothing foreign is touched unasked. */
+/* A whole-disk volume: no remains of an old table stay at either end, and nothing foreign is erased without the
+ * option. */
 static void test_clearing_for_a_whole_disk_volume(void **state) {
   (void)state;
   FOR_EACH_BLOCK_SIZE(block_bytes) {
@@ -665,10 +669,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clearing_for_a_whole_disk_volume),
       cmocka_unit_test(test_crc32),
-      cmocka_unit_test(test_written_is_found),
+      cmocka_unit_test(test_a_written_table_is_found),
       cmocka_unit_test(test_writing_refuses_bad_alignment_and_small_drives),
-      cmocka_unit_test(test_damage_is_met_by_the_backup),
-      cmocka_unit_test(test_unreadable_primary_is_met_by_the_backup),
+      cmocka_unit_test(test_the_backup_replaces_a_damaged_primary),
+      cmocka_unit_test(test_the_backup_replaces_an_unreadable_primary),
       cmocka_unit_test(test_other_errors_pass_through),
       cmocka_unit_test(test_contradictions_are_refused),
       cmocka_unit_test(test_header_size_is_bounded),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Striping: what becomes of requests, and what members may do without harm to the others. */
+/* Striping: how requests are split and end, and that a misbehaving member does not harm the others. */
 #include "stripe_fixture.h"
 
 #define CHUNK  8192u
 #define MEMBER (UINT64_C(1) << 18) /* of data area: 32 chunks */
 
-/* A request whose completion submits another, of the array's first block. */
+/* A request whose completion submits another one, for the array's first block. */
 struct late {
   struct request second;
   struct spate_stripe *stripe;
@@ -21,7 +21,8 @@ static void submit_late(struct spate_io *io) {
   GIVES(late->wanted, start(late->stripe, &late->second, write_of(late->data, 0, 1)));
 }
 
-/* A member that does not answer keeps what is its own, in flight and in its line; the others' parts go through. */
+/* A member that does not answer keeps its own requests, in flight and in its queue of waiting parts; the others' parts
+ * go through. */
 static void test_slow_member(void **state) {
   struct array *array = open_array(4, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -58,7 +59,7 @@ static void test_slow_member(void **state) {
   close_drives(array);
 }
 
-/* FLUSH: each member once, and the answer after the last of them. */
+/* FLUSH: once to each member, and the request completes after the last of them. */
 static void test_flush_waits_for_all(void **state) {
   struct array *array = open_array(5, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -77,7 +78,7 @@ static void test_flush_waits_for_all(void **state) {
     poll_until(stripe, &second);
     OK(first.io.error);
     for (unsigned i = 0; i < 5; i++)
-      assert_int_equal(array->drives[i].count[SPATE_FLUSH], 2 * held + 2 + 1); /* and one when it was created */
+      assert_int_equal(array->drives[i].count[SPATE_FLUSH], 2 * held + 2 + 1); /* and one at its creation */
   }
   close_drives(array);
 }
@@ -141,8 +142,9 @@ static void test_metadata_gets_in(void **state) {
   close_drives(array);
 }
 
-/* One request of a hundred parts, through eight: taken whole, ended once; what comes meanwhile is told to wait. */
-static void test_more_chunks_than_parts(void **state) {
+/* One request of a hundred parts, with eight part structures: it is accepted whole and ends once. Requests submitted in
+ * the meantime get FULL. */
+static void test_more_chunks_than_part_structures(void **state) {
   struct array *array = open_drives(4, 64 * CHUNK + MIB, 512);
   struct spate_stripe *stripe = &array->stripe;
   uint8_t *data = take(100 * CHUNK);
@@ -177,8 +179,8 @@ static void test_more_chunks_than_parts(void **state) {
   close_drives(array);
 }
 
-/* Once a part has failed, what has no part yet gets none. */
-static void test_error_ends_the_cutting(void **state) {
+/* Once a part has failed, the rest of the request is not issued. */
+static void test_error_ends_the_splitting(void **state) {
   struct array *array = open_drives(2, MEMBER + MIB, 512);
   struct spate_stripe *stripe = &array->stripe;
   uint8_t *data = take(40 * CHUNK);
@@ -204,8 +206,8 @@ static void test_error_ends_the_cutting(void **state) {
   close_drives(array);
 }
 
-/* Nor are parts sent that wait in their member's line. */
-static void test_error_empties_the_lines(void **state) {
+/* Parts that wait for their member are not sent either. */
+static void test_error_drops_waiting_parts(void **state) {
   struct array *array = open_array(2, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
   uint8_t *data = take(2 * CHUNK);
@@ -233,8 +235,9 @@ static void test_error_empties_the_lines(void **state) {
   close_drives(array);
 }
 
-/* The part that a completion sets free is for the request that is being cut, not for what `done` would submit. */
-static void test_cutting_goes_before_done(void **state) {
+/* A part structure that a completion frees goes to the request that is being split, not to one that `done` would
+ * submit. */
+static void test_splitting_goes_before_done(void **state) {
   struct array *array = open_drives(2, MEMBER + MIB, 512);
   struct spate_stripe *stripe = &array->stripe;
   struct late late = {.stripe = stripe, .data = take(4096), .wanted = SPATE_E_FULL};
@@ -263,7 +266,7 @@ static void test_cutting_goes_before_done(void **state) {
   close_drives(array);
 }
 
-/* FUA goes where its block is, and nowhere else. */
+/* FUA goes to the member that holds the block, and to no other. */
 static void test_fua(void **state) {
   struct array *array = open_array(3, MEMBER, CHUNK, 4096);
   uint8_t *data = take(4096);
@@ -281,8 +284,8 @@ static void test_fua(void **state) {
 }
 
 /*
- * Drives tell of a lost power by a number. Whoever flushed looks at it as soon as the flush is done; whoever wrote,
- * when the write is, because a member may have completed its part before, and lost it.
+ * A drive reports a loss of power by a counter. A caller that flushed reads it as soon as the flush is done. A caller
+ * that wrote reads it when the write is done, because a member may have completed its part before, and lost it.
  */
 struct loss_witness {
   struct request request;
@@ -311,7 +314,7 @@ static void check_losses(struct spate_io io) {
   for (unsigned i = 0; i < 3; i++)
     spate_block_poll(block, 16);
   assert_int_equal(witness.request.ended, 0);
-  array->drives[0].block.power_losses++; /* seen by another queue of the same drive, its own part long done */
+  array->drives[0].block.power_losses++; /* noticed by another queue of the same drive; its own part is long done */
   array->drives[2].block.power_losses += 2;
   array->drives[1].held_ops = 0;
   spate_block_poll(block, 16);
@@ -329,12 +332,12 @@ static void test_power_losses(void **state) {
   (void)state;
   check_losses((struct spate_io){.op = SPATE_FLUSH});
   check_losses(write_of(data, 0, 3 * CHUNK / 512));
-  check_losses(write_of(data, CHUNK / 512, CHUNK / 512)); /* may be several commands there */
+  check_losses(write_of(data, CHUNK / 512, CHUNK / 512)); /* several commands on that member */
   check_losses((struct spate_io){.op = SPATE_ZERO, .blocks = 3 * CHUNK / 512});
   free(data);
 }
 
-/* What a member finds out that it cannot do, the array cannot do, from then on. */
+/* Once a member turns out to lack an operation, the array lacks it, too. */
 static void test_abilities(void **state) {
   struct array *array = open_array(3, MEMBER, CHUNK, 512);
   struct spate_block *block = &array->stripe.block;
@@ -362,7 +365,7 @@ static void test_abilities(void **state) {
   close_drives(array);
 }
 
-/* A member that is gone answers everything with an error: at once, from its queue, or in its line. */
+/* A member that is gone fails every request: immediately, in its queue, or while waiting for it. */
 static enum spate_error gone_submit(struct spate_block *block, struct spate_io *io) {
   (void)block;
   (void)io;
@@ -386,7 +389,7 @@ static void test_member_gone(void **state) {
   ops.submit = gone_submit;
   array->drives[1].block.ops = &ops;
   spate_block_poll(&stripe->block, 16);
-  for (unsigned i = 2; i < 8; i++) { /* those in its line */
+  for (unsigned i = 2; i < 8; i++) { /* those waiting for it */
     assert_int_equal(requests[i].ended, 1);
     GIVES(SPATE_E_GONE, requests[i].io.error);
   }
@@ -409,7 +412,7 @@ static void test_member_gone(void **state) {
   close_drives(array);
 }
 
-/* Of several errors the first is the request's. */
+/* If several parts fail, the request gets the first error. */
 static void test_first_error(void **state) {
   struct array *array = open_array(3, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -443,7 +446,7 @@ static unsigned (*real_poll)(struct spate_block *block, unsigned max);
 
 static unsigned poll_all(struct spate_block *block, unsigned max) { return real_poll(block, max + 100); }
 
-/* Bounded by `max`, and no member is left out however small it is. */
+/* A poll reaps at most `max`, and serves every member however small `max` is. */
 static void test_poll_is_fair(void **state) {
   struct array *array = open_array(4, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -461,7 +464,7 @@ static void test_poll_is_fair(void **state) {
   }
   assert_int_equal(spate_block_poll(&stripe->block, 3), 3);
 
-  /* A drive at its end may end more than it was asked to: that is no licence for the others. */
+  /* A drive that gives up may end more requests than asked for: this does not raise the limit for the others. */
   uint64_t polls[4];
   struct spate_block_ops ops = *array->drives[0].block.ops;
   real_poll = ops.poll;
@@ -482,7 +485,7 @@ static void test_poll_is_fair(void **state) {
   close_drives(array);
 }
 
-/* What was submitted from a completion, to a member that this poll() has left behind it, is told to the drive too. */
+/* A request that a completion submits to a member that this poll() has already served is rung, too. */
 static void test_poll_kicks(void **state) {
   struct array *array = open_array(3, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -508,10 +511,10 @@ int main(void) {
       cmocka_unit_test(test_slow_member),
       cmocka_unit_test(test_flush_waits_for_all),
       cmocka_unit_test(test_metadata_gets_in),
-      cmocka_unit_test(test_more_chunks_than_parts),
-      cmocka_unit_test(test_error_ends_the_cutting),
-      cmocka_unit_test(test_error_empties_the_lines),
-      cmocka_unit_test(test_cutting_goes_before_done),
+      cmocka_unit_test(test_more_chunks_than_part_structures),
+      cmocka_unit_test(test_error_ends_the_splitting),
+      cmocka_unit_test(test_error_drops_waiting_parts),
+      cmocka_unit_test(test_splitting_goes_before_done),
       cmocka_unit_test(test_fua),
       cmocka_unit_test(test_power_losses),
       cmocka_unit_test(test_abilities),
