@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Volumes that others made, damaged, or changed behind our back. */
+/* Volumes that others made, damaged, or changed behind the library's back. */
 #include "exfat_fixture.h"
 
-/* What stands behind the end marker on a volume of others must stay hidden when the directory fills up. */
+/* Entries behind the end marker on a volume of others must stay hidden when the directory fills up. */
 static void test_garbage_behind_end(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
@@ -62,8 +62,8 @@ static void test_foreign(void **state) {
   image_close(&image);
 }
 
-/* A user's file of the record's name, or the record of a card that was copied file by file, is left alone: the record
- * goes under another name, and is found there again. */
+/* A user's file that has the record's name, or the record of a card that was copied file by file, stays as it is. The
+ * record gets another name, and is found again under it. */
 static void test_record_name_taken(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -71,10 +71,11 @@ static void test_record_name_taken(void **state) {
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   uint32_t copied = small_allocate(image.ram.memory, 9, 1);
   uint32_t scattered = small_allocate(image.ram.memory, 9, 2);
-  small_add(image.ram.memory, ".SPATE", 0x20, copied, 17 * 512, 17 * 512, false);      /* its attributes are lost */
-  small_add(image.ram.memory, ".spate_2", 0x06, scattered, 17 * 512, 17 * 512, false); /* it is in pieces */
-  small_add(image.ram.memory, ".spate_3", 0x06, 0, 0, 0, false);                       /* it is empty */
-  small_add(image.ram.memory, ".spate_30", 0x06, 0, 0, 0, false);                      /* this is no record's name */
+  small_add(image.ram.memory, ".SPATE", 0x20, copied, 17 * 512, 17 * 512, false); /* its attributes were lost */
+  /* its clusters are not contiguous */
+  small_add(image.ram.memory, ".spate_2", 0x06, scattered, 17 * 512, 17 * 512, false);
+  small_add(image.ram.memory, ".spate_3", 0x06, 0, 0, 0, false);  /* it is empty */
+  small_add(image.ram.memory, ".spate_30", 0x06, 0, 0, 0, false); /* not a name of the record */
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "a", 100 * 1024), SPATE_OK);
   assert_int_equal(image_mount(&image), SPATE_OK); /* as after a cut */
@@ -92,7 +93,7 @@ static void test_record_name_taken(void **state) {
   image_close(&image);
 }
 
-/* All names of the record taken: what needs none still works. */
+/* All names of the record are in use: operations that need no record still work. */
 static void test_record_names_all_taken(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -110,9 +111,9 @@ static void test_record_names_all_taken(void **state) {
   image_close(&image);
 }
 
-/* ---- a volume that is full of what others wrote ---- */
+/* ---- a volume that is full of files of others ---- */
 
-/* Files of one cluster, and one of all the rest. */
+/* Files of one cluster each, and one file of all the rest. */
 static void open_full(void) {
   uint8_t *memory;
   image_open(&image, MIB, 512, 0);
@@ -130,7 +131,7 @@ static void open_full(void) {
   assert_int_equal(image_mount(&image), SPATE_OK);
 }
 
-/* There is no room for the record: deleting goes without it, and so does a rename by one write. */
+/* There is no room for the record: deletions do without it, and so does a rename by a single write. */
 static void test_full_volume_is_cleared(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -196,10 +197,10 @@ static void test_boot(void **state) {
   boot[600] ^= 1; /* the checksum of the main region is wrong */
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_true(image.found.backup_boot);
-  put_file("f", "x", 1); /* repairs */
+  put_file("f", "x", 1); /* repairs the main region */
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_false(image.found.backup_boot);
-  assert_true(image.found.dirty); /* nobody knows who damaged it: a checker's business */
+  assert_true(image.found.dirty); /* who damaged it is unknown: only a checker may mark it clean */
   boot[106] = 0;
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_whole(false);
@@ -212,7 +213,7 @@ static void test_boot(void **state) {
   image_close(&image);
 }
 
-/* Each field of the boot sector that would lead outside, with a right checksum. */
+/* Each field of the boot sector with a value that would lead outside the volume, and a correct checksum. */
 static void test_boot_fields(void **state) {
   (void)state;
   static const struct {
@@ -230,12 +231,12 @@ static void test_boot_fields(void **state) {
     for (uint32_t n = 0; n < lies[i].bytes; n++, value >>= 8)
       image.ram.memory[lies[i].at + n] = (uint8_t)value;
     small_checksum_boot(image.ram.memory);
-    if (image_mount(&image) != SPATE_E_NOT_EXFAT) fail_msg("lie %u was believed", i);
+    if (image_mount(&image) != SPATE_E_NOT_EXFAT) fail_msg("wrong value %u was accepted", i);
     image_close(&image);
   }
 }
 
-/* Listing alone keeps the volume dirty: who repairs it is told where to look. */
+/* Listing alone keeps the volume dirty: the listing shows where the damage is. */
 static void test_damaged_set_listed(void **state) {
   (void)state;
   struct spate_exfat_directory directory;
@@ -248,7 +249,7 @@ static void test_damaged_set_listed(void **state) {
   root[small_add(image.ram.memory, "torn", 0x20, 0, 0, 0, false) + 70] ^= 1;
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4096), SPATE_OK);
-  image.volume.corrupt = false; /* arming met it, too */
+  image.volume.corrupt = false; /* arming has noticed the damage, too */
   assert_int_equal(spate_exfat_list(&image.volume, "/", &directory), SPATE_OK);
   enum spate_error error = SPATE_OK;
   while (more && error == SPATE_OK)
@@ -260,8 +261,8 @@ static void test_damaged_set_listed(void **state) {
   image_close(&image);
 }
 
-/* A damaged entry set, met while a clip is open: listing says so and steps over it, and recording goes on beside it. A
- * name that is not found could be in it. The volume stays dirty, and nothing is trimmed. */
+/* A damaged entry set, found while a clip is open: listing reports it and goes on, and recording continues. A name that
+ * is not found could be in this set. The volume stays dirty, and nothing is trimmed. */
 static void test_damaged_set(void **state) {
   (void)state;
   struct spate_exfat_directory directory;
@@ -275,7 +276,8 @@ static void test_damaged_set(void **state) {
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   uint8_t *root = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
   uint32_t torn = small_add(image.ram.memory, "torn", 0x20, 0, 0, 0, false);
-  uint32_t liar = small_add(image.ram.memory, "liar", 0x20, 1000, 100, 200, false); /* more valid than there is */
+  /* more valid bytes than its length */
+  uint32_t liar = small_add(image.ram.memory, "liar", 0x20, 1000, 100, 200, false);
   small_add(image.ram.memory, "good", 0x20, 0, 0, 0, false);
   root[torn + 70] ^= 1;
   assert_int_equal(image_mount(&image), SPATE_OK);
@@ -295,7 +297,7 @@ static void test_damaged_set(void **state) {
   assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
   assert_int_equal(spate_exfat_rename(&image.volume, "good", "d/better"), SPATE_OK);
   assert_int_equal(spate_exfat_delete(&image.volume, "d/better"), SPATE_OK);
-  assert_int_equal(root[torn], 0x85); /* nobody took their slots */
+  assert_int_equal(root[torn], 0x85); /* its entries were not reused */
   assert_int_equal(root[liar], 0x85);
   assert_int_equal(image.ram.count[SPATE_TRIM], 0);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
@@ -303,14 +305,14 @@ static void test_damaged_set(void **state) {
   image_close(&image);
 }
 
-/* Where the bitmap itself cannot be believed, nothing new is written: a clip could be put over somebody's file. */
+/* If the bitmap itself is damaged, nothing new is written: a clip could overwrite a file. */
 static void test_corrupt(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   small_add(image.ram.memory, "good", 0x20, 0, 0, 0, false);
-  small_add(image.ram.memory, "liar", 0x20, 1000, 100, 100, true); /* the bitmap says that its cluster is free */
+  small_add(image.ram.memory, "liar", 0x20, 1000, 100, 100, true); /* the bitmap calls its cluster free */
   assert_int_equal(image_mount(&image), SPATE_OK);
   put_file("f", "x", 1);
   image.ram.keep_log = true;
@@ -322,7 +324,7 @@ static void test_corrupt(void **state) {
   image_close(&image);
 }
 
-/* Names cannot be compared by a table that is damaged: what is there can be read, and nothing is changed. */
+/* With a damaged up-case table, names cannot be compared: existing files can be read, and nothing is changed. */
 static void test_upcase_checksum(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -342,7 +344,7 @@ static void test_upcase_checksum(void **state) {
   image_close(&image);
 }
 
-/* A contradiction that is met while a clip is open: the clip is closed, and the volume stays dirty. */
+/* A contradiction found while a clip is open: the clip can be closed, and the volume stays dirty. */
 static void test_corrupt_meanwhile(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -363,7 +365,8 @@ static void test_corrupt_meanwhile(void **state) {
   image_close(&image);
 }
 
-/* What a PC did between the cut and the mount wins: it gave some of the recorded clusters to another file. */
+/* A PC changed the volume between the cut and the mount: some of the recorded clusters are another file's now, and stay
+ * so. */
 static void test_recovery_spares_others(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -378,7 +381,7 @@ static void test_recovery_spares_others(void **state) {
   image_close(&image);
 }
 
-/* No owner can be ruled out while a part of the tree cannot be read: nothing is freed, and the record is kept. */
+/* While a part of the tree cannot be read, any cluster may have an owner: nothing is freed, and the record stays. */
 static void test_recovery_needs_the_tree(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -411,7 +414,7 @@ static void test_recovery_needs_the_tree(void **state) {
   image_close(&image);
 }
 
-/* A directory tree that leads back to itself ends the walk, in bounded time. */
+/* In a directory tree that leads back to itself the walk ends in bounded time. */
 static void test_cycle(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -467,7 +470,7 @@ static void test_dirty_before_us(void **state) {
   }
 }
 
-/* A change that needs no dirty flag repairs the main boot region all the same, and what made it bad stays said. */
+/* A change that needs no dirty flag repairs the main boot region as well, and the report of the damage stays. */
 static void test_repair_keeps_dirty(void **state) {
   (void)state;
   image_open(&image, 32 * MIB, 512, 0);
@@ -482,7 +485,7 @@ static void test_repair_keeps_dirty(void **state) {
   image_close(&image);
 }
 
-/* ClearToZero (specification, 3.1.13.4): cleared before the first change, and by no mount that changes nothing. */
+/* ClearToZero (specification, 3.1.13.4) is cleared before the first change, and not by a mount that changes nothing. */
 static void test_clear_to_zero(void **state) {
   (void)state;
   for (unsigned cut = 0; cut < 2; cut++) {
@@ -493,14 +496,14 @@ static void test_clear_to_zero(void **state) {
     if (cut) assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
     image_start(&image)[106] |= 8;
     assert_int_equal(image_mount(&image), SPATE_OK);
-    assert_int_equal(image_start(&image)[106], cut ? 0 : 8); /* recovery is a change */
+    assert_int_equal(image_start(&image)[106], cut ? 0 : 8); /* recovery counts as a change */
     if (!cut) assert_int_equal(spate_exfat_rename(&image.volume, "f", "g"), SPATE_OK);
     assert_int_equal(image_start(&image)[106], 0);
     image_close(&image);
   }
 }
 
-/* A cut between the record and the flag, or between the flag and the record: the volume is not left dirty. */
+/* A cut between record and dirty flag, at arming or at closing: the volume does not stay dirty. */
 static void test_record_outlives_the_flag(void **state) {
   (void)state;
   for (uint32_t requests = 1; requests < 10; requests++) {
@@ -524,7 +527,7 @@ static void test_record_outlives_the_flag(void **state) {
   }
 }
 
-/* ---- files whose clusters cannot be theirs ---- */
+/* ---- files that claim clusters of others ---- */
 
 static void expect_no_write(void) {
   for (size_t i = 0; i < image.ram.log_count; i++)
@@ -540,14 +543,15 @@ static void open_small(void) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   assert_int_equal(image_mount(&image), SPATE_OK);
-  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK); /* and the record's file, from cluster 5 on */
+  /* this also makes the record's file, from cluster 5 on */
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
 }
 
-/* A damaged file that says it owns what the volume stands on, what is free, or what is being recorded stays. */
+/* A damaged file that claims the volume's own structures, free clusters, or an open clip's clusters is not deleted. */
 static void test_delete_refused(void **state) {
   (void)state;
   static const struct {
-    uint32_t first, next; /* next 0: `clusters` in one run, else the FAT's entry of the first */
+    uint32_t first, next; /* next 0: `clusters` in one run; otherwise the FAT entry of the first */
     uint32_t clusters;
   } lies[] = {{2, 0, 1},    {3, 0, 1},    {4, 0, 1},    {2, 0, 3},     {1000, 2, 2},          {1000, 3, 2},
               {1000, 4, 2}, {1000, 6, 2}, {2000, 0, 1}, {1000, 1, 2},  {1000, 2000, 2},       {1090, 0, 9},
@@ -563,13 +567,13 @@ static void test_delete_refused(void **state) {
     assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 50 * 1024), SPATE_OK);
     assert_int_equal(clip.first_cluster, 1098);
     image.ram.keep_log = true;
-    if (spate_exfat_delete(&image.volume, "liar") != SPATE_E_CORRUPT) fail_msg("lie %u was believed", i);
+    if (spate_exfat_delete(&image.volume, "liar") != SPATE_E_CORRUPT) fail_msg("wrong value %u was accepted", i);
     expect_no_write();
     image_close(&image);
   }
 }
 
-/* Where others left the volume dirty, two files may share clusters: what is given back is not trimmed. */
+/* On a volume that others left dirty, two files may share clusters: freed clusters are not trimmed. */
 static void test_no_trim_on_a_dirty_volume(void **state) {
   (void)state;
   for (unsigned dirty = 0; dirty < 2; dirty++) {
@@ -590,7 +594,7 @@ static void test_no_trim_on_a_dirty_volume(void **state) {
 
 /* ---- a recovery that cannot be finished ---- */
 
-/* A deletion that was cut in the middle. */
+/* A deletion that is cut in the middle. */
 static void cut_delete(const char *path) {
   ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
                                                  .first_lba = image.volume.heap_lba,
@@ -602,7 +606,7 @@ static void cut_delete(const char *path) {
   ram_block_clear_faults(&image.ram);
 }
 
-/* The chain of a file that was being deleted, reused by a PC: what can still be reached is freed. */
+/* A PC reused a part of the chain of a file that was being deleted: what can still be reached is freed. */
 static void test_recovery_of_a_broken_chain(void **state) {
   (void)state;
   open_small();
@@ -623,7 +627,7 @@ static void test_recovery_of_a_broken_chain(void **state) {
   image_close(&image);
 }
 
-/* A clip of chunks whose directory a PC deleted: there is nothing to extend, and nothing wrong with the volume. */
+/* A PC deleted the directory of a clip of chunks: there is nothing to extend, and the volume is in order. */
 static void test_recovery_without_the_directory(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -646,7 +650,7 @@ static void test_recovery_without_the_directory(void **state) {
   image_close(&image);
 }
 
-/* Deeper than the walk goes. */
+/* Deeper than the walk follows. */
 static void make_deep(void) {
   char path[256] = "d";
   for (size_t depth = 1; depth < 70; depth++) {
@@ -655,7 +659,7 @@ static void make_deep(void) {
   }
 }
 
-/* A reservation that cannot be given back hinders no recording, however often it happens. */
+/* A reservation that cannot be freed does not prevent a recording, however often this happens. */
 static void test_recording_goes_on(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -673,14 +677,14 @@ static void test_recording_goes_on(void **state) {
     assert_int_equal(spate_exfat_delete(&image.volume, "x"), SPATE_OK);
     assert_int_equal(spate_exfat_delete(&image.volume, cut & 1 ? "odd" : "even"), SPATE_OK);
     assert_int_equal(image.ram.memory[106] & 2, 2);
-    /* The last 15 of them are still remembered; the closed clip's slot is free again. */
+    /* The last 15 of them are still recorded; the slot of the closed clip is free again. */
     assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
     assert_int_equal(image_mount(&image), SPATE_OK);
   }
   image_close(&image);
 }
 
-/* A directory change that cannot be finished holds up directory changes, and no recording. */
+/* A directory change that cannot be completed blocks further directory changes, but no recording. */
 static void test_unfinished_change(void **state) {
   (void)state;
   open_small();
@@ -698,7 +702,8 @@ static void test_unfinished_change(void **state) {
   image_close(&image);
 }
 
-/* Entries that systems may ignore, of types not known here: what they own is spared (specification, 6.3 and 6.4). */
+/* Benign entries of unknown types, which systems may ignore: their clusters are not freed (specification, 6.3 and
+ * 6.4). */
 static void test_benign_entries(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -719,7 +724,7 @@ static void test_benign_entries(void **state) {
   image_close(&image);
 }
 
-/* The tree is read once for each window that a record touches, not for each there is. */
+/* The tree is read once for each window that a record affects, not for every window. */
 static void test_recovery_reads_the_tree_once(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -746,7 +751,7 @@ static void test_recovery_reads_the_tree_once(void **state) {
 
 /* ---- two FATs and two bitmaps (TexFAT) ---- */
 
-/* The second is the active one; the first says otherwise everywhere. */
+/* The second FAT and bitmap are active; the contents of the first differ everywhere. */
 static void make_second_active(bool swapped, uint32_t *file_first) {
   uint8_t *memory = image.ram.memory;
   uint8_t *root = small_cluster(memory, 4);
@@ -754,7 +759,7 @@ static void make_second_active(bool swapped, uint32_t *file_first) {
   uint32_t second_bitmap = small_allocate(memory, 1, 1);
   for (uint32_t i = 0; i < 3; i++)
     memset(small_cluster(memory, first + 2 * i), (int)(0x10 + i), 1024);
-  spate_put32(memory + 84, 16); /* two FATs in the place of one */
+  spate_put32(memory + 84, 16); /* two FATs in the space of one */
   spate_put32(memory + 92, 2000);
   memory[110] = 2;
   memory[106] = 1;
@@ -773,7 +778,7 @@ static void make_second_active(bool swapped, uint32_t *file_first) {
   *file_first = first;
 }
 
-/* The bitmaps' entries in either order. */
+/* The entries of the two bitmaps, in either order. */
 static void check_two_fats(bool swapped) {
   struct spate_exfat_file file;
   struct spate_exfat_info info;
@@ -794,7 +799,7 @@ static void check_two_fats(bool swapped) {
   assert_true(clip.first_cluster >= 802);
   assert_int_equal(image.ram.memory[106], 3);
 
-  /* The backup's ActiveFat may be of another time: nothing is written, not even what a cut left is mended. */
+  /* The backup's ActiveFat may be outdated: nothing is written, not even to repair what a cut left. */
   image.ram.memory[600] ^= 1;
   image.ram.keep_log = true;
   assert_int_equal(image_mount(&image), SPATE_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requests an operation sends, in which order; publishing beside other operations; requests that fail. */
+/* Which requests an operation sends, and in which order; publishing beside other operations; requests that fail. */
 #include "exfat_image.h"
 #include "exfat_oracle.h"
 
@@ -30,7 +30,7 @@ static const char *place(uint64_t lba) {
   return lba < lba_of(7) ? "first" : "data";
 }
 
-/* The requests that change something, "!" for FUA; each submitted when the one before had completed. */
+/* The requests that change something, with "!" for FUA. Each is submitted when the one before has completed. */
 static const char *requests(void) {
   static char text[1024];
   static const char *const operations[] = {"", "", "flush", "trim ", "zero "};
@@ -83,7 +83,7 @@ static void test_clip_order(void **state) {
   image_close(&image);
 }
 
-/* The first clip of two to close leaves the volume dirty; a drive without a cache is sent no flush. */
+/* The first of two clips to close leaves the volume dirty. A drive without a cache gets no flush. */
 static void test_two_clips_order(void **state) {
   (void)state;
   struct spate_exfat_clip a;
@@ -117,7 +117,7 @@ static void test_change_order(void **state) {
   image_close(&image);
 }
 
-/* A set that does not fit behind the last one in a block: the rest is padded with unused entries, not zeros. */
+/* A set that does not fit behind the last one in a block: the rest of the block gets unused entries, not zeros. */
 static void test_padding(void **state) {
   (void)state;
   char name[211];
@@ -154,7 +154,7 @@ static void test_first_cluster(void **state) {
   image_close(&image);
 }
 
-/* Two clips in one block: one write in flight, and no length in it that was not handed over. */
+/* Two clips in one block: one write is in flight at a time, and it contains no length that was not submitted. */
 static void test_shared_block(void **state) {
   (void)state;
   struct spate_exfat_clip a;
@@ -193,7 +193,7 @@ struct busy {
   unsigned turns;
 };
 
-/* A stream that publishes all the time while something else waits. */
+/* A stream that keeps publishing while another operation waits. */
 static void publish_more(void *context) {
   struct busy *busy = context;
   struct spate_exfat_entry entry;
@@ -243,7 +243,8 @@ static void test_publish_while_waiting(void **state) {
   }
 }
 
-/* A drive with no room: FULL, then again. A write that fails: seen in the clip, and mended by the next. */
+/* A drive without room answers FULL, and the write is sent again. A failed write sets the clip's error, and the next
+ * publish succeeds. */
 static void test_publish_refused(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -271,8 +272,8 @@ static void test_publish_refused(void **state) {
   image_close(&image);
 }
 
-/* The drive loses its power, and with it the bitmap that had completed, before the flush: arm gives back what it had
- * reserved, so that trying again costs nothing. */
+/* The drive loses power before the flush, and with it the bitmap write that had completed. Arm frees what it had
+ * reserved, so that another try loses no space. */
 static void lose_power(void *context) {
   (void)context;
   if (image.ram.count[SPATE_FLUSH] == 1) image.ram.block.power_losses = 1;
@@ -293,8 +294,8 @@ static void test_power_lost(void **state) {
   image_close(&image);
 }
 
-/* The same while closing, where it was the tail's bits that had completed: they are allocated again. Nobody gets the
- * tail before the close is repeated, and that gives it back. */
+/* The same at closing, where the completed bits of the tail are lost: the tail counts as allocated again. No other clip
+ * gets the tail before close is repeated, which frees it. */
 static uint8_t bitmap_before[512];
 
 static void lose_tail_bits(void *context) {
@@ -314,7 +315,7 @@ static void close_losing_power(struct spate_exfat_clip *clip, bool discard) {
   left_bytes = info.free_bytes;
   memcpy(bitmap_before, image.ram.memory + (lba_of(2) << 9), sizeof bitmap_before);
   ram_block_clear_log(&image.ram);
-  if (discard) image.ram.count[SPATE_FLUSH] = 1; /* it has but one */
+  if (discard) image.ram.count[SPATE_FLUSH] = 1; /* discard sends only one */
   image.ram.block.while_waiting = lose_tail_bits;
   assert_int_equal(discard ? spate_exfat_discard(clip) : spate_exfat_close(clip, MIB), SPATE_E_POWER_LOST);
   image.ram.block.while_waiting = NULL;
@@ -344,7 +345,7 @@ static void test_power_lost_closing(void **state) {
   }
 }
 
-/* A drive that says it has Write Zeroes, and refuses: zeros are written, and it is not asked again. */
+/* A drive that reports Write Zeroes and refuses it: zeros are written, and the command is not tried again. */
 static void test_zero_refused(void **state) {
   (void)state;
   static const enum spate_error refusals[] = {SPATE_E_COMMAND, SPATE_E_UNSUPPORTED, SPATE_E_MEDIA};
@@ -415,7 +416,7 @@ static bool fail_once(unsigned step, uint32_t request) {
   ram_block_clear_faults(&image.ram);
   bool closing = step == 2;
   if (failed && !closing) assert_int_equal(error, SPATE_E_MEDIA);
-  /* What could not be undone leaves the volume dirty, and unmount says so. */
+  /* A change that could not be undone leaves the volume dirty, and unmount reports it. */
   if (image.volume.clips == NULL) {
     enum spate_error unmounted = spate_exfat_unmount(&image.volume);
     bool dirty = (image_start(&image)[106] & 2) != 0;
@@ -437,7 +438,7 @@ static void test_failures(void **state) {
   }
 }
 
-/* A close that failed is repeated, and gives nothing back twice. */
+/* A failed close is repeated, and frees nothing twice. */
 static void test_close_again(void **state) {
   (void)state;
   for (uint32_t request = 0; request < 6; request++) {
@@ -483,7 +484,7 @@ static void test_discard_order(void **state) {
   image_close(&image);
 }
 
-/* The slots of a clip whose discarding failed may be another's when it is repeated. */
+/* After a failed discard the clip's slots may be reused before the discard is repeated. */
 static void test_discard_again(void **state) {
   (void)state;
   for (uint32_t request = 0; request < 5; request++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two files that own the same clusters, as a PC that crashed may leave them, on a volume that is marked clean. */
+/* Two files own the same clusters, as a crashed PC may leave them, on a volume that is marked clean. */
 #include "exfat_fixture.h"
 
-#define OLD_BYTE 0x11 /* of the first file; the next ones count on */
-#define NEW_BYTE 0xee /* of what is recorded afterwards */
+#define OLD_BYTE 0x11 /* of the first file; each further file has the next value */
+#define NEW_BYTE 0xee /* of a later recording */
 
 /* Files of one cluster take their numbers from here. */
 static unsigned recorded;
@@ -31,7 +31,7 @@ static void read_volume(void) {
   assert_int_equal(oracle.strays, 0);
 }
 
-/* A file over `clusters` from `first` on, by the FAT or in one run. */
+/* A file of `clusters` from `first` on, by the FAT or in one run. */
 static void add(const char *name, uint32_t first, uint32_t clusters, bool contiguous) {
   uint64_t bytes = (uint64_t)clusters * cluster_bytes() - 100;
   small_add(image.ram.memory, name, 0x20, first, bytes, bytes, contiguous);
@@ -45,7 +45,7 @@ static void fill_file(const char *name, int byte) {
     memset(image.ram.memory + (oracle_at(&oracle, file, at) - image.ram.memory), byte, cluster_bytes());
 }
 
-/* All of what is free is recorded over. */
+/* Record over everything that is free. */
 static void record_all(void) {
   enum spate_error error = SPATE_OK;
   while (error == SPATE_OK) {
@@ -60,7 +60,7 @@ static void record_all(void) {
   assert_int_equal(error, SPATE_E_NO_SPACE);
 }
 
-/* The file is what it was: by the oracle, which reads the medium, and by the library. */
+/* The file is unchanged, according to the oracle, which reads the medium, and to the library. */
 static void expect_old(const char *name, const uint8_t *old, uint64_t bytes) {
   struct spate_exfat_file file;
   uint8_t *data = malloc(bytes);
@@ -89,14 +89,14 @@ static uint8_t *content_of(const char *name, uint64_t *bytes) {
   return data;
 }
 
-/* Runs over runs, chains over chains and over runs, each in part. */
+/* Runs that overlap runs, and chains that overlap chains and runs, each in part. */
 static const char *const overlapping[] = {"run one", "run two", "chain one", "chain two", "run three"};
 #define OVERLAPPING (sizeof overlapping / sizeof overlapping[0])
 
 static void make_overlapping(uint32_t clusters) {
   uint8_t *memory = image.ram.memory;
   uint32_t run = small_allocate(memory, 2 * clusters, 1);
-  add("between", small_allocate(memory, 300, 1), 300, true); /* so that they are not side by side */
+  add("between", small_allocate(memory, 300, 1), 300, true); /* so that they are not adjacent */
   uint32_t chain = small_allocate(memory, clusters, 2);
   uint32_t other = small_allocate(memory, 2, 2);
   add("run one", run, clusters + clusters / 2, true);
@@ -114,7 +114,7 @@ static void make_overlapping(uint32_t clusters) {
 
 static void delete_file(const char *path) { assert_int_equal(spate_exfat_delete(&image.volume, path), SPATE_OK); }
 
-/* Whichever goes first, and each after it: what others own stays, and at the end all is free. */
+/* Delete the files in any order: clusters that others own stay, and at the end all are free. */
 static void check_order(unsigned first, uint32_t clusters) {
   uint8_t *content[OVERLAPPING];
   uint64_t bytes[OVERLAPPING];
@@ -136,7 +136,7 @@ static void check_order(unsigned first, uint32_t clusters) {
   assert_int_equal(oracle.cross_linked, 0);
   assert_true(oracle.dirty);
   assert_int_equal(image.ram.count[SPATE_TRIM], 0);
-  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT); /* a checker's business */
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT); /* left to a checker */
   for (unsigned i = 0; i < OVERLAPPING; i++)
     free(content[i]);
 }
@@ -150,7 +150,7 @@ static void test_shared_clusters_stay(void **state) {
   }
 }
 
-/* The bitmap through a window of 32768 clusters, at whose end the runs are, or the chains. */
+/* The bitmap is seen through a window of 32768 clusters; the runs or chains lie at its end. */
 static void test_shared_over_windows(void **state) {
   (void)state;
   for (unsigned first = 0; first < OVERLAPPING; first++) {
@@ -158,14 +158,14 @@ static void test_shared_over_windows(void **state) {
     open_volume(40 * MIB, 10);
     add("before", small_allocate(image.ram.memory, before, 1), before, true);
     image.config.bitmap_bytes = 4096;
-    image.config.bitmap = aligned_alloc(4096, 4096); /* so that what is written beside it is noticed */
+    image.config.bitmap = aligned_alloc(4096, 4096); /* so that a write beyond it is detected */
     check_order(first, 20);
     free(image.config.bitmap);
     image_close(&image);
   }
 }
 
-/* No room for the record's file: a full volume of others, of which all has two owners. */
+/* There is no room for the record's file: a full volume of others on which all clusters have two owners. */
 static void test_shared_on_a_full_volume(void **state) {
   uint64_t bytes;
   (void)state;
@@ -191,7 +191,7 @@ static void test_shared_on_a_full_volume(void **state) {
   image_close(&image);
 }
 
-/* Directories of 1 KiB with a file each. */
+/* Directories of 1 KiB with one file each. */
 static void make_tree(unsigned directories) {
   for (unsigned i = 0; i < directories; i++) {
     char path[64];
@@ -208,8 +208,8 @@ static uint64_t reads_of_deletion(const char *path) {
   return image.ram.count[SPATE_READ] - before;
 }
 
-/* The tree is walked before the first deletion, and not again in this mount: not for what is recorded meanwhile. */
-static void test_looked_for_once(void **state) {
+/* The tree is walked before the first deletion and not again in this mount, also not for files recorded since. */
+static void test_the_tree_is_walked_once(void **state) {
   (void)state;
   open_volume(4 * MIB, 10);
   image.config.cache_bytes = 6 * 512;
@@ -230,8 +230,8 @@ static void test_looked_for_once(void **state) {
   image_close(&image);
 }
 
-/* Where the bitmap is seen through a window, a deletion looks at the areas that it is about, each once. */
-static void test_looked_for_by_areas(void **state) {
+/* Where the bitmap is seen through a window, a deletion checks the areas of its file, each once. */
+static void test_each_area_is_walked_once(void **state) {
   (void)state;
   open_volume(64 * MIB, 9);
   image.config.bitmap_bytes = 4096; /* four windows */
@@ -254,13 +254,13 @@ static void test_looked_for_by_areas(void **state) {
   image_close(&image);
 }
 
-/* More windows than areas can be remembered: an area is then several windows. */
+/* More windows than areas can be remembered: each area then consists of several windows. */
 static void test_more_windows_than_areas(void **state) {
   (void)state;
   open_volume(1200 * MIB, 9);
   uint8_t *memory = image.ram.memory;
   image.config.bitmap_bytes = 4096;
-  (void)small_allocate(memory, 6 * 32768, 1); /* nobody's, which does not matter here */
+  (void)small_allocate(memory, 6 * 32768, 1); /* clusters without an owner, which does not matter here */
   uint32_t early = small_allocate(memory, 1, 1);
   (void)small_allocate(memory, 64 * 32768, 1);
   uint32_t late = small_allocate(memory, 10, 1);
@@ -275,7 +275,7 @@ static void test_more_windows_than_areas(void **state) {
   image_close(&image);
 }
 
-/* Before the range in which clusters have two owners there is no walk but the first. */
+/* Below the range in which clusters have two owners only the first deletion walks the tree. */
 static void test_before_the_range(void **state) {
   (void)state;
   open_volume(4 * MIB, 10);
@@ -296,9 +296,9 @@ static void test_before_the_range(void **state) {
   image_close(&image);
 }
 
-/* ---- what a walk meets ---- */
+/* ---- contents that a walk finds ---- */
 
-/* A directory that is full to its last entry ends there, without a mark. That is no damage. */
+/* A directory that is full to its last entry ends there, without an end marker. That is no damage. */
 static void test_full_directory(void **state) {
   (void)state;
   open_volume(4 * MIB, 10);
@@ -319,8 +319,8 @@ static void test_full_directory(void **state) {
   image_close(&image);
 }
 
-/* Damage elsewhere keeps nobody from clearing the volume: it is stepped over, and the volume stays dirty. */
-static void test_damage_is_stepped_over(void **state) {
+/* Damage elsewhere does not prevent deletions: the walk skips it, and the volume stays dirty. */
+static void test_damage_is_skipped(void **state) {
   (void)state;
   for (unsigned damage = 0; damage < 6; damage++) {
     open_volume(4 * MIB, 10);
@@ -335,7 +335,7 @@ static void test_damage_is_stepped_over(void **state) {
     if (damage == 3) memset(small_cluster(memory, broken), 5, 1024);
     if (damage == 2) small_add(memory, "liar", 0x20, broken, UINT64_C(1) << 40, 1, true);
     if (damage == 4) small_add(memory, "itself", 0x10, root, 1024, 1024, true);
-    if (damage == 5) set[0] = 0x87; /* an entry of a kind that must be understood */
+    if (damage == 5) set[0] = 0x87; /* a critical entry of an unknown type */
     uint32_t first = small_allocate(memory, 4, 1);
     add("good", first, 4, true);
     assert_int_equal(image_mount(&image), SPATE_OK);
@@ -344,12 +344,12 @@ static void test_damage_is_stepped_over(void **state) {
     assert_false(is_allocated(first + 3));
     assert_true(is_allocated(broken));
     assert_int_equal(image.ram.count[SPATE_TRIM], 0);
-    if (spate_exfat_unmount(&image.volume) != SPATE_E_CORRUPT) fail_msg("damage %u was not seen", damage);
+    if (spate_exfat_unmount(&image.volume) != SPATE_E_CORRUPT) fail_msg("damage %u was not noticed", damage);
     image_close(&image);
   }
 }
 
-/* What cannot be read now may be read tomorrow: nothing is changed. */
+/* A directory that cannot be read now may be readable later: nothing is changed. */
 static void test_unreadable_directory(void **state) {
   (void)state;
   open_volume(4 * MIB, 10);
@@ -369,7 +369,7 @@ static void test_unreadable_directory(void **state) {
   image_close(&image);
 }
 
-/* Directories that name each other many times over, but not themselves: the walk ends. */
+/* Directories that contain each other many times, but not themselves: the walk ends. */
 static void test_walk_is_bounded(void **state) {
   (void)state;
   open_volume(4 * MIB, 10);
@@ -378,7 +378,7 @@ static void test_walk_is_bounded(void **state) {
   uint8_t *entries = small_cluster(memory, root);
   uint32_t first = small_allocate(memory, 20, 1);
   for (uint32_t level = 0; level < 20; level++) {
-    /* As the root's sets are made, and then moved to where they belong. */
+    /* The sets are made in the root directory, and then moved to their directory. */
     uint8_t sets[10 * 96];
     for (uint32_t i = 0; i < 10; i++) {
       char name[] = {(char)('a' + i), '\0'};
@@ -395,7 +395,7 @@ static void test_walk_is_bounded(void **state) {
   image_close(&image);
 }
 
-/* A clip's directory whose cluster another file says is its own: the length still reaches the entry set. */
+/* Another file claims the cluster of a clip's directory: the length still reaches the entry set. */
 static void test_open_clip_in_a_shared_cluster(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -414,7 +414,7 @@ static void test_open_clip_in_a_shared_cluster(void **state) {
   image_close(&image);
 }
 
-/* What a vendor's entry behind a name owns has an owner, too (specification, 7.9). */
+/* Clusters of a vendor's entry behind a name have an owner, too (specification, 7.9). */
 static void test_shared_with_a_vendor(void **state) {
   (void)state;
   uint16_t sum = 0;
@@ -439,7 +439,7 @@ static void test_shared_with_a_vendor(void **state) {
   image_close(&image);
 }
 
-/* What an open clip has reserved, and has published a part of, is its own once. */
+/* The clusters that an open clip has reserved and partly published have one owner. */
 static void test_open_clip_is_no_damage(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -457,7 +457,7 @@ static void test_open_clip_is_no_damage(void **state) {
   image_close(&image);
 }
 
-/* Whole blocks of the bitmap: more than the cache reads ahead while clusters are given back, and then goes stale. */
+/* Whole blocks of the bitmap: more than the cache reads ahead while clusters are freed. Its copies become stale. */
 static void test_bitmap_after_a_walk(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -484,15 +484,16 @@ static void test_bitmap_after_a_walk(void **state) {
   image_close(&image);
 }
 
-/* A file over clusters that the bitmap calls free, as after a PC's crash: they go to the next clip, and stay with it
- * when that file is deleted. */
+/* A file has clusters that the bitmap calls free, as after a PC's crash: the next clip gets them, and keeps them when
+ * that file is deleted. */
 static void test_a_file_over_free_clusters(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
   open_volume(4 * MIB, 10);
   add("good", small_allocate(image.ram.memory, 1, 1), 1, true);
   assert_int_equal(image_mount(&image), SPATE_OK);
-  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 10 * 1024), SPATE_OK); /* the record's file is made */
+  /* this also makes the record's file */
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 10 * 1024), SPATE_OK);
   uint32_t first = clip.first_cluster;
   assert_int_equal(spate_exfat_discard(&clip), SPATE_OK);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
@@ -508,11 +509,11 @@ static void test_a_file_over_free_clusters(void **state) {
   read_volume();
   assert_int_equal(oracle_find(&oracle, "clip")->bytes, 10 * 1024);
   assert_int_equal(oracle.leaked, 0);
-  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT); /* a checker's business */
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT); /* left to a checker */
   image_close(&image);
 }
 
-/* A window of the bitmap's size, which is no power of two, sees all at once. */
+/* A window as large as the bitmap, which is no power of two, covers everything at once. */
 static void test_a_window_of_the_bitmaps_size(void **state) {
   (void)state;
   open_volume(48 * MIB, 9);
@@ -539,10 +540,10 @@ int main(void) {
       cmocka_unit_test(test_shared_clusters_stay),
       cmocka_unit_test(test_shared_over_windows),
       cmocka_unit_test(test_shared_on_a_full_volume),
-      cmocka_unit_test(test_looked_for_once),
-      cmocka_unit_test(test_looked_for_by_areas),
+      cmocka_unit_test(test_the_tree_is_walked_once),
+      cmocka_unit_test(test_each_area_is_walked_once),
       cmocka_unit_test(test_more_windows_than_areas),
-      cmocka_unit_test(test_damage_is_stepped_over),
+      cmocka_unit_test(test_damage_is_skipped),
       cmocka_unit_test(test_unreadable_directory),
       cmocka_unit_test(test_walk_is_bounded),
       cmocka_unit_test(test_open_clip_in_a_shared_cluster),
