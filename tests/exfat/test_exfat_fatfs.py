@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FatFs, which most other firmware uses, and the library on the same volumes: each reads and changes what the other wrote,\
+"""FatFs, which most other firmware uses, and the library on the same volumes: each reads and changes what the other wrote,
 and leaves it in order. tests/foreign/fatfs is FatFs as a program."""
 
 import datetime
@@ -287,7 +287,7 @@ def test_clip_beyond_4_gib(shared, sector):
 
 
 def test_every_letter(shared):
-    """A name is found by the hash of its upper case: FatFs's own table and the one that we write agree on all letters\
+    """A name is found by the hash of its upper case: FatFs's own table and the one that we write agree on all letters
     but one. U+1FF3 has no upper case in the specification's table, and has one in FatFs's."""
     letters = [chr(code) for code in range(0xA1, 0xFFFE) if not 0xD800 <= code < 0xE000 and code != 0x1FF3]
     letters = "".join(letter for letter in letters if letter.swapcase() != letter)
@@ -339,7 +339,7 @@ def test_in_a_partition(shared):
 
 @pytest.mark.parametrize("by,cluster", [("ours", 1 * MIB), ("theirs", 4 * KIB)])
 def test_after_a_cut(shared, by, cluster):
-    """A power cut left reservations, and FatFs uses the volume before the next mount: it fills the free space, deletes\
+    """A power cut left reservations, and FatFs uses the volume before the next mount: it fills the free space, deletes
     and moves the files. The mount then frees what was reserved, and nothing else."""
     volume = shared(512, 64 * MIB)
     volume.format(getattr(volume, by), cluster)
@@ -359,7 +359,7 @@ def test_after_a_cut(shared, by, cluster):
 
 
 def test_reservation_in_use_by_others(shared):
-    """A checker freed what a cut had left reserved, and FatFs gave it to files, while the record still lists it: the\
+    """A checker freed what a cut had left reserved, and FatFs gave it to files, while the record still lists it: the
     mount frees clusters without an owner, and there are none."""
     volume = shared(512, 64 * MIB)
     volume.format(volume.ours, 1 * MIB)

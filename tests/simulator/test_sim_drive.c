@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the drive takes, what its blocks hold, and what it says about itself. */
+/* The drive's timing, the contents of its blocks, and what it reports about itself. */
 #include "raw_sim.h"
 #include "stack.h"
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void trim(struct raw_sim *r, uint32_t lba, uint32_t blocks) {
 
 /* ---- time ---- */
 
-/* One command alone takes the sum of its parts: doorbell, fetch, front end, data, medium, completion. */
+/* A single command takes the sum of its parts: doorbell, fetch, front end, data, medium, completion. */
 static void test_latency_is_the_sum_of_its_parts(void **state) {
   static const char *const profiles[] = {"ideal", "980pro"};
   for (unsigned i = 0; i < 4; i++) {
@@ -83,7 +83,7 @@ static void test_latency_is_the_sum_of_its_parts(void **state) {
     (void)raw_put(&r->raw, 1, &command);
     raw_ring(&r->raw, 1);
     sim_spend(r->sim, t - sim_now_ps(r->sim) - 1);
-    assert_int_equal(raw_at(&r->raw, 3)[14] & 1, 0); /* not a picosecond before */
+    assert_int_equal(raw_at(&r->raw, 3)[14] & 1, 0); /* not a picosecond earlier */
     sim_spend(r->sim, 1);
     assert_int_equal(raw_at(&r->raw, 3)[14] & 1, 1);
     assert_false(raw_take(&r->raw, 1).missing);
@@ -118,7 +118,7 @@ static void test_list_and_fua_take_time(void **state) {
   (void)state;
 }
 
-/* A stream through the library: requests go round, each starts the next piece when it is done. */
+/* A stream through the library: each request that is done starts the next piece. */
 struct stream {
   struct sim_stack *stack;
   uint64_t next;
@@ -187,7 +187,7 @@ static void test_an_ideal_drive_fills_the_link(void **state) {
 
 /* ---- contents ---- */
 
-/* A block written in part of a page, from memory at an odd place, through pages in any order. */
+/* A block is written as a part of a page, from memory at an odd address, through pages in any order. */
 static void test_data_go_where_the_prps_say(void **state) {
   struct raw_sim *r = start("ideal", (struct sim_drive_options){0});
   const uint32_t blocks = 100, offset = 1236;
@@ -215,8 +215,8 @@ static void test_data_go_where_the_prps_say(void **state) {
   (void)state;
 }
 
-/* Data are read when they are moved, not when the command is fetched. */
-static void test_data_are_taken_when_they_are_moved(void **state) {
+/* Data are read when they are transferred, not when the command is fetched. */
+static void test_data_are_read_when_they_are_transferred(void **state) {
   struct raw_sim *r = start("ideal", (struct sim_drive_options){0});
   memset(raw_at(&r->raw, OUT), 1, RAW_PAGE);
   (void)raw_put(&r->raw, 1,
@@ -224,7 +224,7 @@ static void test_data_are_taken_when_they_are_moved(void **state) {
   raw_ring(&r->raw, 1);
   while (sim_drive_counters(r->drive)->io[WRITE] == 0)
     sim_idle(r->sim, SIM_PS_PER_US);
-  memset(raw_at(&r->raw, OUT), 2, RAW_PAGE); /* fetched; its data come over the link now */
+  memset(raw_at(&r->raw, OUT), 2, RAW_PAGE); /* the command is fetched; its data cross the link now */
   assert_false(raw_take(&r->raw, 1).missing);
   move_page(r, READ, 0, 8);
   assert_int_equal(raw_at(&r->raw, BACK)[0], 2);
@@ -263,23 +263,23 @@ static void test_deallocated_blocks(void **state) {
   (void)state;
 }
 
-/* What was there before: to write there is to write over it, to trim it is to make room. */
+/* Preconditioned contents: a write to them overwrites, and a trim of them frees space. */
 static void test_filled(void **state) {
   struct raw_sim *r = start("980pro", (struct sim_drive_options){.filled = 0.5});
   const struct sim_media *media = sim_drive_media(r->drive);
   const uint64_t half = UINT64_C(32) << 20;
   assert_true(media->mapped_bytes == half);
   memset(raw_at(&r->raw, OUT), 1, RAW_PAGE);
-  move_page(r, WRITE, 70000, 8); /* over something */
+  move_page(r, WRITE, 70000, 8); /* overwrites */
   assert_true(media->mapped_bytes == half);
-  move_page(r, WRITE, 1000, 8); /* where nothing was */
+  move_page(r, WRITE, 1000, 8); /* free blocks */
   assert_true(media->mapped_bytes == half + RAW_PAGE);
-  trim(r, 90000, 8); /* too little to be known */
+  trim(r, 90000, 8); /* too short to be recorded */
   assert_true(media->mapped_bytes == half + RAW_PAGE);
   trim(r, 69632, 4096);
   assert_true(media->mapped_bytes == half + RAW_PAGE - (2u << 20));
   trim(r, 69632, 4096);
-  assert_true(media->mapped_bytes == half + RAW_PAGE - (2u << 20)); /* once */
+  assert_true(media->mapped_bytes == half + RAW_PAGE - (2u << 20)); /* counted once */
   move_page(r, WRITE, 70000, 8);
   assert_true(media->mapped_bytes == half + 2 * RAW_PAGE - (2u << 20));
   run(r, 0, (struct raw_command){.opcode = FORMAT, .nsid = 1});
@@ -302,7 +302,7 @@ static void test_format_changes_the_block_size(void **state) {
   (void)state;
 }
 
-/* ---- what it says ---- */
+/* ---- what it reports ---- */
 
 static void smart(struct raw_sim *r, uint8_t log[512]) {
   run(r, 0,
@@ -320,7 +320,7 @@ static void test_smart(void **state) {
   move_page(r, READ, 0, 8);
   smart(r, after);
   assert_int_equal(spate_get64(after + 48), spate_get64(before + 48) + 2); /* 2000 blocks are two units */
-  assert_int_equal(spate_get64(after + 32), spate_get64(before + 32) + 1); /* and 8 are one, begun */
+  assert_int_equal(spate_get64(after + 32), spate_get64(before + 32) + 1); /* 8 blocks are one unit that has begun */
   assert_int_equal(spate_get64(after + 80), spate_get64(before + 80) + 250);
   assert_int_equal(spate_get64(after + 64), spate_get64(before + 64) + 1);
   const int degrees = (int)spate_get16(after + 1) - KELVIN;
@@ -349,12 +349,12 @@ static void test_heat_is_reported(void **state) {
   sim_drive_heat(r->drive, 30);
   smart(r, log);
   assert_int_equal(log[0], 0);
-  /* And by itself, of work. */
+  /* The event also comes when work heats the drive. */
   run(r, 0, (struct raw_command){.opcode = SET_FEATURES, .dword10 = 4, .dword11 = 31 + KELVIN});
   (void)raw_put(&r->raw, 0, &(struct raw_command){.opcode = EVENT});
   raw_ring(&r->raw, 0);
   assert_true(raw_take(&r->raw, 0).missing);
-  sim_drive_media(r->drive)->temperature_c = 31; /* half a degree more, and it is over */
+  sim_drive_media(r->drive)->temperature_c = 31; /* half a degree more reaches the threshold */
   for (uint32_t i = 0; i < 2000 && raw_at(&r->raw, 1)[14 + 16 * r->raw.queues[0].head] % 2 != r->raw.queues[0].phase;
        i++)
     move_page(r, WRITE, 8 * i, 8);
@@ -462,7 +462,7 @@ static void test_namespaces(void **state) {
   (void)state;
 }
 
-/* Two full queues, one after the other: the second does not wait for the end of the first. */
+/* Two full queues, one slightly later: the second does not wait for the end of the first. */
 static void test_queues_take_turns(void **state) {
   struct raw_sim *r = start("ideal", (struct sim_drive_options){.log_commands = true});
   size_t count;
@@ -476,7 +476,7 @@ static void test_queues_take_turns(void **state) {
   sim_spend(r->sim, SIM_PS_PER_MS);
   const struct sim_command *log = sim_drive_commands(r->drive, &count);
   assert_int_equal(count, 2u * (RAW_ENTRIES - 1u));
-  for (unsigned i = 32; i < 64; i++) /* four fetches of eight were under way when the second came */
+  for (unsigned i = 32; i < 64; i++) /* four batches of eight had been fetched when the second came */
     of_second += log[i].queue == 2;
   assert_int_equal(of_second, 16);
   end(r);
@@ -509,7 +509,8 @@ static void test_shutdown_takes_the_time_of_a_flush(void **state) {
   (void)state;
 }
 
-/* What was in the cache when it was turned off is not on the medium at once, and a flush behind it waits. */
+/* Data that was in the cache when the cache was turned off is not on the medium at once, and a later flush waits for
+ * it. */
 static void test_flush_with_the_cache_turned_off(void **state) {
   struct sim_profile profile = *sim_profile_find("980pro");
   const struct sim_drive_options options = {.bytes = UINT64_C(1) << 30};
@@ -528,7 +529,7 @@ static void test_flush_with_the_cache_turned_off(void **state) {
   (void)state;
 }
 
-/* Two machines with one seed answer alike, to the picosecond; another seed is another run. */
+/* Two machines with the same seed answer alike, to the picosecond. Another seed gives another run. */
 static void test_the_same_seed_is_the_same_run(void **state) {
   uint64_t ends[3];
   for (unsigned i = 0; i < 3; i++) {
@@ -550,7 +551,7 @@ int main(void) {
       cmocka_unit_test(test_list_and_fua_take_time),
       cmocka_unit_test(test_an_ideal_drive_fills_the_link),
       cmocka_unit_test(test_data_go_where_the_prps_say),
-      cmocka_unit_test(test_data_are_taken_when_they_are_moved),
+      cmocka_unit_test(test_data_are_read_when_they_are_transferred),
       cmocka_unit_test(test_deallocated_blocks),
       cmocka_unit_test(test_filled),
       cmocka_unit_test(test_format_changes_the_block_size),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The medium's model on a drive whose numbers are round, so that times can be worked out by hand. */
+/* The model of the medium, on a drive with round numbers, so that times can be computed by hand. */
 #include "media.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #define GB    UINT64_C(1000000000)
 #define PIECE (UINT64_C(1) * MB)
 
-/* 1 TB; SLC 30 GB at 4 GB/s, folding 10 GB at 1 GB/s, then 2 GB/s; no pauses, no heat. */
+/* 1 TB; an SLC cache of 30 GB at 4 GB/s, folding of 10 GB at 1 GB/s, then 2 GB/s; no pauses, no heating. */
 static struct sim_profile round_drive(void) {
   return (struct sim_profile){
       .name = "round",
@@ -53,7 +53,7 @@ static struct sim_media start(const struct sim_profile *profile, double filled) 
   return media;
 }
 
-/* Writes at queue depth one, as fast as it goes; returns when the last byte is in the buffer. */
+/* Writes at queue depth one, at full speed; returns when the last byte is in the buffer. */
 static uint64_t write_all(struct sim_media *media, uint64_t at_ps, uint64_t bytes, bool fresh) {
   for (uint64_t done = 0; done < bytes; done += PIECE)
     at_ps = sim_media_write(media, at_ps, PIECE, fresh ? PIECE : 0);
@@ -72,7 +72,7 @@ static void a_buffer_takes_at_once_what_it_has_room_for(void **state) {
   struct sim_media media = start(&profile, 0);
 
   assert_int_equal(sim_media_write(&media, 5 * US, 100 * MB, 100 * MB), 5 * US);
-  /* 40 MB more wait until the medium has taken as much. */
+  /* 40 MB more wait until the medium has accepted as much. */
   assert_near((double)sim_media_write(&media, 5 * US, 40 * MB, 40 * MB), (double)(10 * MS + 5 * US), 1e-9);
   /* A second later it is empty. */
   assert_int_equal(sim_media_write(&media, S, 100 * MB, 100 * MB), S);
@@ -97,14 +97,14 @@ static void each_state_lasts_as_long_as_its_bytes(void **state) {
   assert_near((double)now_ps, 27.5 * S, 1e-6);
 }
 
-static void a_change_of_state_in_one_write_is_met_to_the_byte(void **state) {
+static void a_change_of_state_in_one_write_is_exact_to_the_byte(void **state) {
   (void)state;
   struct sim_profile profile = round_drive();
   profile.slc_bytes = 30 * GB + 123 * MB;
   profile.fold_bytes = 10 * GB + 17 * MB;
   struct sim_media media = start(&profile, 0);
 
-  /* 30.123 GB at 4, 10.017 GB at 1, 1.76 GB at 2 GB/s; 100 MB stay in the buffer. */
+  /* 30.123 GB at 4, 10.017 GB at 1, and 1.76 GB at 2 GB/s; 100 MB stay in the buffer. */
   assert_near((double)sim_media_write(&media, 0, 42 * GB, 42 * GB), (7.53075 + 10.017 + 0.88) * S, 1e-9);
 }
 
@@ -114,7 +114,7 @@ static void the_slc_cache_takes_free_blocks(void **state) {
   struct sim_media media = start(&profile, 0.94);
   uint64_t now_ps = 0, written = 0;
 
-  /* 60 GB free: 6 GB and a third of what is free meanwhile: x = 6 + (60 - x) / 3, x = 19.5 GB. */
+  /* 60 GB are free: 6 GB plus a third of the free space at that time: x = 6 + (60 - x) / 3, x = 19.5 GB. */
   while (media.state == SIM_MEDIA_SLC) {
     now_ps = sim_media_write(&media, now_ps, PIECE, PIECE);
     written += PIECE;
@@ -138,7 +138,7 @@ static void overwriting_a_full_drive_is_steady(void **state) {
     assert_near((double)(now_ps - before_ps), 5e9 / 1.5e9 * S, 1e-6);
     before_ps = now_ps;
   }
-  /* Nor does a rest help. */
+  /* An idle period does not help either. */
   (void)write_all(&media, before_ps + 100 * S, 1 * GB, false);
   assert_int_equal(media.state, SIM_MEDIA_COLLECTING);
 }
@@ -175,7 +175,7 @@ static void a_drive_is_never_more_than_full(void **state) {
   assert_int_equal(media.mapped_bytes, 0);
 }
 
-/* The caller does not know what a drive held that began filled. */
+/* Which blocks a preconditioned drive held at first is unknown to the caller. */
 static void without_room_nothing_is_fresh(void **state) {
   (void)state;
   const struct sim_profile profile = round_drive();
@@ -187,7 +187,7 @@ static void without_room_nothing_is_fresh(void **state) {
   assert_int_equal(media.state, SIM_MEDIA_COLLECTING);
 }
 
-/* ---- rest, trim, pauses ---- */
+/* ---- idle time, trim, pauses ---- */
 
 static void idle_time_gives_slc_cache_back(void **state) {
   (void)state;
@@ -195,7 +195,7 @@ static void idle_time_gives_slc_cache_back(void **state) {
   struct sim_media media = start(&profile, 0);
   uint64_t now_ps = write_all(&media, 0, 20 * GB, true);
 
-  sim_media_advance(&media, now_ps + 25 * MS + 500 * MS); /* the buffer drains; half a second of rest */
+  sim_media_advance(&media, now_ps + 25 * MS + 500 * MS); /* the buffer drains; half a second of idle time */
   assert_near(media.slc_used_bytes, 20e9, 1e-6);
   sim_media_advance(&media, now_ps + 25 * MS + 3500 * MS);
   assert_near(media.slc_used_bytes, 17e9, 1e-3);
@@ -219,10 +219,10 @@ static void what_was_folded_in_idle_time_shortens_the_folding(void **state) {
   (void)state;
   const struct sim_profile profile = round_drive();
   struct sim_media media = start(&profile, 0);
-  uint64_t now_ps = write_all(&media, 0, 38 * GB, true); /* 7.9 GB of the folding's 10 are done */
+  uint64_t now_ps = write_all(&media, 0, 38 * GB, true); /* 7.9 of the 10 GB of folding are done */
 
   assert_near(media.folded_bytes, 7.9e9, 1e-3);
-  sim_media_advance(&media, now_ps + 100 * MS + 500 * MS + 15 * S); /* the last 100 MB, rest, half of the cache */
+  sim_media_advance(&media, now_ps + 100 * MS + 500 * MS + 15 * S); /* the last 100 MB, idle time, half of the cache */
   assert_near(media.slc_used_bytes, 15e9, 1e-2);
   assert_near(media.folded_bytes, 4e9, 1e-2);
   assert_int_equal(media.state, SIM_MEDIA_SLC);
@@ -230,7 +230,7 @@ static void what_was_folded_in_idle_time_shortens_the_folding(void **state) {
   assert_true(media.folded_bytes == 0);
 }
 
-static void trimming_gives_it_back_too(void **state) {
+static void trimming_gives_slc_cache_back_too(void **state) {
   (void)state;
   const struct sim_profile profile = round_drive();
   struct sim_media media = start(&profile, 0);
@@ -272,7 +272,7 @@ static void a_flush_waits_for_what_is_in_the_buffer(void **state) {
   assert_int_equal(sim_media_flush(&media, S), S + 2 * MS);
   (void)sim_media_write(&media, 2 * S, 40 * MB, 40 * MB);
   assert_near((double)sim_media_flush(&media, 2 * S), (double)(2 * S + 12 * MS), 1e-9);
-  /* And data wait for its tables. */
+  /* Data also wait for the flush's tables. */
   media = start(&profile, 0);
   (void)sim_media_write(&media, 0, 100 * MB, 100 * MB);
   (void)sim_media_flush(&media, 0);
@@ -284,7 +284,7 @@ static void a_flush_does_not_wait_for_what_waits_itself(void **state) {
   const struct sim_profile profile = round_drive();
   struct sim_media media = start(&profile, 0);
 
-  (void)sim_media_write(&media, 0, 300 * MB, 300 * MB); /* 100 in the buffer, 200 in front of it */
+  (void)sim_media_write(&media, 0, 300 * MB, 300 * MB); /* 100 in the buffer, 200 waiting for it */
   assert_near((double)sim_media_flush(&media, 0), (double)(27 * MS), 1e-9);
 }
 
@@ -347,7 +347,7 @@ static void a_hot_drive_is_slow_until_it_has_cooled(void **state) {
   assert_true(media.throttled);
   assert_near(sim_media_write_rate(&media), 2e9, 1e-9);
   assert_near((double)(sim_media_read(&media, MS, 5 * MB) - MS), (double)(2 * MS + 50 * US), 1e-9);
-  /* From 81 to 70 degrees against 25: 100 s x ln(56 / 45) = 21.9 s. */
+  /* From 81 to 70 degrees at an ambient temperature of 25: 100 s x ln(56 / 45) = 21.9 s. */
   sim_media_advance(&media, 21 * S);
   assert_true(media.throttled);
   sim_media_advance(&media, 23 * S);
@@ -404,8 +404,8 @@ static uint64_t below(uint64_t most) {
   return random_state % most;
 }
 
-/* Whatever is asked in whatever order: answers are not before the question, those of writes rise, and nothing goes
- * faster than the fastest rate. */
+/* Any calls in any order: no answer is earlier than its call, the answers of writes never decrease, and no rate exceeds
+ * the fastest one. */
 static void random_calls(uint64_t seed) {
   struct sim_profile profile = round_drive();
   profile.pause_bytes = GB / 2;
@@ -463,7 +463,8 @@ static void a_ring_carries_a_stream_over_the_folding(void **state) {
   (void)state;
   struct sim_profile profile = round_drive();
   profile.fold_bytes = 1 * GB;
-  /* At 1.5 GB/s the folding takes a second and leaves 500 MB behind, less what the buffer takes; then it catches up. */
+  /* At 1.5 GB/s the folding lasts a second and leaves a backlog of 500 MB, less the buffer; then the drive catches
+   * up. */
   struct sim_media_outlook out = look(&profile, 1.5e9, 60 * GB, 1 * GB);
 
   assert_near((double)out.ring_needed_bytes, 400e6, 0.02);
@@ -472,12 +473,12 @@ static void a_ring_carries_a_stream_over_the_folding(void **state) {
   assert_near(out.worst_s, 21, 0.002);
   assert_int_equal(out.worst, SIM_MEDIA_FOLDING);
   assert_false(out.falls_behind);
-  /* With 200 MB of ring it ends 600 ms after the edge. */
+  /* A ring of 200 MB is full 600 ms after the edge of the SLC cache. */
   out = look(&profile, 1.5e9, 60 * GB, 200 * MB);
   assert_near(out.sustained_s, 20.6, 0.001);
 }
 
-/* One piece is being filled while the one before is on its way. */
+/* One piece is being filled while the one before is in flight. */
 static void a_fast_drive_needs_two_pieces(void **state) {
   (void)state;
   const struct sim_profile profile = round_drive();
@@ -494,7 +495,8 @@ static void a_drive_that_is_slower_for_good_falls_behind(void **state) {
   struct sim_media_outlook out = look(&profile, 2.5e9, 100 * GB, 1 * GB);
 
   assert_true(out.falls_behind);
-  /* 30 GB in 12 s; folding: 10 s, 15 GB behind; then 45 GB (less the buffer) at 2 GB/s, the last 24 s on its own. */
+  /* 30 GB in 12 s; folding: 10 s, 15 GB of backlog; then 45 GB (less the buffer) at 2 GB/s, the last 24 s without the
+   * source. */
   assert_near((double)out.ring_needed_bytes, 100e9 - 30e9 - 10e9 - 100e6 - 18 * 2e9, 0.01);
   assert_near(out.sustained_s, 12 + (1e9 + 100e6) / 1.5e9, 0.002);
   out = look(&profile, 1.9e9, 300 * GB, 20 * GB);
@@ -515,10 +517,10 @@ static void the_ring_carries_a_stream_over_pauses_and_flushes(void **state) {
                                     .checkpoint_ms = 500};
 
   sim_media_outlook(&out, &profile, &stream);
-  /* 200 MB arrive in a pause, of which the buffer takes 100. */
+  /* 200 MB arrive during a pause, and the buffer takes 100 of them. */
   assert_near((double)out.ring_needed_bytes, 101e6, 0.03);
   assert_true(out.worst_paused);
-  /* A flush in it waits for the pause, its own tables and the buffer. */
+  /* A flush during the pause waits for the pause, for its own tables and for the buffer. */
   assert_in_range(out.flush_ps_max, 2 * MS, 230 * MS);
   assert_true(isinf(out.sustained_s));
 }
@@ -527,7 +529,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_buffer_takes_at_once_what_it_has_room_for),
       cmocka_unit_test(each_state_lasts_as_long_as_its_bytes),
-      cmocka_unit_test(a_change_of_state_in_one_write_is_met_to_the_byte),
+      cmocka_unit_test(a_change_of_state_in_one_write_is_exact_to_the_byte),
       cmocka_unit_test(the_slc_cache_takes_free_blocks),
       cmocka_unit_test(overwriting_a_full_drive_is_steady),
       cmocka_unit_test(a_full_drive_does_not_get_its_cache_back),
@@ -537,7 +539,7 @@ int main(void) {
       cmocka_unit_test(idle_time_gives_slc_cache_back),
       cmocka_unit_test(short_gaps_do_not),
       cmocka_unit_test(what_was_folded_in_idle_time_shortens_the_folding),
-      cmocka_unit_test(trimming_gives_it_back_too),
+      cmocka_unit_test(trimming_gives_slc_cache_back_too),
       cmocka_unit_test(the_medium_pauses),
       cmocka_unit_test(a_flush_waits_for_what_is_in_the_buffer),
       cmocka_unit_test(a_flush_does_not_wait_for_what_waits_itself),

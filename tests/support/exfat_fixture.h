@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One volume in memory and one look at it by the oracle. */
+/* One volume in memory, and its contents as the oracle reads them. */
 #ifndef SPATE_TESTS_EXFAT_FIXTURE_H
 #define SPATE_TESTS_EXFAT_FIXTURE_H
 
@@ -21,8 +21,8 @@
 static struct image image;
 static struct oracle oracle;
 
-/* What the library has in memory of the volume is what the medium holds: an older block that it wrote again would undo
- * what was changed since. A block of an open clip may hold lengths that are not written yet. */
+/* The library's copies of the volume's blocks must equal the medium: writing back an older copy would undo later
+ * changes. The block of an open clip may hold lengths that are not written yet. */
 static inline void assert_memory_is_the_medium(void) {
   const struct spate_exfat *volume = &image.volume;
   const uint32_t block_bytes = UINT32_C(1) << image.ram.block.block_shift;
@@ -34,7 +34,7 @@ static inline void assert_memory_is_the_medium(void) {
   }
 }
 
-/* The volume is whole, everything allocated has an owner, and it is marked clean (or dirty, with a clip open). */
+/* The volume is in order, everything allocated has an owner, and it is marked clean (or dirty, with a clip open). */
 static inline void assert_whole(bool dirty) {
   uint64_t bytes = image.config.blocks << image.ram.block.block_shift;
   if (!oracle_read(&oracle, image_start(&image), bytes)) fail_msg("%s", oracle.fault);

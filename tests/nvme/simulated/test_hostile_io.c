@@ -126,7 +126,7 @@ static void check_error(const struct request *request) {
   const struct misbehaviour *what = stream.what;
   const struct spate_io *io = &request->io;
   if (io->error == SPATE_OK) return;
-  if (what->io == MENDED || what->io == DECEIVED)
+  if (what->io == RECOVERED || what->io == DECEIVED)
     fail_msg("%s: a request ends with %s, status %x", stream.name, spate_error_name(io->error), io->detail);
   if (what->action != SIM_STATUS) return;
   assert_int_equal(io->detail, what->value);
@@ -141,12 +141,12 @@ static void check(void) {
     check_content(i);
   }
   for (unsigned i = 0; i < REQUESTS; i++)
-    look_at_canary(data_of(i) + DATA_BYTES, GAP_BYTES, stream.name);
+    check_canary(data_of(i) + DATA_BYTES, GAP_BYTES, stream.name);
   if (what->io == REPORTED && stream.failed == 0 && stream.refused == SPATE_OK)
     fail_msg("%s: nothing fails", stream.name);
   if (what->io == REPORTED && what->count == 1 && what->action == SIM_STATUS && stream.failed != 1)
     fail_msg("%s: %u requests fail", stream.name, stream.failed);
-  if (what->io == MENDED) assert_int_equal(stream.submitted, REQUESTS);
+  if (what->io == RECOVERED) assert_int_equal(stream.submitted, REQUESTS);
   const bool lost_power = what->action == SIM_POWER_CUT;
   assert_int_equal(stream.stack->block->power_losses, lost_power ? 1 : 0);
 }
@@ -156,7 +156,7 @@ static void check_after(void) {
   sim_drive_clear_faults(stream.stack->drives[0].drive);
   const enum spate_nvme_state state = stream.stack->drives[0].nvme.state;
   if (state == SPATE_NVME_DEAD) {
-    if (stream.what->io == MENDED || stream.what->io == DECEIVED) fail_msg("%s: given up", stream.name);
+    if (stream.what->io == RECOVERED || stream.what->io == DECEIVED) fail_msg("%s: given up", stream.name);
     return;
   }
   struct spate_io io = {.op = SPATE_WRITE, .lba = 1, .blocks = 8, .region = stream.region};

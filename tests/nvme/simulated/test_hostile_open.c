@@ -24,9 +24,9 @@ static void expect_working(struct sim_stack *stack, const char *name) {
   if (error != SPATE_OK) fail_msg("%s: open succeeds, and a write fails with %s", name, spate_error_name(error));
   assert_int_equal(spate_block_do(block, &read), SPATE_OK);
   if (memcmp(region->start + 4096, region->start + 3 * 4096, 4096) != 0) fail_msg("%s: other data read", name);
-  look_at_canary(region->start, 4096, name);
-  look_at_canary(region->start + 2 * 4096, 4096, name);
-  look_at_canary(region->start + 4 * 4096, 4 * 4096, name);
+  check_canary(region->start, 4096, name);
+  check_canary(region->start + 2 * 4096, 4096, name);
+  check_canary(region->start + 4 * 4096, 4 * 4096, name);
 }
 
 static bool is_known(enum spate_error error) {
@@ -253,8 +253,8 @@ static void test_garbage_in_identify(void **state) {
       (void)!spate_block_do(stack->block, &read);
       (void)!sim_stack_close(stack);
     }
-    look_at_canary(region->start, 4096, "garbage in Identify");
-    look_at_canary(region->start + 2 * 4096, (PAGES - 2) * 4096, "garbage in Identify");
+    check_canary(region->start, 4096, "garbage in Identify");
+    check_canary(region->start + 2 * 4096, (PAGES - 2) * 4096, "garbage in Identify");
     (void)sim_take_violations(stack->sim, NULL);
     sim_stack_free(stack);
   }

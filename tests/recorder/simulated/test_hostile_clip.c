@@ -189,7 +189,7 @@ static bool deceives(const struct misbehaviour *what) { return what->action == S
 static void expect_consistent_report(const struct misbehaviour *what, enum spate_error error) {
   struct recording *r = &recording;
   const bool silent = error == SPATE_OK && r->stream.error == SPATE_OK && r->errors == 0 && r->ended == SPATE_OK;
-  if (what->io == MENDED && what->action != SIM_POWER_CUT && (!silent || r->lost_bytes != 0))
+  if (what->io == RECOVERED && what->action != SIM_POWER_CUT && (!silent || r->lost_bytes != 0))
     fail_msg("%s: %s, clip %s", r->name, spate_error_name(error), spate_error_name(r->stream.error));
   const uint64_t bytes = recording_read_back();
   if (r->closed != 0 && bytes != r->closed_bytes) fail_msg("%s: closed with another length", r->name);

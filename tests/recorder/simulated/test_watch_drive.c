@@ -166,25 +166,25 @@ static struct run *over_the_edge(bool listens) {
 
 static void the_edge_of_the_slc_cache(void **state) {
   (void)state;
-  struct run *deaf = over_the_edge(false);
+  struct run *ignored = over_the_edge(false);
 
-  assert_int_not_equal(deaf->overrun_ps, 0);
-  const double watch_ms = ms_between(deaf->level_ps[SPATE_LEVEL_WATCH], deaf->overrun_ps);
-  const double slow_ms = ms_between(deaf->level_ps[SPATE_LEVEL_SLOW], deaf->overrun_ps);
-  const double critical_ms = ms_between(deaf->level_ps[SPATE_LEVEL_CRITICAL], deaf->overrun_ps);
+  assert_int_not_equal(ignored->overrun_ps, 0);
+  const double watch_ms = ms_between(ignored->level_ps[SPATE_LEVEL_WATCH], ignored->overrun_ps);
+  const double slow_ms = ms_between(ignored->level_ps[SPATE_LEVEL_SLOW], ignored->overrun_ps);
+  const double critical_ms = ms_between(ignored->level_ps[SPATE_LEVEL_CRITICAL], ignored->overrun_ps);
   print_message("SLC edge, levels ignored: WATCH %.0f ms, SLOW %.0f ms, CRITICAL %.0f ms ahead of the overrun\n",
                 watch_ms, slow_ms, critical_ms);
   assert_true(slow_ms >= SLOW_MS && slow_ms <= SLOW_MS + 100 && watch_ms >= slow_ms);
-  end(deaf);
+  end(ignored);
 
-  struct run *listening = over_the_edge(true);
+  struct run *followed = over_the_edge(true);
   print_message("SLC edge, levels followed: never more than %u of %u pieces held\n",
-                listening->stream.counters.pieces_high_water, listening->stream.config.piece_count);
-  assert_int_equal(media_of(listening)->state, SIM_MEDIA_DIRECT);
-  assert_int_not_equal(listening->level_ps[SPATE_LEVEL_SLOW], 0);
-  assert_int_equal(listening->level_ps[SPATE_LEVEL_CRITICAL], 0);
-  drive_holds_all(listening);
-  end(listening);
+                followed->stream.counters.pieces_high_water, followed->stream.config.piece_count);
+  assert_int_equal(media_of(followed)->state, SIM_MEDIA_DIRECT);
+  assert_int_not_equal(followed->level_ps[SPATE_LEVEL_SLOW], 0);
+  assert_int_equal(followed->level_ps[SPATE_LEVEL_CRITICAL], 0);
+  drive_holds_all(followed);
+  end(followed);
 }
 
 /* 1.5 GB/s past the SLC cache, in a hot case: in a minute the drive reaches its limit, and accepts 1.29 GB/s. */
@@ -200,23 +200,23 @@ static struct run *in_a_hot_box(bool listens) {
 
 static void a_hot_drive(void **state) {
   (void)state;
-  struct run *deaf = in_a_hot_box(false);
+  struct run *ignored = in_a_hot_box(false);
 
-  assert_int_not_equal(deaf->overrun_ps, 0);
-  const double watch_s = ms_between(deaf->heat_ps[SPATE_LEVEL_WATCH], deaf->throttled_ps) / 1e3;
-  const double slow_s = ms_between(deaf->heat_ps[SPATE_LEVEL_SLOW], deaf->throttled_ps) / 1e3;
+  assert_int_not_equal(ignored->overrun_ps, 0);
+  const double watch_s = ms_between(ignored->heat_ps[SPATE_LEVEL_WATCH], ignored->throttled_ps) / 1e3;
+  const double slow_s = ms_between(ignored->heat_ps[SPATE_LEVEL_SLOW], ignored->throttled_ps) / 1e3;
   print_message("hot, levels ignored: HEAT WATCH %.1f s, SLOW %.1f s ahead of throttling; overrun %.1f s after\n",
-                watch_s, slow_s, ms_between(deaf->throttled_ps, deaf->overrun_ps) / 1e3);
+                watch_s, slow_s, ms_between(ignored->throttled_ps, ignored->overrun_ps) / 1e3);
   assert_true(slow_s >= 20 && watch_s > slow_s);
-  end(deaf);
+  end(ignored);
 
-  struct run *listening = in_a_hot_box(true);
+  struct run *followed = in_a_hot_box(true);
   print_message("hot, levels followed: %.1f C at the end, never more than %u of %u pieces held\n",
-                media_of(listening)->temperature_c, listening->stream.counters.pieces_high_water,
-                listening->stream.config.piece_count);
-  assert_int_equal(listening->throttled_ps, 0);
-  drive_holds_all(listening);
-  end(listening);
+                media_of(followed)->temperature_c, followed->stream.counters.pieces_high_water,
+                followed->stream.config.piece_count);
+  assert_int_equal(followed->throttled_ps, 0);
+  drive_holds_all(followed);
+  end(followed);
 }
 
 int main(void) {
