@@ -6,10 +6,6 @@
 
 static struct spate_exfat_clip clip;
 
-static uint8_t *fat_entry(uint32_t cluster) {
-  return image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9) + 4 * (size_t)cluster;
-}
-
 static uint8_t *root_end(void) {
   uint8_t *entry = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
   while (*entry != 0)

@@ -7,8 +7,6 @@ static void open_small(void) {
   small_format(image.ram.memory, 4 * MIB, 9, 10);
 }
 
-static void delete_file(const char *path) { assert_int_equal(spate_exfat_delete(&image.volume, path), SPATE_OK); }
-
 /* Another clip gets the deleted file's clusters and its place in the directory: a handle must not read it. */
 static void test_stale_file(void **state) {
   (void)state;

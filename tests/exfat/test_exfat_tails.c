@@ -2,10 +2,6 @@
 /* Chains in the FAT that are longer than their file or directory. */
 #include "exfat_fixture.h"
 
-static uint8_t *fat_entry(uint32_t cluster) {
-  return image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9) + 4 * (size_t)cluster;
-}
-
 static uint8_t *bitmap_byte(uint32_t cluster) { return small_cluster(image.ram.memory, 2) + (cluster - 2) / 8; }
 
 static bool is_allocated(uint32_t cluster) { return (*bitmap_byte(cluster) >> ((cluster - 2) & 7) & 1) != 0; }
@@ -14,8 +10,6 @@ static void open_small(void) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
 }
-
-static void delete_file(const char *path) { assert_int_equal(spate_exfat_delete(&image.volume, path), SPATE_OK); }
 
 static void read_volume(void) {
   if (!oracle_read(&oracle, image.ram.memory, image.ram.bytes)) fail_msg("%s", oracle.fault);

@@ -56,4 +56,13 @@ static inline void put_file(const char *path, const void *data, uint64_t bytes) 
   assert_int_equal(spate_exfat_close(&clip, bytes), SPATE_OK);
 }
 
+static inline void delete_file(const char *path) {
+  assert_int_equal(spate_exfat_delete(&image.volume, path), SPATE_OK);
+}
+
+/* The FAT's entry of a cluster, on a volume of 512-byte blocks. */
+static inline uint8_t *fat_entry(uint32_t cluster) {
+  return image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9) + 4 * (size_t)cluster;
+}
+
 #endif
