@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "witness.h"
-
-#include <spate/recorder.h>
+#include "witness_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,40 +9,11 @@
 
 #include <cmocka.h>
 
-#define CLIPS_TRACKED_MAX 64u
-#define KEPT_BYTES_MAX    (UINT64_C(1) << 20) /* of a file from before: of longer ones only the length is promised */
-#define AGAIN_EVERY       8u
-#define AGAIN_STATES      12u
+#define KEPT_BYTES_MAX (UINT64_C(1) << 20) /* of a file from before: of longer ones only the length is promised */
+#define AGAIN_EVERY    8u
+#define AGAIN_STATES   12u
 
-struct tracked {
-  struct spate_exfat_clip *clip;
-  char path[PROMISE_PATH_BYTES_MAX];
-  struct content *content;
-  uint64_t published_bytes;
-  bool pushed; /* spate_stream_push() delivers its contents */
-};
-
-static struct witness {
-  struct ram_block *drives[JOURNAL_DRIVES_MAX];
-  uint32_t losses[JOURNAL_DRIVES_MAX];
-  unsigned drive_count;
-  bool watching, judging;
-  struct journal journal;
-  struct medium medium;
-  struct promises promises;
-  struct judge judge;
-  struct spate_recorder *recorder;
-  uint64_t ticks_before, turn_ticks_max, checkpoint_ticks_max, close_ticks_max, period_ticks;
-  bool unbounded; /* a checkpoint failed: the bound does not apply */
-  struct tracked tracked[CLIPS_TRACKED_MAX];
-  size_t tracked_count;
-  struct witness_machine machine; /* no drives: ram_blocks instead */
-  uint64_t machine_since;
-  bool formatting;
-  uint32_t fresh_serial;
-  uint64_t formatted; /* at this event */
-  struct images images;
-} witness;
+struct witness witness;
 
 /* Of the program, not of one volume. */
 static unsigned volumes;
@@ -69,16 +38,15 @@ const struct promise_loss *witness_loss(void) { return &loss; }
 
 /* ---- the progress of the clips and the recorder ---- */
 
-static uint64_t now_ticks(void) { return witness.recorder != NULL ? witness.recorder->now_ticks : 0; }
+uint64_t witness_ticks(void) { return witness.recorder != NULL ? witness.recorder->now_ticks : 0; }
 
-/* The number of the last event, or of a later one: promises made now apply from there on. */
-static uint64_t last_event(void) {
+uint64_t witness_last_event(void) {
   if (witness.machine.drives > 0) witness.journal.now = witness.machine.now(witness.machine.context);
   return witness.journal.now;
 }
 
-static struct promise promise_of(enum presence presence, uint64_t bytes_min, struct content *content) {
-  return (struct promise){.since = last_event(),
+struct promise witness_promise(enum presence presence, uint64_t bytes_min, struct content *content) {
+  return (struct promise){.since = witness_last_event(),
                           .presence = presence,
                           .bytes_min = bytes_min,
                           .bytes_max = UINT64_MAX,
@@ -98,11 +66,12 @@ static void record_clip(struct tracked *tracked) {
   const struct spate_stream_clip *clip = clip_of(tracked->clip);
   if (tracked->clip->published_bytes != tracked->published_bytes) {
     tracked->published_bytes = tracked->clip->published_bytes;
-    promises_add(&witness.promises, tracked->path, promise_of(PRESENT, tracked->published_bytes, tracked->content));
+    promises_add(&witness.promises, tracked->path,
+                 witness_promise(PRESENT, tracked->published_bytes, tracked->content));
   }
   if (clip == NULL) return;
   content_step(tracked->content, (struct content_step){.since = witness.journal.now,
-                                                       .ticks = now_ticks(),
+                                                       .ticks = witness_ticks(),
                                                        .pushed_bytes = clip->pushed_bytes,
                                                        .completed_bytes = clip->completed_bytes});
 }
@@ -117,10 +86,9 @@ static void record_recorder(const struct spate_recorder *recorder) {
   witness.unbounded |= recorder->counters.checkpoint_failures > 0;
 }
 
-/* Record everything that changed since the last call. It holds from the last event on. */
-static void record_progress(void) {
+void witness_progress(void) {
   if (!witness.watching) return;
-  (void)last_event();
+  (void)witness_last_event();
   for (size_t i = 0; i < witness.tracked_count; i++)
     record_clip(&witness.tracked[i]);
   for (unsigned i = 0; i < witness.drive_count; i++) {
@@ -129,17 +97,17 @@ static void record_progress(void) {
     journal_power_lost(&witness.journal, i);
   }
   if (witness.recorder != NULL) record_recorder(witness.recorder);
-  promises_tick(&witness.promises, witness.journal.now, now_ticks());
+  promises_tick(&witness.promises, witness.journal.now, witness_ticks());
 }
 
-static struct tracked *tracked_at(const struct spate_exfat_clip *clip) {
+struct tracked *witness_tracked(const struct spate_exfat_clip *clip) {
   for (size_t i = 0; i < witness.tracked_count; i++)
     if (witness.tracked[i].clip == clip) return &witness.tracked[i];
   return NULL;
 }
 
-static void untrack(const struct spate_exfat_clip *clip) {
-  struct tracked *tracked = tracked_at(clip);
+void witness_untrack(const struct spate_exfat_clip *clip) {
+  struct tracked *tracked = witness_tracked(clip);
   if (tracked != NULL) *tracked = witness.tracked[--witness.tracked_count];
 }
 
@@ -165,7 +133,7 @@ static struct tracked *clip_at(uint64_t lba, uint8_t block_shift) {
 static void taken(void *context, struct ram_block *ram, const struct spate_io *io) {
   (void)context;
   if (!witness.watching) return;
-  record_progress();
+  witness_progress();
   struct journal_entry *entry = journal_taken(&witness.journal, drive_of(ram), ram, io);
   if (entry == NULL) return;
   entry->stream = io->region != NULL;
@@ -182,18 +150,18 @@ static void over(void *context, struct ram_block *ram, const struct spate_io *io
   (void)context;
   (void)ram;
   if (!witness.watching) return;
-  record_progress();
+  witness_progress();
   journal_over(&witness.journal, io);
 }
 
 static void dropped(void *context, struct ram_block *ram) {
   (void)context;
   if (!witness.watching) return;
-  record_progress();
+  witness_progress();
   journal_dropped(&witness.journal, drive_of(ram));
 }
 
-static const struct ram_observer observer = {taken, over, dropped, NULL};
+const struct ram_observer witness_observer = {taken, over, dropped, NULL};
 
 /* ---- the start ---- */
 
@@ -212,7 +180,7 @@ static void promise_files(void) {
     if (!file->directory && file->bytes <= KEPT_BYTES_MAX) content = promises_content(&witness.promises);
     for (uint64_t at = 0; content != NULL && at < file->bytes; at++)
       content_put(content, at, oracle_at(oracle, file, at), 1);
-    struct promise promise = promise_of(PRESENT, file->directory ? 0 : file->bytes, content);
+    struct promise promise = witness_promise(PRESENT, file->directory ? 0 : file->bytes, content);
     if (!file->directory) promise.bytes_max = file->bytes;
     promises_add(&witness.promises, file->path, promise);
   }
@@ -244,7 +212,7 @@ static void watch(const struct spate_exfat_config *config, bool foreign_dirty) {
   witness.watching = true;
 }
 
-static void begin(const struct spate_exfat_config *config, bool foreign_dirty) {
+void witness_begin(const struct spate_exfat_config *config, bool foreign_dirty) {
   const struct ram_block *first = witness.drives[0];
   uint32_t block_bytes = 1u << first->block.block_shift;
   uint32_t unit_bytes = setting("SPATE_ATOMIC_BYTES", 0) == 512 ? 512 : block_bytes;
@@ -294,13 +262,13 @@ void witness_machine(const struct witness_machine *machine) {
   watch(machine->config, false);
 }
 
-void witness_look(void) { record_progress(); }
+void witness_look(void) { witness_progress(); }
 
 void witness_format(const struct spate_exfat_config *config, uint32_t fresh_serial) {
   if (!witness_on()) return;
   witness.formatting = true;
   witness.fresh_serial = fresh_serial;
-  begin(config, false);
+  witness_begin(config, false);
 }
 
 /* ---- the end ---- */
@@ -375,7 +343,7 @@ static void say_counts(uint64_t volume_states) {
       volumes, all_of_volume, (unsigned long long)volume_recoveries, images->count, all_of_program, distinct.count);
 }
 
-static void end(void) {
+void witness_end(void) {
   static char broken[sizeof witness.promises.broken];
   bool coarse = volumes % 2 == 1 && getenv("SPATE_ATOMIC_BYTES") == NULL;
   uint32_t atomic_blocks = coarse ? 8192 / witness.medium.block_bytes : 1;
@@ -390,7 +358,7 @@ static void end(void) {
                       .images = tally ? NULL : &witness.images, /* figures count every instant */
                       .promised = promised,
                       .context = &witness};
-  record_progress();
+  witness_progress();
   witness.watching = false;
   witness.judging = true;
   for (unsigned i = 0; i < witness.drive_count; i++)
@@ -422,7 +390,7 @@ static void end(void) {
 void witness_machine_end(void) {
   struct journal all;
   if (!witness.watching) return;
-  record_progress();
+  witness_progress();
   journal_init(&all, witness.medium.block_bytes, witness.medium.drive_blocks);
   witness.machine.add(witness.machine.context, &all);
   for (size_t i = 0; i < all.count; i++) {
@@ -431,214 +399,5 @@ void witness_machine_end(void) {
     all.entries[i].data = NULL; /* moved to the other journal */
   }
   journal_free(&all);
-  end();
-}
-
-/* ---- the library's and the drive's functions, which the linker replaces with these ---- */
-
-void __real_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes);
-void __wrap_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes);
-void __wrap_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes) {
-  __real_ram_block_open(ram, blocks, block_bytes);
-  if (!witness_on() || witness.drive_count == JOURNAL_DRIVES_MAX) return;
-  witness.drives[witness.drive_count++] = ram;
-  ram->observer = &observer;
-}
-
-void __real_ram_block_close(struct ram_block *ram);
-void __wrap_ram_block_close(struct ram_block *ram);
-void __wrap_ram_block_close(struct ram_block *ram) {
-  bool watched = witness.watching;
-  if (watched) end();
-  witness.drive_count = 0;
-  __real_ram_block_close(ram);
-}
-
-static bool knowable(const char *path) {
-  size_t length = strlen(path);
-  for (size_t i = 0; i < length; i++)
-    if ((uint8_t)path[i] < 0x20 || path[i] == 0x7f || path[i] == '?') return false;
-  return witness.watching && length < PROMISE_PATH_BYTES_MAX;
-}
-
-/* The promise of a path after an operation on it failed: as before, if nothing can have changed; otherwise either
- * way. */
-static void unchanged(const char *path, const struct promise *before, enum spate_error error) {
-  struct promise promise = promise_of(EITHER, 0, NULL);
-  bool refused = error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS ||
-                 error == SPATE_E_NOT_FOUND || error == SPATE_E_INVALID || error == SPATE_E_BUSY ||
-                 error == SPATE_E_IN_USE || error == SPATE_E_FULL || error == SPATE_E_NAME_LONG;
-  if (refused && before != NULL) {
-    promise = *before;
-    promise.since = last_event();
-  }
-  promises_add(&witness.promises, path, promise);
-}
-
-/* During an operation a path may exist or not; otherwise it is as before. */
-static struct promise begin_change(const char *path, bool *known) {
-  const struct promise *before = promises_last(&witness.promises, path);
-  struct promise either = before != NULL ? *before : promise_of(EITHER, 0, NULL);
-  struct promise was = either;
-  *known = before != NULL;
-  record_progress();
-  either.since = witness.journal.now;
-  either.presence = EITHER;
-  promises_add(&witness.promises, path, either);
-  return was;
-}
-
-enum spate_error __real_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
-                                          struct spate_exfat_mounted *found);
-enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
-                                          struct spate_exfat_mounted *found);
-enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
-                                          struct spate_exfat_mounted *found) {
-  record_progress();
-  if (witness.watching) witness.tracked_count = 0; /* the host has restarted: these clips are open no more */
-  enum spate_error error = __real_spate_exfat_mount(volume, config, found);
-  if (witness.formatting && witness.formatted == 0) witness.formatted = witness.journal.now;
-  if (witness.watching && error == SPATE_OK) witness.judge.salvage = config->salvage;
-  if (witness.drive_count == 0 || witness.watching || witness.judging || error != SPATE_OK) return error;
-  begin(config, volume->foreign_dirty);
-  return error;
-}
-
-/* Arming makes an empty file. From then on its clip is tracked. */
-static void armed(struct spate_exfat_clip *clip, const char *path, enum spate_error error, const struct promise *before,
-                  bool known) {
-  if (error != SPATE_OK) {
-    unchanged(path, known ? before : NULL, error);
-    return;
-  }
-  if (witness.tracked_count == CLIPS_TRACKED_MAX) fail_msg("too many clips to track");
-  untrack(clip);
-  struct tracked *tracked = &witness.tracked[witness.tracked_count++];
-  *tracked = (struct tracked){.clip = clip, .content = promises_content(&witness.promises)};
-  (void)snprintf(tracked->path, sizeof tracked->path, "%s", path);
-  promises_add(&witness.promises, path, promise_of(PRESENT, 0, tracked->content));
-}
-
-enum spate_error __real_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
-                                               const char *path, uint64_t bytes,
-                                               const struct spate_exfat_chunks *chunks);
-enum spate_error __wrap_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
-                                               const char *path, uint64_t bytes,
-                                               const struct spate_exfat_chunks *chunks);
-enum spate_error __wrap_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
-                                               const char *path, uint64_t bytes,
-                                               const struct spate_exfat_chunks *chunks) {
-  bool known = false;
-  if (!knowable(path)) return __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
-  struct promise before = begin_change(path, &known);
-  enum spate_error error = __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
-  armed(clip, path, error, &before, known);
-  return error;
-}
-
-enum spate_error __wrap_spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
-                                        uint64_t bytes);
-enum spate_error __wrap_spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
-                                        uint64_t bytes) {
-  return __wrap_spate_exfat_arm_chunks(volume, clip, path, bytes, NULL);
-}
-
-enum spate_error __real_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
-enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
-enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes) {
-  uint64_t ticks = now_ticks();
-  enum spate_error error = __real_spate_exfat_close(clip, bytes);
-  if (now_ticks() - ticks > witness.close_ticks_max) witness.close_ticks_max = now_ticks() - ticks;
-  struct tracked *tracked = tracked_at(clip);
-  if (!witness.watching || tracked == NULL || error != SPATE_OK) return error;
-  record_progress();
-  struct promise promise = promise_of(PRESENT, bytes, tracked->content);
-  promise.bytes_max = bytes;
-  promises_add(&witness.promises, tracked->path, promise);
-  untrack(clip);
-  return error;
-}
-
-enum spate_error __real_spate_exfat_discard(struct spate_exfat_clip *clip);
-enum spate_error __wrap_spate_exfat_discard(struct spate_exfat_clip *clip);
-enum spate_error __wrap_spate_exfat_discard(struct spate_exfat_clip *clip) {
-  struct tracked *tracked = tracked_at(clip);
-  bool known;
-  if (tracked != NULL) (void)begin_change(tracked->path, &known);
-  enum spate_error error = __real_spate_exfat_discard(clip);
-  tracked = tracked_at(clip);
-  if (tracked == NULL || error != SPATE_OK) return error;
-  promises_add(&witness.promises, tracked->path, promise_of(ABSENT, 0, NULL));
-  untrack(clip);
-  return error;
-}
-
-enum spate_error __real_spate_exfat_delete(struct spate_exfat *volume, const char *path);
-enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path);
-enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path) {
-  bool known = false;
-  if (!knowable(path)) return __real_spate_exfat_delete(volume, path);
-  struct promise before = begin_change(path, &known);
-  enum spate_error error = __real_spate_exfat_delete(volume, path);
-  if (error == SPATE_OK)
-    promises_add(&witness.promises, path, promise_of(ABSENT, 0, NULL));
-  else
-    unchanged(path, known ? &before : NULL, error);
-  return error;
-}
-
-enum spate_error __real_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
-enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
-enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path) {
-  bool known = false;
-  if (!knowable(path)) return __real_spate_exfat_mkdir(volume, path);
-  struct promise before = begin_change(path, &known);
-  enum spate_error error = __real_spate_exfat_mkdir(volume, path);
-  if (error == SPATE_OK)
-    promises_add(&witness.promises, path, promise_of(PRESENT, 0, NULL));
-  else
-    unchanged(path, known ? &before : NULL, error);
-  return error;
-}
-
-enum spate_error __real_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
-enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
-enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
-  if (!knowable(from) || !knowable(to)) return __real_spate_exfat_rename(volume, from, to);
-  record_progress();
-  promises_moving(&witness.promises, witness.journal.now, from, to);
-  enum spate_error error = __real_spate_exfat_rename(volume, from, to);
-  if (error == SPATE_OK) promises_moved(&witness.promises, last_event(), from, to);
-  return error;
-}
-
-enum spate_error __real_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
-                                            const struct spate_recorder_config *config);
-enum spate_error __wrap_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
-                                            const struct spate_recorder_config *config);
-enum spate_error __wrap_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
-                                            const struct spate_recorder_config *config) {
-  enum spate_error error = __real_spate_recorder_open(recorder, volume, config);
-  if (error == SPATE_OK && witness.watching) witness.recorder = recorder;
-  return error;
-}
-
-enum spate_error __real_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
-enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
-enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes) {
-  enum spate_error error = __real_spate_stream_push(stream, offset_bytes, bytes);
-  if (!witness.watching || error != SPATE_OK) return error;
-  const struct spate_piece *piece = &stream->config.pieces[(stream->pushed - 1) & (stream->config.piece_count - 1)];
-  struct tracked *tracked = tracked_at(&piece->clip->file);
-  if (tracked == NULL) return error; /* a path that is not tracked */
-  uint64_t whole = (uint64_t)piece->io.blocks << stream->recorder->block->block_shift;
-  const struct ram_block shape = {.block = {.block_shift = stream->recorder->block->block_shift}};
-  uint8_t *data = malloc(whole);
-  if (data == NULL) abort();
-  ram_block_data(&shape, &piece->io, data);
-  tracked->pushed = true;
-  content_put(tracked->content, piece->clip->pushed_bytes - bytes, data, bytes);
-  free(data);
-  record_progress();
-  return error;
+  witness_end();
 }
