@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mount takes for a reservation record: what this volume wrote, whole, about clusters that it has. */
+/* What mount accepts as a reservation record: an intact record that this volume wrote, about clusters that it has. */
 #include "exfat_fixture.h"
 
 #include "core/crc32.h"
@@ -26,7 +26,7 @@ static void seal(uint8_t *slot) {
 static void expect_no_record(const char *what, size_t which) {
   uint64_t writes = image.ram.count[SPATE_WRITE];
   assert_int_equal(image_mount(&image), SPATE_OK);
-  if (image.found.reservations != 0 || image.found.reclaimed_bytes != 0) fail_msg("%s %zu was believed", what, which);
+  if (image.found.reservations != 0 || image.found.reclaimed_bytes != 0) fail_msg("%s %zu was accepted", what, which);
   assert_true(image.found.dirty);
   assert_int_equal(image.ram.count[SPATE_WRITE], writes);
 }
@@ -46,8 +46,8 @@ static void no_bit_of_a_record_can_change(void **state) {
   image_close(&image);
 }
 
-/* With a right CRC, as a record of another volume or of a later version has it, or a bug may have made it. */
-static void a_record_of_what_the_volume_has_not_is_none(void **state) {
+/* A correct CRC, in a record of another volume, of a later version, or made by a bug. */
+static void a_record_of_something_that_the_volume_lacks_is_refused(void **state) {
   (void)state;
   open_cut();
   const uint32_t end = image.volume.cluster_count + 2;
@@ -86,7 +86,7 @@ static void a_record_of_what_the_volume_has_not_is_none(void **state) {
   image_close(&image);
 }
 
-/* Only a clip is made of chunks: in the slot of directory changes a record with chunks is none. */
+/* Only a clip consists of chunks: a record with chunks in the slot of directory changes is not accepted. */
 static void a_directory_change_is_not_made_of_chunks(void **state) {
   (void)state;
   open_cut();
@@ -105,7 +105,8 @@ static void a_directory_change_is_not_made_of_chunks(void **state) {
   image_close(&image);
 }
 
-/* The cluster that a cut growth may have linked is one of the volume's, the first and the last among them. */
+/* The last cluster of a directory whose growth was cut may be any cluster of the volume, also the first and the
+ * last. */
 static void a_record_may_name_any_cluster_of_the_volume(void **state) {
   (void)state;
   for (unsigned last = 0; last < 2; last++) {
@@ -121,7 +122,7 @@ static void a_record_may_name_any_cluster_of_the_volume(void **state) {
   }
 }
 
-/* Where a walk of the chain once was is no part of what the record says. */
+/* The position of an earlier walk of the chain is not part of the record. */
 static void a_recorded_chain_is_walked_from_its_start(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
@@ -150,7 +151,7 @@ static void a_recorded_chain_is_walked_from_its_start(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_bit_of_a_record_can_change),
-      cmocka_unit_test(a_record_of_what_the_volume_has_not_is_none),
+      cmocka_unit_test(a_record_of_something_that_the_volume_lacks_is_refused),
       cmocka_unit_test(a_directory_change_is_not_made_of_chunks),
       cmocka_unit_test(a_record_may_name_any_cluster_of_the_volume),
       cmocka_unit_test(a_recorded_chain_is_walked_from_its_start),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate-plan answers and refuses clearly; profiles that are not in order are refused with file and line."""
+"""spate-plan answers and refuses clearly; invalid profiles are refused with file and line."""
 
 import json
 import subprocess
@@ -13,13 +13,13 @@ PLAN = HOST_BUILD / "lab" / "spate-plan"
 
 
 def plan(*words, statuses=(0, 1, 2)):
-    """spate-plan's exit status and what it said."""
+    """spate-plan's exit status and output."""
     assert PLAN.exists(), f"{PLAN} is not built: make build-{HOST_BUILD.name}"
     return run(PLAN, *words, statuses=statuses)
 
 
 def answer(*words, status=0):
-    """Its answer as JSON."""
+    """spate-plan's answer as JSON."""
     return json.loads(plan("--output-format=json", *words, statuses=(status,)).stdout)
 
 
@@ -43,7 +43,7 @@ def test_a_stream_that_fits():
 def test_a_stream_that_is_too_fast_for_good():
     said = answer("--profile", "970evoplus", "--rate", "2.5GB/s", "--ring", "2GiB", status=1)
     assert not said["sustained"] and said["falls_behind"]
-    # 42 GB at full speed; then 2.5 GB/s come and 1.705 go (1.72 less the pauses).
+    # 42 GB at full speed; then 2.5 GB/s arrive and 1.705 GB/s are written (1.72 less the pauses).
     assert said["sustained_s"] == pytest.approx(42 / 2.5 + 2 * 1.0737 / (2.5 - 1.705), rel=0.02)
     assert said["ring_reason"] == "the SLC cache has run out"
 
@@ -178,7 +178,7 @@ def test_a_profile_is_taken_from_a_file(tmp_path):
     assert "is not between" in plan_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 3.5 kB").stderr
     done = plan_changed(tmp_path, "buffer_bytes      1 GiB", "buffer_bytes 4.5 kB", name="My-drive.v2.profile")
     assert done.returncode == 0 and json.loads(done.stdout)["profile"] == "My-drive.v2"
-    # What a file says is what the plan is made of.
+    # The plan uses the values of the file.
     slow = plan_changed(tmp_path, "direct_rate       1 TB/s", "direct_rate 500 MB/s")
     assert slow.returncode == 1 and json.loads(slow.stdout)["falls_behind"]
     absent = plan("--profile", str(tmp_path / "absent.profile"), "--rate", "1GB/s")

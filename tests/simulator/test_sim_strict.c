@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever the specification forbids a host is a violation, with its sentence, besides the status that a drive gives.
- */
+/* Everything that the specification forbids a host is a violation with a message, besides the status that a drive
+ * returns. */
 #include "raw_sim.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
@@ -25,7 +25,7 @@ static struct raw_sim *make(bool enabled) {
   return r;
 }
 
-/* Violations since the last call: at least one, and the first says this. */
+/* The violations since the last call: at least one, and the first has this message. */
 static void expect(struct raw_sim *r, const char *what) {
   const char *first = NULL;
   sim_spend(r->sim, SIM_PS_PER_MS);
@@ -87,7 +87,7 @@ static void test_registers(void **state) {
   (void)state;
 }
 
-/* 3.1.9: only one value resets, and a controller that writes another one waits for a reset that does not come. */
+/* 3.1.9: only one value resets. A controller that writes another value waits for a reset that does not come. */
 static void test_subsystem_reset(void **state) {
   struct raw_sim *r = make(true);
   *sim_drive_cap(r->drive) |= UINT64_C(1) << 36;
@@ -101,7 +101,7 @@ static void test_subsystem_reset(void **state) {
   (void)state;
 }
 
-/* NVMe 1.0 has no lists of namespaces: CNS is one bit. */
+/* NVMe 1.0 has no namespace lists: CNS is one bit. */
 static void test_identify_before_1_1(void **state) {
   for (uint32_t version = 0x00010000; version <= 0x00010100; version += 0x00000100) {
     const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20, .version = version};
@@ -187,7 +187,7 @@ static void test_completion_queue_overrun(void **state) {
     raw_ring(&r->raw, 1);
     expect_none(r); /* the host may be slow */
   }
-  for (unsigned i = 0; i < RAW_ENTRIES; i++) /* nothing is lost: it waited */
+  for (unsigned i = 0; i < RAW_ENTRIES; i++) /* nothing is lost: the completions waited */
     assert_false(raw_take(&r->raw, 1).missing);
   raw_sim_free(r);
   (void)state;
@@ -217,7 +217,7 @@ static void test_event_while_the_admin_completion_queue_is_full(void **state) {
 static void test_identifiers_in_flight(void **state) {
   struct raw_sim *r = make(true);
   const struct raw_command flush = {.opcode = FLUSH, .nsid = 1};
-  for (unsigned i = 0; i < 2; i++) { /* again when it has completed, or on another queue: no harm */
+  for (unsigned i = 0; i < 2; i++) { /* again after it completed, or on another queue: allowed */
     const uint16_t id = r->raw.next_id;
     (void)raw_put(&r->raw, 1, &flush);
     r->raw.next_id = id;
@@ -267,8 +267,8 @@ static void test_prps(void **state) {
   expect(r, "in memory that the host did not provide");
   assert_int_equal(
       run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = NOWHERE, .dword12 = 31}), 4);
-  expect(r, "a PRP list in memory that the host did not provide");
-  /* A list that runs over the end of its page without a chain: the entry there is taken for one. */
+  expect(r, "a PRP list in memory that nobody gave");
+  /* A list that passes the end of its page without a chain: its last entry is read as the chain. */
   spate_put64(entries + 8 * 511, out + 64);
   assert_int_equal(
       run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = list + 8 * 510, .dword12 = 31}),
@@ -401,8 +401,8 @@ static void test_memory_and_shutdown(void **state) {
 }
 
 /*
- * Not a byte of the host's memory changes once CSTS.RDY is 0, or the drive may not master the bus any more. Between
- * CC.EN and CSTS.RDY what is in flight may still arrive; counts the pages that did.
+ * No byte of the host's memory changes once CSTS.RDY is 0, or once the drive may not master the bus. Between CC.EN and
+ * CSTS.RDY commands in flight may still transfer data; counts the pages transferred.
  */
 static unsigned no_access(bool disable, uint64_t seed) {
   const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20};
@@ -416,7 +416,7 @@ static unsigned no_access(bool disable, uint64_t seed) {
                   &(struct raw_command){.opcode = READ, .nsid = 1, .prp1 = raw_bus(&r->raw, OUT + i), .dword12 = 7});
   memset(raw_at(&r->raw, OUT), 0xee, 8 * RAW_PAGE);
   raw_ring(&r->raw, 1);
-  sim_spend(r->sim, 5 * SIM_PS_PER_US); /* they are fetched, and on their way */
+  sim_spend(r->sim, 5 * SIM_PS_PER_US); /* the commands are fetched, and their data in flight */
   assert_int_equal(sim_drive_counters(r->drive)->io[READ], 8);
   if (disable) {
     assert_true(raw_disable(&r->raw));

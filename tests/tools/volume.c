@@ -6,8 +6,8 @@
  *     format [-c CLUSTER_BYTES] [-l LABEL] [-s SERIAL]
  *     info | recover                 (mounting recovers; both print what was found)
  *     ls PATH | tree                 one line each: type, bytes, valid bytes, contiguous, name
- *     put FILE PATH [CHECKPOINTS]    record FILE as a clip, publishing so many times on the way
- *     put-zeros BYTES PATH           a clip of zeros that are not written
+ *     put FILE PATH [CHECKPOINTS]    record FILE as a clip, publishing its length CHECKPOINTS times
+ *     put-zeros BYTES PATH           a clip of this length, without writing data
  *     arm PATH BYTES                 reserve, and leave as a power cut would
  *     get PATH FILE | cat PATH OFFSET BYTES
  *     mkdir PATH | rm PATH | mv FROM TO
