@@ -2,7 +2,7 @@
 /*
  * The library's exFAT on an image file, for tests that compare it with other implementations.
  *
- *   volume IMAGE [-b BLOCK_BYTES] [-o FIRST_LBA] [-w WINDOW_BYTES] COMMAND ...
+ *   volume IMAGE [-b BLOCK_BYTES] [-o FIRST_LBA] [-s 1 (salvage chunks)] [-w WINDOW_BYTES] COMMAND ...
  *     format [-c CLUSTER_BYTES] [-l LABEL] [-s SERIAL]
  *     info | recover                 (mounting recovers; both print what was found)
  *     ls PATH | tree                 one line each: type, bytes, valid bytes, contiguous, name
@@ -221,10 +221,12 @@ int main(int count, char **words) {
   uint32_t block_bytes = 512;
   uint64_t first_lba = 0;
   size_t window_bytes = 256u * 1024u;
+  enum spate_error (*salvage)(struct spate_exfat *, struct spate_exfat_mounted *) = NULL;
   int at = 2;
   for (; at + 1 < count && words[at][0] == '-'; at += 2) {
     if (words[at][1] == 'b') block_bytes = (uint32_t)number(words[at + 1]);
     if (words[at][1] == 'o') first_lba = number(words[at + 1]);
+    if (words[at][1] == 's' && number(words[at + 1]) != 0) salvage = spate_exfat_salvage;
     if (words[at][1] == 'w') window_bytes = (size_t)number(words[at + 1]);
   }
   if (at >= count) return fail("usage", SPATE_E_INVALID);
@@ -236,6 +238,7 @@ int main(int count, char **words) {
                                             .cache_bytes = CACHE_BYTES,
                                             .bitmap = take(window_bytes),
                                             .bitmap_bytes = window_bytes,
+                                            .salvage = salvage,
                                             .now = now};
   tool.drive.trim_fill = -1;
   enum spate_error error;
