@@ -325,28 +325,50 @@ enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 #define EXFAT_RECORD_JOURNAL SPATE_EXFAT_CLIPS_MAX /* the slot of directory changes */
 #define EXFAT_RECORD_SLOTS   (SPATE_EXFAT_CLIPS_MAX + 1u)
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "The reservation record is kept as the CPU has it in memory: this CPU's order of bytes is not the volume's."
-#endif
-/* As it is on the volume, at the start of its block. */
+/* One slot of the record, as record.c reads and writes it. */
 struct exfat_record {
-  uint8_t magic[8];
-  uint32_t version, serial;
-  uint32_t previous_cluster; /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
-  uint16_t from_checksum, to_checksum;
-  uint8_t foreign_dirty;
-  uint8_t cleared;    /* it names nothing, and says only when that was written */
-  uint16_t name_hash; /* of the clip's name, where it is made of chunks */
-  uint32_t number;    /* counted on from write to write: of two files with records the newer has the highest */
+  uint32_t number; /* counted from write to write: of two files with records the newer one has the highest */
+  bool cleared;    /* the slot names nothing; it only has a number */
+  bool foreign_dirty;
+  uint32_t previous_cluster;         /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
   struct spate_exfat_chain clusters; /* to be freed if no entry owns them */
   struct exfat_place from, to;       /* entry sets that are being removed and made; entries 0: none */
-  uint8_t stream[16];                /* as in struct spate_exfat_chunks, and the two next: the clip's set is at `to` */
+  uint16_t from_checksum, to_checksum;
+  /* A clip made of chunks: as in struct spate_exfat_chunks. Its entry set is at `to`. */
+  uint8_t stream[16];
   uint64_t first_number;
   uint32_t chunk_bytes; /* 0: not made of chunks, like every directory change */
-  uint32_t crc;         /* CRC-32 of all above */
+  uint16_t name_hash;   /* of the clip's name */
 };
-_Static_assert(sizeof(struct spate_exfat_chain) == 32 && sizeof(struct exfat_place) == 40, "layout on the volume");
-_Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
+
+/* Its fields on the volume, from the start of the slot's block; bytes between them are zeros and mean nothing. Releases
+ * up to 0.1.0 left other values there. */
+enum {
+  RECORD_MAGIC = 0,
+  RECORD_VERSION = 8,
+  RECORD_SERIAL = 12, /* of the volume */
+  RECORD_PREVIOUS_CLUSTER = 16,
+  RECORD_FROM_CHECKSUM = 20,
+  RECORD_TO_CHECKSUM = 22,
+  RECORD_FOREIGN_DIRTY = 24,
+  RECORD_CLEARED = 25,
+  RECORD_NAME_HASH = 26,
+  RECORD_NUMBER = 28,
+  RECORD_CLUSTERS = 32, /* a chain */
+  RECORD_FROM = 64,     /* a place */
+  RECORD_TO = 104,      /* a place */
+  RECORD_STREAM = 144,
+  RECORD_FIRST_NUMBER = 160,
+  RECORD_CHUNK_BYTES = 168,
+  RECORD_CRC = 172, /* CRC-32 of all above */
+  RECORD_BYTES = 176,
+  /* a chain, and a place, which begins with the chain of its directory */
+  RECORD_CHAIN_FIRST_CLUSTER = 0,
+  RECORD_CHAIN_BYTES = 16,
+  RECORD_CHAIN_CONTIGUOUS = 24,
+  RECORD_PLACE_OFFSET = 32,
+  RECORD_PLACE_ENTRIES = 36
+};
 
 #define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
 /* The entry set of the record's file of name `number`, whose clusters begin at `first_cluster`. */

@@ -120,7 +120,7 @@ enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spat
     if (error != SPATE_OK) return error;
     if (!valid) continue;
     volume->record_slots |= UINT32_C(1) << slot;
-    volume->foreign_dirty |= record.foreign_dirty != 0;
+    volume->foreign_dirty |= record.foreign_dirty;
     found->reservations++;
   }
   return SPATE_OK;

@@ -123,10 +123,7 @@ static void seal_set(uint8_t *set) {
   spate_put16(set + 2, sum);
 }
 
-static void seal_record(uint8_t *record) {
-  const size_t crc_at = offsetof(struct exfat_record, crc);
-  spate_put32(record + crc_at, spate_crc32(0, record, crc_at));
-}
+static void seal_record(uint8_t *record) { spate_put32(record + RECORD_CRC, spate_crc32(0, record, RECORD_CRC)); }
 
 static void seal(uint8_t options) {
   for (uint32_t at = 0; at < VOLUME_BYTES; at += 32) {
