@@ -123,8 +123,6 @@ static inline enum spate_error spate_exfat_distrust(struct spate_exfat *volume) 
 
 /* ---- cache.c: metadata blocks ---- */
 
-#define EXFAT_POLL_BATCH 16u
-
 void spate_exfat_cache_open(struct spate_exfat *volume);
 /* The block at `lba`, valid until the next call for another block. */
 enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found);
@@ -273,10 +271,9 @@ enum spate_error spate_exfat_set_read(struct spate_exfat *volume, const struct s
 enum spate_error spate_exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                         uint32_t offset_bytes, uint8_t *raw);
 /* Write entries, one block after the other, each with FUA; the block of the first entry comes last. */
-enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, const struct exfat_place *place,
-                                           const uint8_t *raw);
+enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, struct exfat_place *place, const uint8_t *raw);
 /* Mark entries as unused; the block of the first entry comes first. */
-enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, const struct exfat_place *place);
+enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, struct exfat_place *place);
 bool spate_exfat_place_equal(const struct exfat_place *a, const struct exfat_place *b);
 
 struct exfat_path {
@@ -289,11 +286,9 @@ struct exfat_path {
 enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                             uint32_t *offset_bytes, struct exfat_set *set, bool *more);
 /* The set of that name in the path's directory. CORRUPT: it is not there, and could be in a set that cannot be read. */
-enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
-                                            struct exfat_set *set);
+enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set);
 /* OK: the name can be given to a new set. A damaged set has no name, to other systems either. EXISTS: `set` has it. */
-enum spate_error spate_exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path,
-                                       struct exfat_set *set);
+enum spate_error spate_exfat_name_free(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set);
 /* Follow all names but the last. INVALID when the way leads through `avoid` (may be NULL). */
 enum spate_error spate_exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
                                        struct exfat_path *path);
@@ -433,15 +428,15 @@ enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t a
 enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners);
 
 /* The chain's first cluster from `at` on, if it is below *next: into *next. */
-enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
+enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t at,
                                           uint32_t *next);
 /* Free those of its clusters in the window that nobody owns. */
-enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain);
+enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain *chain);
 
 /* May others own clusters of this chain, which a file has? */
-enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared);
+enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared);
 /* Free what a file had whose entry set is erased, but for what others own. */
-enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
+enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain);
 
 /* ---- file.c ---- */
 

@@ -86,15 +86,15 @@ MUTATIONS = {
     "TRIM before the deletion is durable": (
         CHANGE,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n",
-          "  error = each_run(volume, *chain, spate_exfat_trim);\n"
+          "  error = each_run(volume, chain, spate_exfat_trim);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);\n")],
         "crash_volumes", "foreign byte",
     ),
     "bits freed before the entry": (
         CHANGE,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n"
-          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
-          "  error = each_run(volume, *chain, free_run);\n"
+          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
+          "  error = each_run(volume, chain, free_run);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);")],
         "crash_volumes", "free in the bitmap",
     ),
@@ -175,7 +175,7 @@ MUTATIONS = {
     ),
     "a deleted chain freed as if its clusters lay together": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
+        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
           "  if (error == SPATE_OK)\n"
           "    error = free_run(volume, chain->first_cluster, (uint32_t)spate_exfat_clusters(volume, chain->bytes));")],
         "crash_others", "free in the bitmap",
