@@ -172,9 +172,7 @@ static void change(void) {
   struct spate_exfat_info info;
   (void)spate_exfat_info(&volume, &info);
   if (spate_exfat_arm(&volume, &clip, "directory/new clip", 3000) == SPATE_OK) {
-    (void)spate_exfat_publish(&clip, 600);
-    while (clip.publishing)
-      spate_block_poll(&ram.block, 4);
+    (void)image_publish(&ram.block, &clip, 600);
     (void)spate_exfat_close(&clip, 700);
   }
   (void)spate_exfat_mkdir(&volume, "directory/d/and one more of a longer name");

@@ -27,24 +27,25 @@ MUTATIONS = {
     ),
     "length from submitted bytes": (
         CHECKPOINT,
-        [("    clip->snapshot_bytes = clip->completed_bytes;", "    clip->snapshot_bytes = clip->pushed_bytes;")],
+        [("clip->snapshot_bytes = clip->progress.completed_bytes;", "clip->snapshot_bytes = clip->progress.pushed_bytes;")],
         "crash_recording", "foreign byte",
     ),
     "length completed after the flush was submitted": (
         CHECKPOINT,
-        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
-          "    error = spate_exfat_publish(file, clip->completed_bytes);")],
+        [("spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
+          "spate_exfat_publish(&clip->file, clip->progress.completed_bytes);")],
         "crash_recording", "foreign byte",
     ),
     "stream A's write publishes stream B's unflushed length": (
         CHECKPOINT,
-        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
-          """    for (uint32_t i = 0; i < clip_count(recorder); i++) {
+        [("  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
+          """  enum spate_error error = SPATE_OK;
+    for (uint32_t i = 0; i < clip_count(recorder); i++) {
       struct spate_stream_clip *other = open_clip(recorder, i);
-      if (other != NULL && other != clip && other->completed_bytes > other->file.wanted_bytes)
-        error = spate_exfat_publish(&other->file, other->completed_bytes);
+      if (other != NULL && other != clip && other->progress.completed_bytes > other->file.wanted_bytes)
+        error = spate_exfat_publish(&other->file, other->progress.completed_bytes);
     }
-    error = spate_exfat_publish(file, clip->snapshot_bytes);""")],
+    error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);""")],
         "crash_recording", "foreign byte",
     ),
     "no FUA": (

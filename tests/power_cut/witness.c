@@ -103,8 +103,8 @@ static void see_clip(struct tracked *tracked) {
   if (clip == NULL) return;
   content_step(tracked->content, (struct content_step){.since = witness.journal.now,
                                                        .ticks = now_ticks(),
-                                                       .pushed_bytes = clip->pushed_bytes,
-                                                       .completed_bytes = clip->completed_bytes});
+                                                       .pushed_bytes = clip->progress.pushed_bytes,
+                                                       .completed_bytes = clip->progress.completed_bytes});
 }
 
 static void see_recorder(const struct spate_recorder *recorder) {
@@ -636,7 +636,7 @@ enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t 
   if (data == NULL) abort();
   ram_block_data(&shape, &piece->io, data);
   tracked->pushed = true;
-  content_put(tracked->content, piece->clip->pushed_bytes - bytes, data, bytes);
+  content_put(tracked->content, piece->clip->progress.pushed_bytes - bytes, data, bytes);
   free(data);
   see();
   return error;

@@ -16,6 +16,7 @@
  *
  * Exit status 0, or 1 with the error's name on standard error.
  */
+#include "../support/exfat_image.h"
 #include "../support/file_block.h"
 
 #include <inttypes.h>
@@ -111,10 +112,7 @@ static void write_data(struct tool *tool, uint64_t lba, void *data, uint32_t byt
 
 static enum spate_error publish(struct tool *tool, struct spate_exfat_clip *clip, uint64_t bytes) {
   enum spate_error error = spate_block_flush(&tool->drive.block);
-  if (error == SPATE_OK) error = spate_exfat_publish(clip, bytes);
-  while (error == SPATE_OK && clip->publishing)
-    spate_block_poll(&tool->drive.block, 16);
-  return error == SPATE_OK ? clip->error : error;
+  return error == SPATE_OK ? image_publish(&tool->drive.block, clip, bytes) : error;
 }
 
 static enum spate_error put(struct tool *tool, const char *from, const char *path, unsigned checkpoints) {
