@@ -50,11 +50,7 @@ static void event(void *context, struct spate_stream *stream, enum spate_event e
 
 /* Bytes covered by the lengths in the directory: of closed files, and of those that are armed, streaming or closing. */
 static uint64_t published_bytes(const struct files *files) {
-  uint64_t bytes = files->closed_bytes;
-
-  for (unsigned i = 0; i < 2; i++)
-    if (files->stream.clips[i].state != 0) bytes += files->stream.clips[i].file.published_bytes;
-  return bytes;
+  return files->closed_bytes + spate_stream_published_bytes(&files->stream);
 }
 
 static void watch_cut(struct files *files) {

@@ -200,10 +200,9 @@ static void look(struct session *session, struct progress_recording *seen) {
   seen->ring_percent = 0;
   for (unsigned i = 0; i < session->count; i++) {
     const struct recording *recording = &session->recordings[i];
-    const struct spate_stream_clip *now = recording->stream.current;
     const double percent = ring_percent(recording);
-    if (now != NULL) seen->durable_bytes += now->file.published_bytes;
-    if (now != NULL) seen->room_bytes += now->file.reserved_bytes - now->pushed_bytes;
+    seen->durable_bytes += spate_stream_progress(&recording->stream).published_bytes;
+    seen->room_bytes += spate_stream_left_bytes(&recording->stream);
     if (percent > seen->ring_percent) seen->ring_percent = percent;
     if (recording->stream.pressure.level > pressure) pressure = recording->stream.pressure.level;
   }

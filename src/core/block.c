@@ -7,9 +7,15 @@
 /* While spate_block_do() waits for a request, the request is its own context. */
 static void mark_done(struct spate_io *io) { io->context = NULL; }
 
-void spate_block_yield(struct spate_block *block) {
+/* What goes on between two looks at the device. */
+static void wait_a_turn(struct spate_block *block) {
   if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
   spate_port_relax();
+}
+
+void spate_block_yield(struct spate_block *block) {
+  spate_block_poll(block, POLL_BATCH);
+  wait_a_turn(block);
 }
 
 enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) {
@@ -28,7 +34,7 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
         return error;
       spate_block_kick(block);
     }
-    spate_block_yield(block);
+    wait_a_turn(block);
   }
   return io->error;
 }
