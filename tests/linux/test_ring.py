@@ -293,7 +293,7 @@ def test_a_file_as_memory(image, tmp_path):
 def test_a_file_of_something_else_is_no_ring(image, tmp_path):
     precious = tmp_path / "precious"
     precious.write_text("mine" * 4096)
-    assert "something that is no ring" in program.run(PRODUCER, precious, SLOT, SLOTS, 1, statuses=(1,)).stderr
+    assert "the file is not a ring" in program.run(PRODUCER, precious, SLOT, SLOTS, 1, statuses=(1,)).stderr
     assert precious.read_text() == "mine" * 4096
     with recorder(image, precious) as taking:
         _, said = taking.communicate(timeout=60)
