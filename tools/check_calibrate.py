@@ -116,7 +116,7 @@ def row(drive, key, true, found, source):
     measured = source.startswith(("measured:", "report:"))
     note = "" if measured else "not measured"
     if want != true[key]:
-        note = "as much as the link carries"
+        note = "limited by the link"
     return Row(drive, key, want, got, deviation, measured and deviation <= LIMIT, note)
 
 

@@ -113,7 +113,7 @@ static void check_drive(const char *path, FILE *from, const struct calibrate_dri
     if (strcmp(line, expected[i]) == 0) continue;
     line[strcspn(line, "\n")] = '\0';
     fail(EXIT_REFUSED,
-         "%s belongs to another drive (%s); this one is %s, serial %s. Nothing was written. Name another profile, or "
+         "%s belongs to another drive (%s); this one is %s, serial %s: nothing was written. Name another profile, or "
          "remove the file to start over",
          path, line, drive->model, drive->serial);
   }

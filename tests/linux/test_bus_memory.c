@@ -145,20 +145,20 @@ static void put_function(void) {
 /* The drive is told what is on the bus: the processors' address may be somebody else's there. */
 static void test_the_address_of_a_bar_is_the_one_on_the_bus(void **state) {
   char folder[128];
-  struct piece piece = {0, 0};
+  struct range range = {0, 0};
 
   (void)state;
   (void)snprintf(folder, sizeof folder, "%s/1:3", character_devices);
-  assert_false(read_bar(folder, 2, &piece));
+  assert_false(read_bar(folder, 2, &range));
   put_function();
-  assert_true(read_bar(folder, 2, &piece));
-  assert_int_equal(piece.address, BUS_ADDRESS);
-  assert_int_equal(piece.bytes, BYTES);
-  assert_true(read_bar(folder, 4, &piece));
-  assert_int_equal(piece.address, BUS_ADDRESS_32);
-  assert_int_equal(piece.bytes, 4096);
-  assert_false(read_bar(folder, 0, &piece)); /* there is none */
-  assert_false(read_bar(folder, 5, &piece)); /* ports, not memory */
+  assert_true(read_bar(folder, 2, &range));
+  assert_int_equal(range.address, BUS_ADDRESS);
+  assert_int_equal(range.bytes, BYTES);
+  assert_true(read_bar(folder, 4, &range));
+  assert_int_equal(range.address, BUS_ADDRESS_32);
+  assert_int_equal(range.bytes, 4096);
+  assert_false(read_bar(folder, 0, &range)); /* there is none */
+  assert_false(read_bar(folder, 5, &range)); /* ports, not memory */
 }
 
 int main(void) {

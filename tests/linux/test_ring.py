@@ -215,7 +215,7 @@ def test_a_producer_that_goes_ends_the_recording(image, name, killed):
             time.sleep(1)
             making.kill() if killed else making.stdin.close()
             taken, said = told(taking, FAILED)
-    assert "went away without ending it" in said and taken["files"][0]["bytes"] == 50 * SLOT
+    assert "went away without ending the ring" in said and taken["files"][0]["bytes"] == 50 * SLOT
     assert pieces(image) == list(range(50)) and not answer("info", image)["volume"]["dirty"]
 
 
@@ -297,7 +297,7 @@ def test_a_file_of_something_else_is_no_ring(image, tmp_path):
     assert precious.read_text() == "mine" * 4096
     with recorder(image, precious) as taking:
         _, said = taking.communicate(timeout=60)
-        assert taking.returncode == REFUSED and "does not begin as a ring does" in said
+        assert taking.returncode == REFUSED and "does not begin with a ring's magic" in said
     program.run(PRODUCER, tmp_path / "none", SLOT, SLOTS, 1, statuses=(1,))
     assert not (tmp_path / "none").exists()
 
@@ -338,17 +338,17 @@ def write_ring(path, head, table=GOOD_TABLE, length=8192 + SLOT * SLOTS):
 
 @pytest.mark.parametrize("lie,said", [
     ({"magic": b"SPATERNH"}, "does not begin"),
-    ({"layout": 2}, "another version"),
+    ({"layout": 2}, "the version of its layout"),
     ({"slot_bytes": 65535}, "its slots are not"),
     ({"slot_bytes": 1 << 31}, "its slots are not"),
     ({"slots": 0}, "number of slots"),
     ({"slots": 1 << 31}, "number of slots"),
     ({"slots": 65536, "slot_bytes": 4 * MIB}, "larger than"),
-    ({"table": 0}, "one behind the other"),
-    ({"table": (1 << 64) - 4}, "one behind the other"),
-    ({"table": 8188}, "one behind the other"),
-    ({"start": 8193}, "one behind the other"),
-    ({"start": (1 << 64) - 4096}, "one behind the other"),
+    ({"table": 0}, "overlap or are out of order"),
+    ({"table": (1 << 64) - 4}, "overlap or are out of order"),
+    ({"table": 8188}, "overlap or are out of order"),
+    ({"start": 8193}, "overlap or are out of order"),
+    ({"start": (1 << 64) - 4096}, "overlap or are out of order"),
     ({"total": 8192}, "do not fit"),
     ({"total": 1 << 40}, "do not fit"),
     ({"slots": 8}, "do not fit"),

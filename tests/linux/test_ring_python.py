@@ -133,7 +133,7 @@ def test_an_exception_is_not_the_end(image, name):
                 raise RuntimeError("the camera is gone")
             """, name) as making:
         ended(making, 1)
-        assert "went away without ending it" in told(taking, FAILED)[1]
+        assert "went away without ending the ring" in told(taking, FAILED)[1]
     assert len(recorded(image)) == SLOT
 
 

@@ -115,11 +115,11 @@ static void test_one_that_runs_is_joined(void **state) {
 static void test_what_is_refused(void **state) {
   (void)state;
   assert_int_equal(sanitized("overwrite"), EXIT_REFUSED);
-  assert_non_null(strstr(end_text, "It can do: block, crypto"));
+  assert_non_null(strstr(end_text, "It supports: block, crypto"));
   assert_int_equal(sanitized("exit"), EXIT_REFUSED);
   drive.capabilities = 0;
   assert_int_equal(sanitized(NULL), EXIT_REFUSED);
-  assert_non_null(strstr(end_text, "has no Sanitize"));
+  assert_non_null(strstr(end_text, "does not support Sanitize"));
   for (unsigned i = 0; i < 8; i++)
     assert_int_equal(drive.started[i], 0);
   unsigned action;

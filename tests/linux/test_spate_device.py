@@ -79,7 +79,7 @@ def test_a_disk_that_is_full_below_the_image(disk, tmp_path):
         spate("format", image, "--size", "1GiB")
         done = spate("record", image, "run", "--from", "synthetic", "--size", "500MB", "--output-format=json", status=LOST)
         told = json.loads(done.stdout)["files"][0]
-        assert f"the file system that {image} lies on is full" in done.stderr
+        assert f"the file system of {image} is full" in done.stderr
         assert told["lost_bytes"] > 0 and told["error"] != "OK"
 
 

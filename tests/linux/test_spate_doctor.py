@@ -155,7 +155,7 @@ def test_what_a_copy_does_not_allow_is_said(machine):
     machine.doctor()
     said = spate("doctor", VFIO, "--sysfs", machine.sys).stdout
     assert "nothing wrong was found" in said
-    assert said.count("a copy of sysfs is looked at") == 2
+    assert said.count("this is a copy of sysfs") == 2
     assert "16 GT/s x4 of 16 GT/s x4" in said
 
 
@@ -395,9 +395,9 @@ def test_configuration_space_at_random_is_survived(machine):
 def test_what_is_no_drive_is_refused(machine, tmp_path):
     machine.doctor()
     (tmp_path / "rec.img").touch()
-    assert "is no NVMe drive" in spate("doctor", tmp_path / "rec.img", status=USAGE).stderr
-    assert "is no NVMe drive" in spate("doctor", "sim:990pro", status=USAGE).stderr
-    assert "is not there" in spate("doctor", tmp_path / "none", status=FAILED).stderr
+    assert "is not an NVMe drive" in spate("doctor", tmp_path / "rec.img", status=USAGE).stderr
+    assert "is not an NVMe drive" in spate("doctor", "sim:990pro", status=USAGE).stderr
+    assert "does not exist" in spate("doctor", tmp_path / "none", status=FAILED).stderr
     assert "there is no PCI function" in spate("doctor", "09:00.0", "--sysfs", machine.sys, status=FAILED).stderr
     spate("doctor", VFIO, PORT, status=USAGE)
 
@@ -573,7 +573,7 @@ def test_a_user_who_is_not_root_learns_what_was_not_done(drive, tmp_path):
     assert said["user"].status == 0, found
     assert set(found) == {"UNDONE_CONFIGURATION", "UNDONE_DRIVE", "UNDONE_TRANSFER"}, found
     assert "64 bytes" in found["UNDONE_CONFIGURATION"]["problem"]
-    assert "only root may ask" in found["UNDONE_DRIVE"]["problem"] and "Permission denied" in found["UNDONE_TRANSFER"]["problem"]
+    assert "only root may send commands" in found["UNDONE_DRIVE"]["problem"] and "Permission denied" in found["UNDONE_TRANSFER"]["problem"]
     assert answer["checkups"][0]["path"][1]["link_gt_per_s"] == 2.5
     assert "/dev/vfio/" in findings(said, "forbidden")[0]["VFIO_FORBIDDEN"]["problem"]
     assert {"VFIO_MISSING", "TAKEN"} <= set(findings(said, "missing")[0])

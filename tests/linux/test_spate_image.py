@@ -322,7 +322,7 @@ WRONG = {
     "a size that is none": (["format", "new.img", "--size", "8 apples"], "not a size"),
     "an image too small": (["format", "new.img", "--size", "1MB"], "not between"),
     "no size": (["format", "new.img"], "--size 8GiB makes"),
-    "an unknown option": (["ls", "x", "--frob"], "--help explains"),
+    "an unknown option": (["ls", "x", "--frob"], "See spate ls --help"),
     "a rate that is none": (["record", "x", "y", "--rate", "fast"], "is not a rate"),
     "standard input twice": (["record", "x", "y", "z", "--from", "-", "--from", "-"], "named twice"),
     "a file twice": (["record", "x", "y", "y", "--from", "synthetic", "--from", "synthetic"], "named twice"),

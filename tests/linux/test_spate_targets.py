@@ -74,7 +74,7 @@ def test_what_a_virtual_drive_held_survives_a_full_disk(tmp_path, data):
     files = set(tmp_path.iterdir())
     full = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 * MIB, 64 * MIB))}
     said = spate("record", drive, "more", "--from", data, status=FAILED, **full).stderr
-    assert "cannot be kept" in said and str(kept) in said and set(tmp_path.iterdir()) == files
+    assert "cannot be saved" in said and str(kept) in said and set(tmp_path.iterdir()) == files
     assert [entry["path"] for entry in answer("ls", drive)["entries"]] == ["clip"]
     assert spate("extract", drive, "clip", "-", text=False).stdout == data.read_bytes()
     # A link stays one, and the file it leads to stays as it was for others.
@@ -99,7 +99,7 @@ def test_an_empty_name_is_a_variable_that_is_not_set(words):
 def test_wrong_virtual_drives(tmp_path):
     assert "990pro" in spate("health", "sim:nonsense", status=USAGE).stderr
     spate("format", f"sim:990pro:{tmp_path}/kept", "--yes")
-    assert "not kept by a virtual drive of this profile" in spate("info", f"sim:ideal:{tmp_path}/kept", status=REFUSED).stderr
+    assert "not from a virtual drive of this profile" in spate("info", f"sim:ideal:{tmp_path}/kept", status=REFUSED).stderr
     spate("info", f"sim:990pro:{tmp_path}/none/kept", status=FAILED)
 
 
@@ -259,7 +259,7 @@ def test_what_cannot_be_read_can_be_wiped(pair):
     said = spate("format", image, "--yes", status=FAILED, **failing).stderr
     assert "cannot be read" in said
     said = spate("trim", image, "--yes", **failing).stderr
-    assert said.count("cannot be read") == 1 and "nothing that is known" not in said
+    assert said.count("cannot be read") == 1 and "no known contents" not in said
     program.run("mkfs.ext4", "-q", image)
     tail = {"preexec_fn": lambda: failing_calls(PREADV, 127 * MIB, 128 * MIB)}
     said = spate("format", image, "--erase", "--yes", **tail).stderr
@@ -275,13 +275,13 @@ def test_what_is_on_a_target_is_named(pair):
     program.run("sfdisk", "--quiet", a, input="label: gpt\n,32M\n,64M\n")
     program.run("mkfs.ext4", "-q", "-L", "second", "-E", f"offset={33 * MIB}", a, "64M")
     said = spate("format", a, "--erase", status=REFUSED).stderr
-    assert "a partition table (gpt)" in said and "partition 1: 33.6 MB, nothing that is known" in said
+    assert "a partition table (gpt)" in said and "partition 1: 33.6 MB, no known contents" in said
     assert 'partition 2: 67.1 MB, ext4 "second"' in said
     # Its root directory, with the label, lies far behind what is read of other file systems.
     spate("format", b, "--label", "FLIGHT", "--cluster", "4MiB", "--erase", "--yes")
     assert 'exfat "FLIGHT"' in spate("format", b, status=REFUSED).stderr
     for command in (("trim", a), ("format", a, "--erase")):
-        assert "without a question" in spate(*command, status=REFUSED).stderr
+        assert "without a terminal" in spate(*command, status=REFUSED).stderr
 
 
 def test_trim_and_erase(tmp_path, pair):
@@ -291,7 +291,7 @@ def test_trim_and_erase(tmp_path, pair):
     blocks = image.stat().st_blocks
     spate("trim", image, "--yes")
     assert "holds no volume" in spate("info", image, status=FAILED).stderr and image.stat().st_blocks < blocks / 10
-    assert "no NVMe drive" in spate("erase", image, "--yes", status=REFUSED).stderr
+    assert "not an NVMe drive" in spate("erase", image, "--yes", status=REFUSED).stderr
     drive = f"sim:980pro:{tmp_path}/kept"
     spate("format", drive, "--yes")
     assert "Samsung SSD 980 PRO" in spate("erase", drive, status=REFUSED).stderr
@@ -305,17 +305,17 @@ def test_sanitize(tmp_path):
     drive = f"sim:980pro:{tmp_path}/kept"
     for words in ((), ("--method", "crypto"), ("--method", "overwrite")):
         spate("format", drive, "--yes")
-        assert "without a question" in spate("erase", drive, "--sanitize", *words, status=REFUSED).stderr
+        assert "without a terminal" in spate("erase", drive, "--sanitize", *words, status=REFUSED).stderr
         spate("info", drive)
         said = spate("erase", drive, "--yes", "--sanitize", *words).stderr
         assert "neither Ctrl-C nor a power cut" in said and (words[1] if words else "block") in said
         assert (tmp_path / "kept").stat().st_blocks == 0
     spate("format", drive, "--yes")
-    assert "never been sanitized" in spate("erase", drive, "--sanitize", "--status").stderr
+    assert "never sanitized" in spate("erase", drive, "--sanitize", "--status").stderr
     spate("info", drive)
     spate("erase", drive, "--status", status=USAGE)
     spate("erase", drive, "--sanitize", "--status", "--method", "block", status=USAGE)
-    assert "nothing to leave" in spate("erase", drive, "--yes", "--sanitize", "--method", "exit", status=REFUSED).stderr
+    assert "no failed state to exit" in spate("erase", drive, "--yes", "--sanitize", "--method", "exit", status=REFUSED).stderr
     spate("erase", drive, "--yes", "--sanitize", "--method", "shred", status=USAGE)
     spate("erase", drive, "--yes", "--method", "block", status=USAGE)
     spate("erase", drive, "--yes", "--sanitize", "--crypto", status=USAGE)
@@ -454,7 +454,7 @@ def test_extract_is_the_same_to_a_file_and_to_a_pipe(tmp_path, data):
 
 def test_health_of_what_has_none(tmp_path):
     spate("format", tmp_path / "rec.img", "--size", "64MiB")
-    assert "no NVMe drive" in spate("health", tmp_path / "rec.img", status=FAILED).stderr
+    assert "not an NVMe drive" in spate("health", tmp_path / "rec.img", status=FAILED).stderr
 
 
 def test_progress_for_programs(tmp_path):
