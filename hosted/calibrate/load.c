@@ -150,14 +150,14 @@ static double once(struct load *load, struct spate_io *io, double *submit_ns) {
   const uint64_t begun = spate_port_ticks();
   expect(spate_block_submit(load->block, io), load->target->name);
   spate_block_kick(load->block);
-  const uint64_t told = spate_port_ticks();
-  uint64_t ended = told;
+  const uint64_t submitted = spate_port_ticks();
+  uint64_t ended = submitted;
   while (!answered) {
     if (spate_block_poll(load->block, 1) == 0 && load->target->nvme == NULL) spate_port_relax();
     ended = spate_port_ticks(); /* this call also advances virtual time */
   }
   expect(io->error, load->target->name);
-  *submit_ns = (double)(told - begun) * load->ns_per_tick;
+  *submit_ns = (double)(submitted - begun) * load->ns_per_tick;
   return (double)(ended - begun) * load->ns_per_tick;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives a drive back to the kernel's driver after a spate was killed. */
+/* Gives a drive back to the kernel's driver after spate was killed. */
 #include "../device/release.h"
 
 #include "../device/sysfs.h"
@@ -33,7 +33,7 @@ static enum exit_status run(int count, char **words) {
 }
 
 const struct command command_release = {
-    "release", "give a drive back to the kernel after a spate was killed",
+    "release", "give a drive back to the kernel after spate was killed",
     "Usage: spate release ADDRESS\n"
     "\n"
     "With --bind, spate takes a drive from the kernel's driver and gives it back at the end. A spate that is killed\n"

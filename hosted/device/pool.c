@@ -20,7 +20,7 @@
 
 #define HUGE_SHIFT 21
 #define HUGE_BYTES ((size_t)1 << HUGE_SHIFT)
-/* The size of the address range, not of memory. The IOMMU reports how many addresses it has; it may be 2^39. */
+/* The size of the address range, not of memory. The range lies within what the IOMMU reports, which may be 2^39. */
 #define POOL_BYTES ((size_t)1 << (sizeof(void *) > 4 ? 36 : 30))
 
 static struct {

@@ -84,8 +84,8 @@ static void judge_huge_pages(struct checkup *checkup) {
   unsigned long pages = 0;
 
   (void)snprintf(path, sizeof path, "%s/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", sysfs_root);
-  const bool told = sysfs_read(path, text, sizeof text);
-  if (told ? sscanf(text, "%lu", &pages) != 1 : checkup_is_copy()) return;
+  const bool known = sysfs_read(path, text, sizeof text);
+  if (known ? sscanf(text, "%lu", &pages) != 1 : checkup_is_copy()) return;
   if (pages < HUGE_PAGES_NEEDED)
     checkup_found(checkup, SPATE_DOCTOR_HUGE_PAGES_MISSING, NULL, pages, HUGE_PAGES_NEEDED);
 }

@@ -167,9 +167,9 @@ static bool find(struct source *source) {
 }
 
 static void wait_for(struct source *source) {
-  for (bool told = false; !find(source); nap(WAIT_MS)) {
-    if (!told) (void)fprintf(stderr, "spate: waiting for a producer to make %s\n", source->name);
-    told = true;
+  for (bool printed = false; !find(source); nap(WAIT_MS)) {
+    if (!printed) (void)fprintf(stderr, "spate: waiting for a producer to make %s\n", source->name);
+    printed = true;
     if (source->config.interrupted()) fail(EXIT_FAILED, "no producer has made %s, and no file was made", source->name);
   }
 }
@@ -248,8 +248,8 @@ static bool is_dead(struct shared *shared) {
   return !is_producer_alive(shared) && __atomic_load_n(&shared->header->producer_pid, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* True when all slots that were filled at the time of the stop are taken. Later slots are left for the next recording.
- */
+/* True if the size limit is reached, or all slots that were filled at the time of the stop are taken. Later slots are
+ * left for the next recording. */
 static bool is_stopped(const struct source *source) {
   struct shared *shared = of(source);
 

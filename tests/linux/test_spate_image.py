@@ -320,14 +320,14 @@ WRONG = {
     "no command": ([], "Usage"),
     "an unknown command": (["frobnicate"], "no command"),
     "no target": (["ls"], "takes one TARGET"),
-    "a size that is none": (["format", "new.img", "--size", "8 apples"], "not a size"),
+    "an invalid size": (["format", "new.img", "--size", "8 apples"], "not a size"),
     "an image too small": (["format", "new.img", "--size", "1MB"], "not between"),
     "no size": (["format", "new.img"], "--size 8GiB makes"),
     "an unknown option": (["ls", "x", "--frob"], "See spate ls --help"),
-    "a rate that is none": (["record", "x", "y", "--rate", "fast"], "is not a rate"),
+    "an invalid rate": (["record", "x", "y", "--rate", "fast"], "is not a rate"),
     "standard input twice": (["record", "x", "y", "z", "--from", "-", "--from", "-"], "named twice"),
     "a file twice": (["record", "x", "y", "y", "--from", "synthetic", "--from", "synthetic"], "named twice"),
-    "a rate beyond all": (["record", "x", "y", "--rate", "1e300"], "is not a rate"),
+    "a rate that is too high": (["record", "x", "y", "--rate", "1e300"], "is not a rate"),
     "files without sources": (["record", "x", "y", "z", "--from", "-"], "--from for each"),
 }
 
