@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+.PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate clean
+  format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate clean
 
 # Every command runs only programs that the packages of setup/debian-12.txt install: setup makes this folder of links.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
@@ -91,10 +91,17 @@ build-%: setup
 	@cmake --build --preset $*
 
 demo: build-$(BOARD) ## Record two clips on an emulated board and prove them (under 60 s)
-	$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input $(call quoted,INPUT)) $(if $(call yes,KEEP),--keep)
+	@$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input $(call quoted,INPUT)) $(if $(call yes,KEEP),--keep)
 
 demo-linux: build-linux-aarch64 build-linux-x86-64 ## Record with spate in an emulated Linux machine, past the kernel's driver (under 90 s; MACHINE=amd64: a PC)
 	$(PYTHON) tools/demo_linux.py $(if $(MACHINE),--machine $(call quoted,MACHINE)) $(if $(call yes,KEEP),--keep)
+
+# What is shown is what was run: the pictures are made again when the output changes.
+recording: build-qemu-virt build-linux ## Record the terminal of make demo and of spate as docs/images/demo.svg and spate-linux.svg (1 minute)
+	@$(PYTHON) tools/recording.py docs/images/demo.svg --title 'make demo' --run 'make demo'
+	@$(PYTHON) tools/recording.py docs/images/spate-linux.svg --title 'spate on Linux' --new-folder --programs build/linux/bin \
+	  --run 'spate format rec.img --size 2GiB' --run 'spate record rec.img run1.raw --from synthetic --rate 100MB/s --for 5s' \
+	  --run 'head -c 64MB /dev/urandom | spate record rec.img run2.raw' --run 'spate ls rec.img' --run 'spate verify rec.img run1.raw'
 
 example-gnuradio: build-linux build-linux-asan ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB, 3 minutes; then 10 s)
 	@setup/gnuradio
@@ -139,6 +146,9 @@ rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's 
 
 lab: build-host-release ## Every published test on virtual drives, as a report (6 minutes; QUICK=1: half a minute)
 	$(PYTHON) bench/lab.py $(if $(call yes,QUICK),--quick)
+
+pressure: build-host-release ## Draw docs/images/pressure.svg: what a source loses that does not listen, and one that does (20 s)
+	@$(PYTHON) bench/pressure.py
 
 # Builds the command alone, with the packages that it needs. Status 1 is an answer: the stream is not sustained.
 plan: ## What a stream needs: ring, queue depth, how long DRIVE=980pro sustains RATE=2.0GB/s, with RING=1GiB or without
@@ -203,10 +213,20 @@ generate: setup-gateware ## Write what is made from rtl/regs/spate_regs.rdl and 
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py
 	@$(GATEWARE_PYTHON) tools/rtl/templates.py
 
+lint: lint-words lint-c ## Words, and static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
+
+# What is written for people: text, comments and messages. A folder more is a line more.
+PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
+PROSE_IN += apps bench cmake examples lab linux packaging ports python ring setup tests tools
+PROSE_IN += docs/images
+lint-words: setup ## Spelling, words that this project does not use (tools/prose/words.txt), and words that stand twice (10 s)
+	@echo '== words'
+	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
+
 # The host's build knows the library, the tests and the hosted port; a board's knows the applications and its port; that
 # for AArch64 the programs of bench-linux.
 # string.c is compiled with an option that Clang does not have.
-lint: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## Static analysis with clang-tidy and cppcheck, no finding allowed (5 minutes)
+lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## clang-tidy and cppcheck alone (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)

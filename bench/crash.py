@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a power cut takes from a recording: the library, and FatFs in four ways, on the same journalled drive, cut after
-every event, held against the same promises (tests/power_cut). build/bench/crash.json."""
+every event, and compared with the same promises (tests/power_cut). build/bench/crash.json."""
 
 import json
 import os

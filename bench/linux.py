@@ -81,7 +81,7 @@ def keep(results: Results) -> None:
 
 
 def compare_kept(results: Results) -> None:
-    """Says which counts the lab should have anew."""
+    """Says which counts the lab should have again."""
     for key, kept in json.loads(KEPT.read_text())["instructions_per_mib"].items():
         cost = results.costs.get((KEPT_KERNEL, KEPT_MODE, key))
         if cost is not None and abs(cost.instructions / kept - 1) > CHANGED:
@@ -128,7 +128,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as pictures:
         shown = chapters.chapters(made, bench, pathlib.Path(pictures))
         page.write(folder / "linux.html", chapters.TITLE, list(chapters.LEAD), shown,
-                   f"{progress.total or 'No'} counts anew. Made by `{bench.command}`.", pathlib.Path(pictures))
+                   f"{progress.total or 'No'} counts. Made by `{bench.command}`.", pathlib.Path(pictures))
     print(f"report {(folder / 'linux.html').relative_to(program.ROOT)}")
 
 

@@ -2,7 +2,7 @@
 """What the gateware takes of an UltraScale+ device, by Yosys: total and per block, beside what it took last time.
 
 Fails when a total grows by more than 5 %, when a path gets longer, or when a memory is mapped to another kind of RAM
-than bench/rtl-area.baseline.json says; --keep writes that file and docs/GATEWARE-AREA.md anew, after a look at the
+than bench/rtl-area.baseline.json says; --keep writes that file and docs/GATEWARE-AREA.md again, after a look at the
 difference.
 """
 

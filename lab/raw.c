@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests straight to the device. Addresses rise; at the end of the drive they begin again. What is written carries
- * stamps, and in turns of writing and reading what is read is held against them.
+ * stamps, and in turns of writing and reading what is read is compared with them.
  */
 #include "experiments.h"
 

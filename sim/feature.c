@@ -103,6 +103,8 @@ uint16_t drive_get_feature(struct sim_drive *drive, struct drive_command *comman
   const uint32_t select = command->dwords[10] >> 8 & 7u;
 
   if (!is_known(drive, feature)) return STATUS_FIELD;
+  if (command->dwords[11] != 0 && feature != FEATURE_TEMPERATURE && feature != FEATURE_VECTOR)
+    sim_violate(drive->sim, "reserved bits in dword 11 of Get Features");
   if (select == SELECT_CAPABILITIES) {
     command->result = CHANGEABLE;
     return STATUS_OK;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Record on an emulated board, then let tools that nobody here wrote judge the drive.
+Record on an emulated board, then let independent tools judge the drive.
 
 Exit status 0: everything agreed. Otherwise the last line names the step that failed.
 """

@@ -4,7 +4,7 @@ Fuzzes each target for so many seconds, all at the same time on all cores: fuzz.
 
 The cores are shared out among the targets, and each is one libFuzzer with that many processes (-fork), which exchange what they
 find. So the command takes SECONDS, whatever the number of targets, and no core waits where there are more cores than
-targets. A process that ends is started anew, and takes with it the memory that a long one would gather.
+targets. A process that ends is started again, and takes with it the memory that a long one would gather.
 
 New inputs are kept in build/fuzz/found, where the next run begins. The first finding ends all.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Record through the gateware: the core, Verilated, brings up QEMU's NVMe drive with no processor's help and streams two
-clips into extents that the C library armed; then tools that nobody here wrote judge the drive.
+clips into extents that the C library armed; then independent tools judge the drive.
 
 Exit status 0: everything agreed. Otherwise the last line names the step that failed.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look at a recorded image with tools that nobody here wrote: fdisk, fsck.exfat, The Sleuth Kit."""
+"""Look at a recorded image with independent tools: fdisk, fsck.exfat, The Sleuth Kit."""
 
 import hashlib
 import os

@@ -104,10 +104,11 @@ void drive_print_counters(const struct drive *drive) {
   const struct spate_nvme_counters *counters = spate_nvme_counters(&drive->controller);
 
   if (counters->retries + counters->timeouts + counters->resets + counters->spurious_completions != 0)
-    print("nvme   mended: %u retries, %u time-outs, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
-          "%u stray completions\n",
-          counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->reattachments,
-          counters->replays, counters->spurious_completions);
+    print(
+        "nvme   recovered: %u retries, %u time-outs, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
+        "%u stray completions\n",
+        counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->reattachments,
+        counters->replays, counters->spurious_completions);
 }
 
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition) {

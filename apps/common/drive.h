@@ -20,7 +20,7 @@ struct drive {
 /* Prints link, controller and namespace. Ends the run with a sentence on failure. */
 void drive_open(struct drive *drive, unsigned depth);
 
-/* What went wrong and was mended, if anything. */
+/* Errors that the driver recovered from, if there were any. */
 void drive_print_counters(const struct drive *drive);
 
 /*

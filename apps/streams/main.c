@@ -81,7 +81,7 @@ static void open_sensor(struct sensor *sensor, uint32_t index, uint64_t stream_b
   must("arming", spate_stream_arm(&sensor->stream, path, file_bytes));
 }
 
-/* One piece, if there is room. A sensor cannot wait for ever: when the volume is full it drops what is left. */
+/* One piece, if there is room. A sensor cannot wait forever: when the volume is full it drops what is left. */
 static void produce(struct sensor *sensor) {
   uint64_t offset_bytes = sensor->ring_offset_bytes + (uint64_t)(sensor->slot % PIECES) * PIECE_BYTES;
 

@@ -14,7 +14,7 @@ EVENT_PRESSURE, EVENT_HEAT = 7, 8
 
 
 def flushed_rate(result: dict) -> float:
-    """Raw writes with the flush that makes them durable: what a closed file is to be held against."""
+    """Raw writes with the flush that makes them durable: what a closed file is compared with."""
     return result["bytes"] / result["seconds_flushed"]
 
 
@@ -173,7 +173,7 @@ def _levels(axis, times, levels) -> None:
 
 
 def _warned_picture(lab: Lab, path: pathlib.Path, name: str, hot: bool) -> None:
-    both = [lab.results[f"warned-{name}-{kind}"] for kind in ("deaf", "listens")]
+    both = [lab.results[f"warned-{name}-{kind}"] for kind in ("ignores", "listens")]
     with plots.figure(path, rows=3 if hot else 2, columns=2, width=12.0, height=8.2 if hot else 5.8, sharex=True,
                       sharey="row") as axes:
         for column, (result, title) in enumerate(zip(both, ("a source that does not listen", "a source that listens"))):
@@ -232,14 +232,14 @@ WARNED = {
 def warnings(lab: Lab, out: pathlib.Path) -> Chapter:
     rows, images = [], []
     for name, (case, caption) in WARNED.items():
-        if f"warned-{name}-deaf" not in lab.results:
+        if f"warned-{name}-ignores" not in lab.results:
             continue
-        deaf, listens = (lab.results[f"warned-{name}-{kind}"] for kind in ("deaf", "listens"))
+        ignores, listens = (lab.results[f"warned-{name}-{kind}"] for kind in ("ignores", "listens"))
         _warned_picture(lab, out / f"warned-{name}.png", name, name != "edge")
-        warned, lost = first_warning(deaf)
+        warned, lost = first_warning(ignores)
         ahead = "not warned" if warned is None or lost is None else text.duration_ms((lost - warned) * 1000)
-        rows.append([case, f"{deaf['options']['rate'] / GB:.1f} GB/s", text.size(deaf["options"]["ring"]),
-                     text.size(deaf["result"]["overrun_bytes"]), ahead, text.size(listens["result"]["overrun_bytes"]),
+        rows.append([case, f"{ignores['options']['rate'] / GB:.1f} GB/s", text.size(ignores["options"]["ring"]),
+                     text.size(ignores["result"]["overrun_bytes"]), ahead, text.size(listens["result"]["overrun_bytes"]),
                      text.size(listens["result"]["ring_bytes_max"]), str(listens["result"]["slowed_down"]),
                      f"{listens['result']['throttled_s']:.0f} s"])
         images.append((f"warned-{name}.png", f"{caption} Yellow: watch; orange: slow down; red: critical."))
@@ -251,7 +251,7 @@ def warnings(lab: Lab, out: pathlib.Path) -> Chapter:
          "Twice the same stream, faster than the drive will be for long. The source on the right falls to a lower rate 200 "
          "ms after it is told to (the recorder allows it 250), and tries its full rate again after two calm seconds."],
         images,
-        [Table(["case", "source", "ring", "lost when deaf", "told to slow down so long before", "lost when listening",
+        [Table(["case", "source", "ring", "lost by one that does not listen", "told to slow down so long before", "lost by one that listens",
                 "most in the ring", "times it slowed down", "drive throttled"], rows)])
 
 

@@ -24,10 +24,10 @@ def collect(lab: Lab, bench) -> None:
         bench.add(f"ring that the stream needed, {profile}", ours["ring_bytes_max"] >> 20, "MiB", peer="FatFs at its best",
                   peer_value=theirs["ring_bytes_max"] >> 20)
     for name in chapters_files.WARNED:
-        if f"warned-{name}-deaf" in lab.results:
+        if f"warned-{name}-ignores" in lab.results:
             bench.add(f"lost by a source that listens, {name}", lab.result(f"warned-{name}-listens")["overrun_bytes"],
                       "bytes", aim=0, aim_is="max", peer="one that does not",
-                      peer_value=lab.result(f"warned-{name}-deaf")["overrun_bytes"])
+                      peer_value=lab.result(f"warned-{name}-ignores")["overrun_bytes"])
     if "whole-980pro" in lab.results:
         bench.add("2 TB recorded: rate", round(lab.rate("whole-980pro") / 1e9, 3), "GB/s", peer="system 3", peer_value=2.0)
         bench.add("2 TB recorded: wrong pages", lab.results["whole-980pro"]["walk"]["wrong_pages"], "pages", aim=0,

@@ -3,7 +3,9 @@
 the drive's profile was fitted on, a filled one is a point that it predicts."""
 
 import contextlib
+import html
 import pathlib
+import re
 
 import matplotlib
 
@@ -42,6 +44,15 @@ def figure(path: pathlib.Path, rows: int = 1, columns: int = 1, width: float = 9
         drawing.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else {"Software": None})
     finally:
         plt.close(drawing)
+
+
+def describe(path: pathlib.Path, title: str, description: str) -> None:
+    """Gives an SVG a title and a description, which programs read aloud, and places that are exact to a tenth of a point."""
+    drawn = re.sub(r'"[^"]*"', lambda value: re.sub(r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", value[0]),
+                   path.read_text())
+    end = drawn.index(">", drawn.index("<svg")) + 1
+    told = f"\n <title>{html.escape(title)}</title>\n <desc>{html.escape(description)}</desc>"
+    path.write_text(drawn[:end] + told + drawn[end:])
 
 
 def rate_axis(axis, label: str = "rate, GB/s") -> None:

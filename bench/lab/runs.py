@@ -159,8 +159,13 @@ def warned(name: str, profile: str, total: int, rate: int, slow_rate: int, ring:
     """A source that is faster than the drive will be: one that listens, and one that does not."""
     common = {"profile": profile, "bytes": total, "rate": rate, "ring": ring, "file": total, "cluster": MIB,
               "samples": 1500, **STREAM, **options}
-    return [run(f"warned-{name}-deaf", "files", **common),
+    return [run(f"warned-{name}-ignores", "files", **common),
             run(f"warned-{name}-listens", "files", slow_rate=slow_rate, **common)]
+
+
+def edge() -> list[Run]:
+    """The fast cache runs out."""
+    return warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
 
 
 def hot() -> list[Run]:
@@ -214,7 +219,7 @@ def full() -> list[Run]:
     for profile in PROFILES:
         runs += by_depth(profile, 4 * GIB)
     runs += striped("980pro", 64 * GIB, **FREE3)
-    runs += warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+    runs += edge()
     runs += hot()
     runs += plans()
     return runs
@@ -233,6 +238,6 @@ def quick() -> list[Run]:
     runs.append(sustained("970evoplus", 60 * GB, 0, "bridge", **BRIDGE))
     runs += peer("970evoplus", 8 * GIB, 4 * GIB, PACE, labels=("exfat-best",), **BRIDGE)
     runs += striped("980pro", 4 * GIB, **FREE3)
-    runs += warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+    runs += edge()
     runs += plans()
     return runs

@@ -12,7 +12,7 @@ import program
 
 # Limits of one program. Its processor time counts, not the clock: a busy machine must not kill a mutant.
 CPU_S_MIN, CPU_TIMES = 2, 4
-STALLED_S = 60  # without a moment of processor time: it waits for ever
+STALLED_S = 60  # without a moment of processor time: it waits forever
 RESIDENT_BYTES = 2 << 30  # watched: tests reserve terabytes of address space for drives, and touch little of it
 FILE_BLOCKS = 8 << 20  # of 512 bytes: a file of 4 GiB; images of drives are sparse
 STARTS = 'ulimit -t "$1" && ulimit -f "$2" && ulimit -c 0 || exit 125; shift 2; exec "$@"'

@@ -40,7 +40,7 @@ class Verdict:
 
 
 @dataclasses.dataclass(frozen=True)
-class Bench:
+class Testbench:
     """One call of runner.run()."""
     test: str
     top: str
@@ -96,9 +96,9 @@ def limited(command: list, log: pathlib.Path, limit_s: int, env: dict[str, str],
 # ---- cocotb ----
 
 
-def benches() -> list[Bench]:
+def testbenches() -> list[Testbench]:
     """What the tests of tests/rtl would run: they are called with a runner that only takes notes."""
-    found: list[Bench] = []
+    found: list[Testbench] = []
 
     class Collector:
         def pytest_collection_finish(self, session):
@@ -111,7 +111,7 @@ def benches() -> list[Bench]:
                     item.obj(**parameters)
 
     def note(top, module, *, parameters=None, extra=(), name="", env=None):
-        found.append(Bench(Collector.test, top, module, _sorted(parameters), tuple(extra), name, _sorted(env)))
+        found.append(Testbench(Collector.test, top, module, _sorted(parameters), tuple(extra), name, _sorted(env)))
 
     real, runner.run = runner.run, note
     try:
@@ -144,7 +144,7 @@ class Simulator(runner.Verilator):
         return []
 
 
-def build(bench: Bench, sources: dict[str, str], folder: pathlib.Path) -> None:
+def build(bench: Testbench, sources: dict[str, str], folder: pathlib.Path) -> None:
     """The bench's top with these sources in place of rtl/'s. SystemExit with the log if it does not build."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -159,7 +159,7 @@ def build(bench: Bench, sources: dict[str, str], folder: pathlib.Path) -> None:
         raise SystemExit(f"{runner.tail(log)}\n{bench.top} with mutants does not build: {error}") from error
 
 
-def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
+def simulate(bench: Testbench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
     """One bench on what was built there, with a mutant switched on; 0 is none."""
     place = folder / f"{bench.module}-{hashlib.sha256(repr(bench).encode()).hexdigest()[:8]}-{number}"
     place.mkdir(parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> V
     return _simulated(simulator, bench, results)
 
 
-def _simulated(simulator: Simulator, bench: Bench, results: pathlib.Path) -> Verdict:
+def _simulated(simulator: Simulator, bench: Testbench, results: pathlib.Path) -> Verdict:
     if simulator.ended in OVER_LIMIT:
         return Verdict("over limit", simulator.cpu_s, bench.test)
     try:

@@ -14,7 +14,7 @@ function(spate_board)
   target_link_libraries(spate_board PUBLIC spate PRIVATE spate_warnings)
   cmake_path(ABSOLUTE_PATH board_LINK_SCRIPT OUTPUT_VARIABLE script)
   target_link_options(spate_board INTERFACE "-T${script}")
-  set_property(TARGET spate_board PROPERTY INTERFACE_LINK_DEPENDS "${script}") # a changed one links anew
+  set_property(TARGET spate_board PROPERTY INTERFACE_LINK_DEPENDS "${script}") # links again when it has changed
   target_link_libraries(spate_board INTERFACE gcc) # divisions that the processor lacks
   # The loop inside memcpy must not become a call of memcpy. (Clang knows the first option only, which is enough for it.)
   set_source_files_properties("${spate_ports_common}/string.c" PROPERTIES COMPILE_OPTIONS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two boot regions when the medium fails: one stands in for the other, and what fails while it is mended is said.
+/* The two boot regions when the medium fails: one stands in for the other, and what fails while it is repaired is said.
  */
 #include "exfat_fixture.h"
 

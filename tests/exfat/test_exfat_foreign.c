@@ -794,7 +794,7 @@ static void check_two_fats(bool swapped) {
   assert_true(clip.first_cluster >= 802);
   assert_int_equal(image.ram.memory[106], 3);
 
-  /* The backup's ActiveFat may be of another time: nothing is written, not even what a cut left is mended. */
+  /* The backup's ActiveFat may be of another time: nothing is written, not even what a cut left is repaired. */
   image.ram.memory[600] ^= 1;
   image.ram.keep_log = true;
   assert_int_equal(image_mount(&image), SPATE_OK);

@@ -243,7 +243,7 @@ static void test_publish_while_waiting(void **state) {
   }
 }
 
-/* A drive with no room: FULL, then again. A write that fails: seen in the clip, and mended by the next. */
+/* A drive with no room: FULL, then again. A write that fails: seen in the clip, and repaired by the next. */
 static void test_publish_refused(void **state) {
   (void)state;
   struct spate_exfat_clip clip;

@@ -44,7 +44,7 @@ static void expect_live(uint32_t reservations) {
   assert_whole(false);
 }
 
-/* An empty one, and one of another volume: what a cut left is mended, and the volume does not stay dirty. */
+/* An empty one, and one of another volume: what a cut left is repaired, and the volume does not stay dirty. */
 static void test_copies_of_others(void **state) {
   (void)state;
   for (unsigned way = 0; way < 4; way++) {

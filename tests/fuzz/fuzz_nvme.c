@@ -2,7 +2,7 @@
 /*
  * The NVMe driver on a drive whose every answer comes from the input (hostile_device.c). Whatever the drive says:
  *
- * - no call and no request takes for ever, in turns or in the drive's time;
+ * - no call and no request takes forever, in turns or in the drive's time;
  * - the driver stays within its memory, and names none to the drive but its own and the requests' buffers;
  * - each accepted request ends exactly once, and not as a success unless the drive said so of each of its commands.
  *
@@ -242,7 +242,7 @@ static enum spate_error reattach(void *context) {
   if ((options & STAYS_AWAY) != 0) return SPATE_E_BUSY;
   if ((options & COMES_BACK) == 0 && (take8() & 7u) == 0) return SPATE_E_NO_DEVICE;
   if (device.gone || (take8() & 3u) != 0) return SPATE_E_BUSY;
-  device.drowned = false;
+  device.off_bus = false;
   lose_power();
   return SPATE_OK;
 }

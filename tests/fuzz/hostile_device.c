@@ -76,7 +76,7 @@ static struct {
   uint64_t cap;
   uint32_t cc, csts, aqa, ready_after;
   uint64_t asq, acq;
-  bool gone, drowned; /* drowned: off the bus until somebody brings it back; gone: for good */
+  bool gone, off_bus; /* off_bus: until somebody brings it back; gone: for good */
   bool spoil, garbage_head, garbage_register;
   struct ring sq[DEVICE_QUEUES + 1], cq[DEVICE_QUEUES + 1];
   struct pending pending[PENDING_MAX];
@@ -397,7 +397,7 @@ static void happen(enum misbehaviour what) {
     device.power_cycles++;
     lose_power();
     break;
-  case LINK_DROP: device.drowned = true; break;
+  case LINK_DROP: device.off_bus = true; break;
   case JUNK_ENTRY: {
     const uint16_t queue = take8() % (DEVICE_QUEUES + 1);
     const uint32_t entry[4] = {take32(), take32(), take32(), take32()};
@@ -426,7 +426,7 @@ static void happen(enum misbehaviour what) {
   }
 }
 
-static bool off_the_bus(void) { return device.gone || device.drowned; }
+static bool off_the_bus(void) { return device.gone || device.off_bus; }
 
 static void act(void) {
   if (++device.calls > HOST_CALLS_MAX) die("the host does not come to an end");

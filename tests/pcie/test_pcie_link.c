@@ -124,7 +124,7 @@ static void a_link_that_came_up_long_ago_costs_no_wait(void **state) {
   assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
 }
 
-/* While enumeration waits for it to settle: the wait begins anew. */
+/* While enumeration waits for it to settle: the wait begins again. */
 static void a_link_that_bounces_while_it_settles_is_waited_for_again(void **state) {
   (void)state;
   for (unsigned ms = 301; ms < 400; ms += 7) {
@@ -182,7 +182,7 @@ static void silence_on_a_live_link_is_not_yet(void **state) {
   assert_int_equal(host.device_count, 1);
   assert_in_range(fake.now_ticks - start, 700 * FAKE_MS, 710 * FAKE_MS);
 
-  /* Not for ever; and what is dead does not hide what lives. */
+  /* Not forever; and what is dead does not hide what lives. */
   drive_below(fake_bridge(NULL, 1, FAKE_ROOT_PORT));
   drive->silent_ticks = FAKE_NEVER;
   start = fake.now_ticks;
@@ -217,7 +217,7 @@ static void zeros_are_no_device(void **state) {
   assert_int_equal(enumerate(), SPATE_E_NO_DEVICE);
 }
 
-/* One that asks for a retry for ever is left out, and counted; the others are there. */
+/* One that asks for a retry forever is left out, and counted; the others are there. */
 static void a_sick_device_does_not_hide_the_others(void **state) {
   (void)state;
   fake_reset();

@@ -154,6 +154,12 @@ static void a_link_that_dropped_unseen_is_not_up(void **state) {
   assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
   assert_true(spate_pcie_link_is_up(&host, device));
 
+  host.changes++; /* both noted while another device was restored: neither hides the other */
+  host.bridges[0].changes++;
+  assert_false(spate_pcie_link_is_up(&host, device));
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, device));
+
   *fake_express_register(port, 0x18) |= CHANGED; /* of before it was enumerated */
   assert_int_equal(enumerate(), SPATE_OK);
   assert_true(spate_pcie_link_is_up(&host, device));
@@ -217,7 +223,7 @@ static enum spate_error released(void *context) {
   return SPATE_OK;
 }
 
-/* The wait for a link that had settled before the reset begins anew, also where the port cannot tell of its link. */
+/* The wait for a link that had settled before the reset begins again, also where the port cannot tell of its link. */
 static void a_reset_begins_the_wait_for_the_link_anew(void **state) {
   (void)state;
   for (enum spate_nvme_reset how = SPATE_NVME_RESET_BUS; how <= SPATE_NVME_RESET_SLOT; how++) {

@@ -169,7 +169,7 @@ static void what_was_never_enumerated_is_not_restored(void **state) {
   assert_int_equal(enumerate(), SPATE_OK);
   struct spate_pcie_device before = host.devices[0];
   struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
-  assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK); /* opened anew, the bridge's record is gone */
+  assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK); /* opened again: the bridge's record is gone */
   assert_int_equal(spate_pcie_restore(&host, &before), SPATE_E_NO_DEVICE);
 }
 

@@ -277,7 +277,7 @@ static void a_xilinx_link_that_drops_at_the_last_moment_is_seen(void **state) {
   assert_true(busy > 5 && restored > 5);
 }
 
-/* The bridge stopped when the link dropped. Enumerated anew, it forwards again; a drop from then on is seen. */
+/* The bridge stopped when the link dropped. Enumerated again, it forwards again; a drop from then on is seen. */
 static void a_xilinx_bridge_forwards_when_it_is_enumerated_again(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x1800);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a volume's user may rely on, from which event on: made from what the library told its caller, kept by path, and
- * held against a volume as a cut has left it.
+ * compared with a volume as a cut has left it.
  */
 #ifndef SPATE_TESTS_PROMISES_H
 #define SPATE_TESTS_PROMISES_H
@@ -84,7 +84,7 @@ void promises_moving(struct promises *promises, uint64_t since, const char *from
 void promises_moved(struct promises *promises, uint64_t since, const char *from, const char *to);
 void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks);
 
-/* Of all that a state after event `at` is held against. Equal: the same verdict on the same image. */
+/* Of all that a state after event `at` is compared with. Equal: the same verdict on the same image. */
 uint64_t promises_hash(const struct promises *promises, uint64_t at);
 
 __attribute__((format(printf, 2, 3))) void promises_broken(struct promises *promises, const char *format, ...);

@@ -3,7 +3,7 @@
  * The switch that runs a recording test under power cuts. A program that is linked with spate_crash and started with
  * SPATE_CUTS=N in its environment is watched: what its drives are asked (ram_block), what the library answers its
  * caller, what was pushed, and how far each clip is published. Each of these answers is a promise. When the test closes
- * its drive, the drive is cut after every event, in up to N states, and every promise of that moment is held against
+ * its drive, the drive is cut after every event, in up to N states, and every promise of that moment is compared with
  * what is left. The test's source knows nothing of it: the linker leads its calls through here (CMakeLists.txt has the
  * list).
  *

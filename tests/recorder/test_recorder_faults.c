@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder when drives and volumes fail it at the worst moment: whatever happens, bytes are in a file or counted as
- * lost, and nothing goes on for ever. */
+ * lost, and nothing goes on forever. */
 #include "recorder_fixture.h"
 
 #define TURNS 20000
@@ -216,7 +216,7 @@ static void fail_the_next_record_write(struct fixture *fixture) {
                                                     .error = SPATE_E_MEDIA});
 }
 
-/* The memory of a clip that could not be closed is the volume's until it is mounted anew. */
+/* The memory of a clip that could not be closed must stay valid until the volume is mounted again. */
 static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -241,7 +241,7 @@ static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
   assert_int_not_equal(error, SPATE_OK);
   GIVES(SPATE_E_IN_USE, spate_recorder_close(&fixture->recorder));
   spate_exfat_abandon(&fixture->volume);
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL)); /* mends it */
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL)); /* repairs it */
   file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
   memset(source->stream.clips, 0, sizeof source->stream.clips);
   close_fixture(fixture);
@@ -269,6 +269,42 @@ static void a_volume_with_no_room_for_a_second_clip_says_so(void **state) {
   assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 1);
   GIVES(SPATE_E_MEMORY, spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
+  close_fixture(fixture);
+}
+
+/* The volume's cache has blocks for two clips, in two directories. The clip of another stream, which is closing, gives
+ * its block back: the next clip is armed then. */
+static void another_stream_that_closes_makes_room_for_the_next_clip(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0], *other = &fixture->sources[1];
+
+  OK(spate_exfat_mkdir(&fixture->volume, "D"));
+  OK(spate_recorder_close(&fixture->recorder));
+  OK(spate_exfat_unmount(&fixture->volume));
+  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 2u) * 512u;
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
+  struct spate_recorder_config config = {.event = on_event, .context = fixture};
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  open_source(fixture, source, 3, false, 2 * MIB);
+  open_source(fixture, other, 4, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
+  OK(spate_stream_arm(&other->stream, "D/B.RAW", 2 * MIB));
+  stream_pieces(fixture, source, MIB / PIECE - 1);
+  drain(fixture, source);
+  fixture->ram.delay_polls = 8; /* the other clip has a request in flight when the next one is due */
+  OK(push(other, PIECE));
+  OK(spate_stream_stop(&other->stream));
+  OK(push(source, PIECE));
+  work(fixture);
+  assert_true(spate_stream_active(&other->stream));
+  fixture->ram.delay_polls = 0;
+  stream_pieces(fixture, source, MIB / PIECE + 4);
+  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 0);
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
+  file_holds(fixture, "A_0002.RAW", source->sent + 2 * MIB, 4 * PIECE);
+  file_holds(fixture, "D/B.RAW", other->sent, PIECE);
   close_fixture(fixture);
 }
 
@@ -461,6 +497,7 @@ int main(void) {
       cmocka_unit_test(streams_do_not_starve_metadata),
       cmocka_unit_test(a_clip_that_cannot_be_closed_is_said_and_kept),
       cmocka_unit_test(a_volume_with_no_room_for_a_second_clip_says_so),
+      cmocka_unit_test(another_stream_that_closes_makes_room_for_the_next_clip),
       cmocka_unit_test(the_cause_is_what_push_answers),
       cmocka_unit_test(a_busy_volume_is_asked_again),
       cmocka_unit_test(a_piece_longer_than_the_next_reservation_is_refused_for_good),

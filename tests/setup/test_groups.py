@@ -72,8 +72,8 @@ def test_existing_links_are_kept_complete(copy):
 
 
 def test_an_unknown_group_is_refused(copy):
-    done = subprocess.run([copy / "setup" / "install", "comand"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and '"comand"' in done.stderr and not (copy / "build").exists()
+    done = subprocess.run([copy / "setup" / "install", "commands"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and '"commands"' in done.stderr and not (copy / "build").exists()
 
 
 def test_the_package_is_built_with_what_make_deb_installs():

@@ -41,7 +41,7 @@ static void enable_again(struct raw_sim *r) {
   assert_int_equal(raw_queue(&r->raw, 1), 0);
 }
 
-/* CSTS.CFS is set beside CSTS.RDY, nothing completes, and CC.EN mends it. */
+/* CSTS.CFS is set beside CSTS.RDY, nothing completes, and CC.EN recovers it. */
 static void test_failed(void **state) {
   struct raw_sim *r = start();
   assert_true(answers(r));

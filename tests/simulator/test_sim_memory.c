@@ -163,7 +163,7 @@ static void test_an_early_read_barrier_does_not_count(void **state) {
   sim_free(sim);
 }
 
-/* Nor does one tell anew what an earlier one told. */
+/* A later look does not report again what an earlier one reported. */
 static void test_a_read_barrier_tells_of_a_store_once(void **state) {
   (void)state;
   struct sim *sim = make(false);

@@ -322,7 +322,7 @@ static void test_after_a_link_drop_the_drive_is_unconfigured(void **state) {
 
 /* ---- the stack ---- */
 
-/* The link of one drive of two goes while both write; the library configures it anew, not before it may, and all is
+/* The link of one drive of two goes while both write; the library configures it again, not before it may, and all is
  * there. Then the host restarts. */
 static void test_a_stack_survives_link_drop_and_restart(void **state) {
   (void)state;

@@ -345,6 +345,7 @@ static void test_admin_commands(void **state) {
       {"there are I/O queues", 0x400c, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0x30003}},
       {"65536 queues", 0x4002, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0xffff}},
       {"reserved bits in dword 10", 0x0, {.opcode = SET_FEATURES, .dword10 = 0x106, .dword11 = 1}},
+      {"reserved bits in dword 11", 0x0, {.opcode = 10, .dword10 = 6, .dword11 = 1}}, /* Get Features */
       {"the drive does not have it", 0x4001, {.opcode = 0x7f}},
       {"reserved dwords 2 to 5", 0, {.opcode = 6, .dword2 = 1, .prp1 = page, .dword10 = 1}},
       {"fused or with SGLs", 0, {.opcode = 6, .flags = 0x100, .prp1 = page, .dword10 = 1}},

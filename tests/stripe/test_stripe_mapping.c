@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Striping: where blocks lie, held against the definition in its slowest form. */
+/* Striping: where blocks lie, compared with the definition in its slowest form. */
 #include "stripe_fixture.h"
 
 #include "stripe/internal.h"
@@ -159,7 +159,7 @@ static void check_data_parts(struct sinks *sinks, uint64_t lba, uint32_t blocks,
   assert_int_equal(byte, (lba + blocks) << shift);
 }
 
-/* One range a member, and together exactly what the array's range is: held against each chunk of it. */
+/* One range a member, and together exactly what the array's range is: compared with each chunk of it. */
 static void check_ranges(struct sinks *sinks, enum spate_op op, uint64_t lba, uint32_t blocks, uint32_t chunk_bytes) {
   const uint8_t shift = sinks->stripe.block.block_shift;
   const uint8_t count = sinks->stripe.member_count;

@@ -8,7 +8,7 @@
 
 #define UPCASE_UNITS 65536u
 
-/* Directories that lie in each other would be walked for ever. */
+/* Directories that lie in each other would be walked forever. */
 #define OWNED_MAX(oracle) (4 * (oracle)->cluster_count)
 
 static uint32_t get(const uint8_t *at, unsigned bytes) {

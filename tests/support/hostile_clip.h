@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A clip recorded from a source that does not wait, while the drive misbehaves; and afterwards, by a host that starts
- * anew, what is in the file. Included by one test program each.
+ * again, what is in the file. Included by one test program each.
  */
 #ifndef SPATE_TESTS_HOSTILE_CLIP_H
 #define SPATE_TESTS_HOSTILE_CLIP_H
@@ -135,7 +135,7 @@ static inline void look_at_ring(void) {
     look_at_canary(r->region->start + i * PIECE_STRIDE + PIECE_BYTES, PIECE_STRIDE - PIECE_BYTES, r->name);
 }
 
-/* The drive is put back, if it was gone, and the host starts anew and mounts. Returns the file's length, all of whose
+/* The drive is put back, if it was gone, and the host starts again and mounts. Returns the file's length, all of whose
  * content was compared; 0: there is none, or an empty one. */
 static inline uint64_t recording_read_back(void) {
   static uint8_t wanted[PIECE_BYTES], got[PIECE_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * QEMU without a guest, for its NVMe drive: registers are reached through the qtest protocol, memory is a file that
- * both sides map. So the driver, hosted, meets a drive that nobody here wrote.
+ * both sides map. So the driver, hosted, meets a drive that others wrote.
  *
  * The one source file of a test program that uses it includes qtest_port.h, which makes it the hosted port.
  */

@@ -62,7 +62,7 @@ struct ram_observer {
 struct ram_pending {
   struct spate_io *io;
   size_t log_index;       /* SIZE_MAX: not logged */
-  uint64_t ready_at_poll; /* UINT64_MAX: not kicked yet */
+  uint64_t ready_at_poll; /* UINT64_MAX: not started yet */
 };
 
 struct ram_block {
@@ -73,7 +73,7 @@ struct ram_block {
   /* settings */
   enum ram_order order;
   uint64_t random;      /* state of RAM_RANDOM: set it to the seed */
-  uint32_t delay_polls; /* a request is ready this many polls after its kick */
+  uint32_t delay_polls; /* a request is ready this many polls after its start */
   unsigned held_ops;    /* RAM_OP mask: these do not complete for now */
   int trim_fill;        /* what trimmed blocks read as: a byte, or −1 for what they held */
   bool keep_log;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * FatFs under the power cuts of the crash gate: a clip recorded as a careful user of FatFs would, on the journalled
- * drive of tests/power_cut, cut after every event, and held against the same promises. A synchronised length is
+ * drive of tests/power_cut, cut after every event, and compared with the same promises. A synchronised length is
  * promised; so is that a volume does not contradict itself.
  *
  *   fatfs-crash BYTES PIECE_BYTES SYNC_EVERY EXPAND STATES

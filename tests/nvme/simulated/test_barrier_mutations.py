@@ -99,7 +99,7 @@ def late_sites():
 
 
 def clean_behind_the_kick(text):
-    """The kick is another function's: here the one that submits rings, and cleans then."""
+    """Another function rings the doorbell later: here the one that submits rings it, and cleans then."""
     before, after = text.split(CLEAN)
     call = "if ((io->flags & SPATE_IO_CPU) != 0 && io->op == SPATE_WRITE)"
     size = "(size_t)io->blocks << queue->block.block_shift"

@@ -42,7 +42,7 @@ struct stream {
   char name[128];
   struct request requests[REQUESTS];
   unsigned submitted, ended, failed;
-  enum spate_error refused; /* by submit, for ever: the device is at its end */
+  enum spate_error refused; /* by submit, forever: the device is at its end */
 };
 
 static struct stream stream;

@@ -124,7 +124,7 @@ static void test_never_ready_never_disabled_fatal(void **state) {
     assert_int_equal(sim_stack_open(stack), SPATE_OK);
     expect_working(stack, "no longer stuck");
     no_violations(stack, "no longer stuck");
-    /* A host that starts anew finds it running, and cannot stop it by CC.EN: a function level reset does. */
+    /* A host that starts again finds it running, and cannot stop it by CC.EN: a function level reset does. */
     const uint32_t *resets = &sim_drive_counters(stack->drives[0].drive)->hard_resets[SIM_RESET_FUNCTION];
     const uint32_t before = *resets;
     sim_drive_stick(stack->drives[0].drive, false, true, false);

@@ -347,7 +347,7 @@ static void test_trim_ranges_arrive(void **state) {
 
 /* ---- recovery ---- */
 
-/* Rings are made anew in memory that is full of the entries of before. */
+/* Rings are made again in memory that is full of the entries of before. */
 static void test_a_reset_in_the_middle(void **state) {
   struct fixture *fixture = *state;
   const struct spate_region *region = sim_stack_region(fixture->stack, BUFFER_BYTES, SIM_CACHED);

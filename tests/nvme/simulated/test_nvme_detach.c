@@ -87,7 +87,7 @@ static void test_gone_at_each_step_of_the_way_back(void **state) {
     for (unsigned j = 0; j < sizeof times / sizeof times[0]; j++) {
       struct helper helper = {.delay_us = 1000};
       struct fixture *f = prepared(&helper);
-      /* the last command is sent when all is well again: each time is an absence of its own */
+      /* the last command is sent when all is well again: each time is a link drop of its own */
       const bool is_over = steps[i].opcode == 0x0c;
       if (is_over && times[j] >= SPATE_NVME_ABSENCES_MAX) {
         fixture_free(f);
@@ -104,7 +104,7 @@ static void test_gone_at_each_step_of_the_way_back(void **state) {
   (void)state;
 }
 
-/* A connector that bounces has, all in all, the time of one absence; the next absence has it again. */
+/* A connector that bounces has, all in all, the time of one link drop; the next drop has it again. */
 static void test_bouncing_ends(void **state) {
   struct helper helper = {.delay_us = 1000};
   struct fixture *f = prepared(&helper);
@@ -158,7 +158,7 @@ static void test_helper_is_asked_once_in_a_millisecond(void **state) {
   (void)state;
 }
 
-/* One that is caught by absence after absence is kept, but not for ever: it may well be what drives the drive away. */
+/* A command that meets link drop after link drop is kept, but not without a limit: it may be the cause of the drops. */
 static void test_request_outlives_absences(void **state) {
   for (unsigned times = SPATE_NVME_ABSENCES_MAX - 1; times <= SPATE_NVME_ABSENCES_MAX; times++) {
     struct helper helper = {.delay_us = 1000};

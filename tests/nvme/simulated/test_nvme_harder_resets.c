@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resets beyond CC.EN, and the end of a controller that none of them mends: what the bus is asked for, and in which
+/* Resets beyond CC.EN, and the end of a controller that none of them recovers: what the bus is asked for, and in which
  * order. A trace has a letter for each event: F, B, S: a reset was asked for the first time; r: restore; i: isolate;
  * d: an I/O request ended; a: an admin request ended. */
 #include "nvme_absence.h"
@@ -12,7 +12,7 @@ struct bus {
   enum spate_error answers[SPATE_NVME_RESETS]; /* to each reset */
   enum spate_error isolate_answer;
   bool reset_takes_it_away; /* from the bus: restore() brings it back */
-  unsigned mended_by;       /* one more than the reset that mends it; 0: none does */
+  unsigned mended_by;       /* one more than the reset that recovers it; 0: none does */
   uint64_t restore_ms;      /* and needs so long for it */
   uint64_t reset_at_us;
   uint64_t returns_ms;    /* after that one it is silent for so long, and comes back by itself */
@@ -234,7 +234,7 @@ static void test_what_was_reset_is_restored_before_it_is_touched(void **state) {
   (void)state;
 }
 
-/* Each reset begins an absence, with all its time. */
+/* Each reset begins a link drop, with all its time. */
 static void test_each_reset_begins_an_absence(void **state) {
   struct bus bus = {.reset_takes_it_away = true, .restore_ms = 700, .mended_by = SPATE_NVME_RESET_SLOT + 1u};
   struct fixture *f = fixture_make(9);

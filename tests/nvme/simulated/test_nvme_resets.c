@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resets beyond CC.EN: a drive that only one of them mends, while it writes and while it is opened. */
+/* Resets beyond CC.EN: a drive that only one of them recovers, while it writes and while it is opened. */
 #include "stack.h"
 #include <setjmp.h>
 #include <spate/port.h>

@@ -182,7 +182,7 @@ static const char *const phase_names[] = {"arming", "streaming", "closing"};
 
 static bool deceives(const struct misbehaviour *what) { return what->action == SIM_GARBAGE; }
 
-/* Whatever happened: what the recorder said is what a host that starts anew finds. */
+/* Whatever happened: what the recorder said is what a host that starts again finds. */
 static void expect_told(const struct misbehaviour *what, enum spate_error error) {
   struct recording *r = &recording;
   const bool silent = error == SPATE_OK && r->stream.error == SPATE_OK && r->errors == 0 && r->ended == SPATE_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several misbehaviours in one clip, from a seed: while one is mended, the next happens. On one drive and on two, with
- * and without pieces that the ring retains, on drives that forget what was not flushed. What the recorder said must be
- * what a host that starts anew finds, to the byte. SPATE_STORM_SEED=N runs one seed.
+ * Several misbehaviours in one clip, from a seed: while the driver recovers from one, the next happens. On one drive
+ * and on two, with and without pieces that the ring retains, on drives that forget what was not flushed. What the
+ * recorder said must be what a host that starts again finds, to the byte. SPATE_STORM_SEED=N runs one seed.
  */
 #include "hostile_clip.h"
 

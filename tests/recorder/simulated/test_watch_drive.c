@@ -171,8 +171,9 @@ static void the_edge_of_the_slc_cache(void **state) {
   const double watch_ms = ms_between(deaf->level_ps[SPATE_LEVEL_WATCH], deaf->overrun_ps);
   const double slow_ms = ms_between(deaf->level_ps[SPATE_LEVEL_SLOW], deaf->overrun_ps);
   const double critical_ms = ms_between(deaf->level_ps[SPATE_LEVEL_CRITICAL], deaf->overrun_ps);
-  print_message("SLC edge, deaf: WATCH %.0f ms, SLOW %.0f ms, CRITICAL %.0f ms ahead of the overrun\n", watch_ms,
-                slow_ms, critical_ms);
+  print_message(
+      "SLC edge, a source that does not listen: WATCH %.0f ms, SLOW %.0f ms, CRITICAL %.0f ms ahead of the overrun\n",
+      watch_ms, slow_ms, critical_ms);
   assert_true(slow_ms >= SLOW_MS && slow_ms <= SLOW_MS + 100 && watch_ms >= slow_ms);
   end(deaf);
 
@@ -204,8 +205,9 @@ static void a_hot_drive(void **state) {
   assert_int_not_equal(deaf->overrun_ps, 0);
   const double watch_s = ms_between(deaf->heat_ps[SPATE_LEVEL_WATCH], deaf->throttled_ps) / 1e3;
   const double slow_s = ms_between(deaf->heat_ps[SPATE_LEVEL_SLOW], deaf->throttled_ps) / 1e3;
-  print_message("hot, deaf: HEAT WATCH %.1f s, SLOW %.1f s ahead of throttling; overrun %.1f s after\n", watch_s,
-                slow_s, ms_between(deaf->throttled_ps, deaf->overrun_ps) / 1e3);
+  print_message(
+      "hot, a source that does not listen: HEAT WATCH %.1f s, SLOW %.1f s ahead of throttling; overrun %.1f s after\n",
+      watch_s, slow_s, ms_between(deaf->throttled_ps, deaf->overrun_ps) / 1e3);
   assert_true(slow_s >= 20 && watch_s > slow_s);
   end(deaf);
 

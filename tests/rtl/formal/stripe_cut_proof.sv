@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // spate_stripe_cut against md's definition: block (row × Drives + member) × chunk + offset of the array is block
-// row × chunk + offset of the member's data area. Any block is chosen; of each request that has it it comes in one part,
+// row × chunk + offset of the member's data area. Any block is chosen; each request that has it has it in one part,
 // at that place. The array is small.
 module stripe_cut_proof
   import spate_pkg::*;

@@ -2,13 +2,13 @@
 /*
  * One script of raw commands, run on the virtual drive and on QEMU's, and compared completion by completion: status,
  * identifier, queue, head, phase, result, and what was read. So the drive that everything else here is tested on
- * answers as one that nobody here wrote.
+ * answers as one that others wrote.
  *
  * Where the two differ there is a line in `differences`, with the reason; a line that is not needed fails the test.
  */
+#include "../raw_sim.h"
 #include "nvme_script.h"
 #include "qtest.h"
-#include "../raw_sim.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -218,7 +218,7 @@ def test_a_retry_recovers_from_a_medium_that_fails_once(tmp_path):
     )
     result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
     assert result.status == 0, result.report()
-    assert re.search(r"mended: [1-9]\d* retries", result.output), result.output
+    assert re.search(r"recovered: [1-9]\d* retries", result.output), result.output
 
 
 # ---- processor faults ----
