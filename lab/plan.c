@@ -86,7 +86,7 @@ static _Noreturn void fail(const char *format, ...) {
   va_start(arguments, format);
   (void)vfprintf(stderr, format, arguments);
   va_end(arguments);
-  (void)fprintf(stderr, "\n%s --help explains.\n", program);
+  (void)fprintf(stderr, "\nSee %s --help.\n", program);
   exit(WRONG);
 }
 
@@ -233,7 +233,7 @@ static void parse_options(struct plan *plan, int count, char **words) {
 
   while ((option = getopt_long(count, words, "hv", options, NULL)) != -1) {
     if (option == '?') {
-      (void)fprintf(stderr, "%s --help explains.\n", program);
+      (void)fprintf(stderr, "See %s --help.\n", program);
       exit(WRONG);
     }
     take_option(plan, option);

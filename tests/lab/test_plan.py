@@ -122,7 +122,7 @@ def test_it_says_it_in_words_too():
         (["--profile", "980pro", "--rate", "1GB/s", "--checkpoint-ms", "0.5"], "not a whole number"),
         (["--profile", "980pro", "--rate", "1GB/s", "--piece", "1B"], "is not between"),
         (["--profile", "980pro", "--rate", "1GB/s", "more"], "is not an option"),
-        (["--colour"], "--help explains"),
+        (["--colour"], " --help."),
     ],
 )
 def test_a_wrong_question_is_refused(words, says):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README.md's figures, where measuring them again is cheap: what the benches print now, within what the text rounds."""
+"""Measures those figures of README.md again that are cheap to measure, and compares them within the rounding of the text."""
 
 import json
 import os
@@ -12,18 +12,18 @@ import pytest
 from conftest import ROOT
 
 README = (ROOT / "README.md").read_text()
-SIZE_TOLERANCE = 0.02  # a share: a fix of a few hundred bytes needs no new README
+SIZE_TOLERANCE = 0.02  # a share, so that a fix of a few hundred bytes needs no change of the README
 
 
 def bench(name):
-    """Its figures by their names."""
+    """Runs a benchmark, and returns {name: figure}."""
     program.run(sys.executable, ROOT / f"bench/{name}.py", env=os.environ | {"PYTHONPATH": str(ROOT / "tools")}, timeout_s=300)
     figures = json.loads((ROOT / f"build/bench/{name}.json").read_text())["figures"]
     return {figure["name"].strip(): figure["value"] for figure in figures}
 
 
 def row(begins):
-    """The figures of a row of the README's table: the second column."""
+    """The second column, which has the figures, of a row in the README's table."""
     found = re.search(rf"^\| {re.escape(begins)}[^|]*\| ([^|]*)\|", README, re.M)
     assert found, f"README.md has no row that begins with {begins!r}"
     return found[1]
