@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
   deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate clean
+  format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
 
 # Every command runs only programs of the packages in setup/debian-12.txt. setup fills this folder with links to them.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))

@@ -16,16 +16,16 @@ import synth
 import tops
 
 BASELINE = filelist.ROOT / "bench" / "rtl-area.baseline.json"
-PAGE = filelist.ROOT / "docs" / "GATEWARE-AREA.md"
+PAGE = filelist.ROOT / "docs" / "reference" / "gateware-area.md"
 TEXT = """# What the gateware takes of a device
 
-Written by `make bench-rtl-area KEEP=1`: Yosys for UltraScale+, not placed. Counts are comparable between versions of this
-core, less so with a vendor's tool, which also packs two small LUTs into one. A LUT site that is memory counts as LUT. A
-level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are UltraRAM
-(URAM, 288 Kbit) where that is what the tool takes for them; a RAMB36 counts as two BRAM18.
+Written by `make bench-rtl-area KEEP=1`, with Yosys for UltraScale+, not placed. Counts are comparable between versions of this
+core. They are less comparable with a vendor's tool, which also packs two small LUTs into one. A LUT site that is memory counts
+as LUT. A level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are
+UltraRAM (URAM, 288 Kbit) where the tool chooses it for them. A RAMB36 counts as two BRAM18.
 
-The aims are of this flow. It maps the ROM of the admin program by itself (`keep_hierarchy`) and all else flat. Plain flat
-`synth_xilinx` maps the ROM together with what is around it, and takes more LUTs. Measured once with Yosys 0.70:
+The aims are for this flow. It maps the ROM of the admin program separately (`keep_hierarchy`) and everything else flat. Plain
+flat `synth_xilinx` maps the ROM together with the logic around it, and needs more LUTs. Measured once with Yosys 0.70:
 
 | design, by `synth_xilinx -family xcup -noiopad -flatten -uram` | LUT | FF | what it contains |
 |---|---|---|---|
@@ -37,7 +37,7 @@ The aims are of this flow. It maps the ROM of the admin program by itself (`keep
 None of them contains the vendor's PCIe wrapper. LiteNVMe's core compares with our whole host, not with `spate_drive`, which
 has no adapter and no registers: 7936 LUTs against 8535, with data paths of the same rate: 256 bit at 125 MHz, 128 bit at 250 MHz.
 
-The stock AXI-PCIe bridge alone takes 12960 LUTs, published; that may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).
+The published size of the stock AXI-PCIe bridge alone is 12960 LUTs. That may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).
 """
 GROWTH_MAX = 1.05
 JOBS = 2
@@ -74,7 +74,7 @@ def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
 
 def block_table(area: tops.Area, result: synth.Result) -> list[str]:
     lines = ["", f"## {area.name[0].upper()}{area.name[1:]}, block by block", "",
-             "Each mapped by itself, so that their sum is more than the whole. Without, and with what is inside.", "",
+             "Each block is mapped by itself, so their sum is more than the whole. Each count is without, then with the blocks inside.", "",
              "| block | LUT | with all | FF | with all | BRAM18 | URAM |", "|---|---|---|---|---|---|---|"]
     for module, (instances, own, total) in by_size(result):
         name = f"`{module}` × {instances}" if instances > 1 else f"`{module}`"

@@ -58,12 +58,15 @@ def main() -> None:
     if not kept:
         figures.die("reading the link map", "it has no symbols of libspate.a")
     by_module: dict[str, int] = collections.Counter()
+    by_source: dict[str, int] = collections.Counter()
     for symbol, size in kept.items():
-        by_module[module_of[symbol.split(".c.obj")[0] + ".c.obj"].split("/")[0]] += size
+        source = module_of[symbol.split(".c.obj")[0] + ".c.obj"]
+        by_module[source.split("/")[0]] += size
+        by_source[source] += size
     for module, size in sorted(modules.items()):
         bench.add(f"module {module}, all of it", size, "bytes")
-    for module, size in sorted(by_module.items()):
-        bench.add(f"mount, record, close: {module}", size, "bytes")
+    for name, size in sorted((by_source | by_module).items()):
+        bench.add(f"mount, record, close: {name}", size, "bytes")
     total = sum(by_module.values())
     bench.add("mount, record, close: in all", total, "bytes", aim=AIM_BYTES, aim_is="max",
                 peer="a bare-metal driver with FatFs", peer_value=27 * 1024)

@@ -204,9 +204,10 @@ static void write_profile(const struct request *request, const struct calibrate_
   char heading[256];
   size_t bytes;
 
-  (void)snprintf(heading, sizeof heading,
-                 "# %s, serial %s, measured by spate calibrate. docs/CALIBRATE.md says how, and what it cannot see.\n",
-                 profile->profile.model, drive->serial);
+  (void)snprintf(
+      heading, sizeof heading,
+      "# %s, serial %s, measured by spate calibrate. docs/use/calibrate.md says how, and what it cannot see.\n",
+      profile->profile.model, drive->serial);
   for (char *at = heading; *at != '\0'; at++)
     if (*at != '\n' && ((unsigned char)*at < 0x20u || (unsigned char)*at > 0x7eu)) *at = '?';
   char *text = calibrate_text(profile, request->profile, heading, &bytes);

@@ -3,8 +3,8 @@
  * exFAT (Microsoft's specification, revision 1.00) for recorders: a volume as extents.
  *
  * A clip is reserved as one run of clusters before its stream begins. While it streams, the volume sees nothing but the
- * clip's data, and now and then one block: the clip's directory entries with a new length. docs/DESIGN.md argues why
- * this order survives a power cut at any instant.
+ * clip's data, and now and then one block: the clip's directory entries with a new length. docs/understand/design.md
+ * argues why this order survives a power cut at any instant.
  *
  * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
  * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise; while one of

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gateware's host core (docs/GATEWARE.md) as a block device, through its registers (docs/REGISTERS.md).
+ * The gateware's host core (docs/understand/gateware.md) as a block device, through its registers
+ * (docs/reference/registers.md).
  *
  * Metadata goes through the core's mailbox, 4 KiB at a time, copied by the CPU. Bulk data does not pass the CPU:
  *

@@ -406,9 +406,9 @@ def test_a_target_that_is_not_a_drive_is_refused(machine, tmp_path):
 
 
 def test_the_page_lists_every_finding():
-    rows = re.findall(r"^\| `(\w+)` \| (\w[\w ]*) \| (.*) \| (.*) \|$", (ROOT / "docs/DOCTOR.md").read_text(), re.M)
+    rows = re.findall(r"^\| `(\w+)` \| (\w[\w ]*) \| (.*) \| (.*) \|$", (ROOT / "docs/use/doctor.md").read_text(), re.M)
     wanted = [(each["code"], each["severity"], each["problem"], each["advice"]) for each in listed()]
-    assert rows == wanted, "docs/DOCTOR.md: the table is made by spate doctor --list --output-format=json"
+    assert rows == wanted, "docs/use/doctor.md: the table is made by spate doctor --list --output-format=json"
 
 
 def test_every_finding_is_provoked_by_a_test():

@@ -17,7 +17,7 @@ LIBRARY = "lib/TRIPLET/libspate-ring"
 HEADERS = {f"include/spate/{path.name}" for path in (ROOT / "include/spate").iterdir()}
 # The files of each package below /usr, without changelog and copyright.
 HOLDS = {
-    "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/LINUX.md.gz"},
+    "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/linux.md.gz"},
     "libspate-ring0": {f"{LIBRARY}.so.0", f"{LIBRARY}.so.VERSION"},
     "libspate-ring-dev": {
         "include/spate/ring.h", f"{LIBRARY}.a", f"{LIBRARY}.so", "lib/TRIPLET/pkgconfig/spate-ring.pc",

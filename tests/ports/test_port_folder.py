@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT, run
 
-PAGE = (ROOT / "docs/PORTING.md").read_text()
+PAGE = (ROOT / "docs/use/porting.md").read_text()
 
 # A definition of each name in the page's list. The programs are not run, because memory and registers belong to no board.
 SUPPLIED = {

@@ -69,4 +69,4 @@ def test_no_file_calls_itself_through_others(uses):
 def test_folders_use_only_what_is_below(uses):
     used = {part: {folder(other) for name, others in uses.items() if folder(name) == part for other in others} - {part}
             for part in BELOW}
-    assert used == BELOW, "docs/DESIGN.md says which folder may use which"
+    assert used == BELOW, "docs/understand/design.md says which folder may use which"

@@ -113,7 +113,7 @@ def page() -> dict[str, str]:
             after = "" if reset is None else f"{reset:x}h" if reset > 9 else str(reset)
             lines.append(f"| {bits(field)} | `{field.inst_name}` | {access(field)} | {after} "
                          f"| {plain(field.get_property('desc'))} |")
-    return {"docs/REGISTERS.md": "\n".join(lines) + "\n"}
+    return {"docs/reference/registers.md": "\n".join(lines) + "\n"}
 
 
 def main() -> int:

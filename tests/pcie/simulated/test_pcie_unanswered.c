@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host bridges that answer each in their own way for a drive that does not: brought up, pulled, dropped and restored,
- * and reset, in each mode. The table in docs/PORTING.md says what comes of it; each of its rows is what was seen here.
+ * and reset, in each mode. The table in docs/use/porting.md says what comes of it; each of its rows is what was seen
+ * here.
  */
 #include "stack.h"
 #include "unanswered.h"
@@ -241,7 +242,7 @@ static void test_each_row_of_the_table(void **state) {
                    recovered(mode, SIM_STACK_RESTORES), pulled(mode, SIM_STACK_ALONE),
                    dropped(mode, SIM_STACK_RESTORES), pulled(mode, SIM_STACK_WATCHES), dropped(mode, SIM_STACK_PCIE));
     if (page_has(row)) continue;
-    print_message("docs/PORTING.md has not got this row:%s", row);
+    print_message("docs/use/porting.md has not got this row:%s", row);
     missing++;
   }
   assert_int_equal(missing, 0);
