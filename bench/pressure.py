@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/images/pressure.svg: two sources at the moment when a drive's fast cache runs out, one that listens to the
-recorder and one that does not. The lab's experiment, on a virtual 970 EVO Plus."""
+"""Draws docs/images/pressure.svg: two sources at the moment when a drive's fast cache runs out, one that listens to the recorder
+and one that does not. It uses the lab's experiment on a virtual 970 EVO Plus."""
 
 import argparse
 import pathlib
@@ -9,13 +9,13 @@ import figures
 from lab import plots, runner, runs, text
 
 GB, GIB = 1e9, 1 << 30
-POINTS = 150  # of each curve
+POINTS = 150  # per curve
 PICTURE = runner.ROOT / "docs/images/pressure.svg"
 LEVELS = {1: ("#fef3c7", "watch"), 2: ("#fed7aa", "slow down"), 3: ("#fecaca", "critical")}
 
 
 def thinned(series: dict, key: str, of_many) -> tuple[list[float], list[float]]:
-    """Times and values, each of several samples together."""
+    """Times and values, with several samples combined into each."""
     step = max(1, len(series["t_s"]) // POINTS)
     parts = [slice(at, at + step) for at in range(0, len(series["t_s"]), step)]
     return ([series["t_s"][part][0] for part in parts], [of_many(series[key][part]) for part in parts])
@@ -26,7 +26,7 @@ def mean(values: list[float]) -> float:
 
 
 def bands(axis, series: dict) -> set[int]:
-    """What the recorder said, as colours behind the curve. Which levels there are."""
+    """Draws the recorder's levels as colors behind the curve. Returns the levels that occur."""
     times, levels = thinned(series, "level", max)
     begin = 0
     for at in range(1, len(levels) + 1):
@@ -54,7 +54,7 @@ def column(rate, ring, result: dict, who: str) -> set[int]:
 
 
 def draw(ignores: dict, listens: dict, path: pathlib.Path) -> None:
-    # Its text stays text.
+    # Text in the picture stays text.
     with plots.plt.rc_context({"svg.fonttype": "none"}), \
             plots.figure(path, rows=2, columns=2, width=9.0, height=5.0, sharex=True, sharey="row") as axes:
         seen = column(axes[0][0], axes[1][0], ignores, "A source that does not listen")

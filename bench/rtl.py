@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput and latency of the gateware beside what the link can carry, from cycles, with an ideal drive.
+"""Measures throughput and latency of the gateware in cycles, with an ideal drive, and compares them with the link's upper bound.
 
-Runs build/gateware/bench/rtl/throughput_*, two at a time, writes build/bench/rtl.json and docs/reference/gateware-figures.md.
-A share above 100 % is an error: the bound would be none. With --quick the runs are too short to judge the core: no figure
-has an aim, and the page is left alone. The bound must hold all the same.
+Runs build/gateware/bench/rtl/throughput_*, two at a time, and writes build/bench/rtl.json and docs/GATEWARE-FIGURES.md. A
+share above 100 % is an error, because the bound would be wrong. With --quick the runs are too short to judge the core: no
+figure has an aim, and the page is not written. The bound must still hold.
 """
 
 import argparse
@@ -23,11 +23,11 @@ SHARE_MAX = 100.0
 QUICK = "These runs are quick: too short to judge the core. No figure has an aim."
 COMMANDS_MIN = 850_000  # random, of 4 KiB, on Gen3 x4
 DRIVES_MIN = 1.98  # two drives, in the rate of one
-LITENVME = {4096: 58, 8192: 72}  # per cent of what its link can carry, real drive
+LITENVME = {4096: 58, 8192: 72}  # per cent of its link's payload limit, real drive
 RECORDER = 79  # per cent of the raw rate: the best segment of a recorder in pure logic, real drive
 
 WHERE = {"stream": "", "ring": ", ring in memory", "memory": ", memory mode"}
-PAYLOADS = {"stream": ["256", "128", "512"], "ring": ["256"], "memory": []}  # MPS of what is streamed
+PAYLOADS = {"stream": ["256", "128", "512"], "ring": ["256"], "memory": []}  # MPS of the streams
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ MODELS = (
 
 
 def lines_of(command: list[str]) -> list[dict]:
-    """The lines of JSON among what a program says."""
+    """The JSON lines in a program's output."""
     try:
         text = program.run(*command).stdout
     except program.Failed as failed:
@@ -75,8 +75,8 @@ def run(model: Model, part: str, quick: bool) -> list[dict]:
 @dataclass(frozen=True)
 class Result:
     model: Model
-    core: dict  # what was built, and its latencies
-    rows: list[dict]  # a measurement each
+    core: dict  # its parameters and latencies
+    rows: list[dict]  # one per measurement
 
     @property
     def built(self) -> str:
@@ -112,7 +112,7 @@ def beyond_bound(results: list[Result]) -> list[str]:
 
 
 def payload_share(row: dict) -> float | None:
-    """By turns, both directions carry data at times: there is no such limit then."""
+    """In turns, both directions carry data at times, so this limit does not apply."""
     return None if row["mix"] == "alternate" else 100 * row["rate"] / row["payload_limit"]
 
 
@@ -280,7 +280,7 @@ def write_page(results: list[Result], stripe: dict) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="shorter runs; the page is left alone")
+    parser.add_argument("--quick", action="store_true", help="shorter runs; does not write the page")
     quick = parser.parse_args().quick
     if quick:
         print(QUICK, flush=True)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the gateware takes of an UltraScale+ device, by Yosys: total and per block, beside what it took last time.
+"""Measures the resources of the gateware on an UltraScale+ device with Yosys: total and per block, compared with the baseline.
 
-Fails when a total grows by more than 5 %, when a path gets longer, or when a memory is mapped to another kind of RAM
-than bench/rtl-area.baseline.json says; --keep writes that file and docs/reference/gateware-area.md again, after a look at the
-difference.
+Fails if a total grows by more than 5 %, if a path gets longer, or if a memory is mapped to another kind of RAM than in
+bench/rtl-area.baseline.json. --keep writes that file and docs/GATEWARE-AREA.md again; use it after checking the difference.
 """
 
 import argparse
@@ -64,7 +63,7 @@ def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
     for memory, kind in result.memories.items():
         print(f"  memory {memory} → {kind}")
     if result.blocks:
-        print(f"  {'block (own, then with what is inside)':<40} {'LUT':>12} {'FF':>12} {'BRAM18':>8} {'URAM':>8}")
+        print(f"  {'block (own, then total)':<40} {'LUT':>12} {'FF':>12} {'BRAM18':>8} {'URAM':>8}")
     for module, (instances, own, total) in by_size(result):
         name = f"{module} × {instances}" if instances > 1 else module
         print(f"  {name:<40} {own['LUT']:>5} {total['LUT']:>6} {own['FF']:>5} {total['FF']:>6} {total['BRAM18']:>8} "
@@ -119,7 +118,7 @@ def worse(name: str, now: dict, before: dict | None) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Synthesise the areas of tools/rtl/tops.py and compare.")
-    parser.add_argument("only", nargs="?", default="", help="an area, a module, or how one begins")
+    parser.add_argument("only", nargs="?", default="", help="an area, a module, or the beginning of its name")
     parser.add_argument("--keep", action="store_true", help=f"write bench/{BASELINE.name}")
     arguments = parser.parse_args()
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}

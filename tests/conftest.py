@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests in Python share: where the programs under test are, and how other people's are run."""
+"""Shared by all tests in Python: the paths of the programs under test, and how to run other programs."""
 
 import os
 import pathlib
@@ -10,16 +10,16 @@ import program
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-IMAGES_BYTES = 1_000_000_000  # of a test; they are sparse, and few tests fill theirs
+IMAGES_BYTES = 1_000_000_000 # limit for one test; images are sparse, and few tests fill theirs
 HOST_BUILD = ROOT / "build" / os.environ.get("SPATE_HOST_BUILD", "host-gcc-asan")
 
-# A shell without job control starts what it puts in the background with Ctrl-C ignored, and so would be every program
-# that a test interrupts.
+# A shell without job control starts background programs with Ctrl-C ignored. A test could not interrupt programs that inherit
+# this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(*words, statuses=(0,), **options):
-    """program.run, for 300 s at most; a failure fails the test without a stack of Python."""
+    """program.run, for at most 300 s; a failure fails the test without a Python traceback."""
     try:
         return program.run(*words, statuses=statuses, timeout_s=300, **options)
     except program.Failed as failed:
@@ -40,7 +40,7 @@ def tool():
 
 @pytest.fixture
 def make_image(tmp_path):
-    """Sparse image files of given sizes, gone after the test."""
+    """Sparse image files of the given sizes, deleted after the test."""
     count = 0
 
     def make(size_bytes):
@@ -50,7 +50,7 @@ def make_image(tmp_path):
         try:
             program.need_space(tmp_path, IMAGES_BYTES, "a test with images of drives")
         except program.NoSpace as full:
-            pytest.exit(f"{full}. TMPDIR=FOLDER puts them elsewhere", returncode=1)
+            pytest.exit(f"{full}. TMPDIR=FOLDER puts them into another folder", returncode=1)
         with open(path, "wb") as file:
             file.truncate(size_bytes)
         return path

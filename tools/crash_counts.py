@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many power cuts the last `make test-power-cuts` judged, by ctest's log; and is it what the README and the figures page
-say? Each program counts an image once; one that two programs have is counted twice. `make crash-soak` counts over all
-programs."""
+"""Counts the power cuts that the last `make test-power-cuts` checked, from ctest's log, and compares them with README.md. Each
+program counts an image once; an image that two programs have counts twice. `make crash-soak` counts over all programs."""
 
 import re
 import sys
@@ -13,7 +12,7 @@ PAGES = {"README.md": ("states",), "docs/reference/figures.md": ("states", "imag
 
 
 def counts(log):
-    """{program: (states, images)}, the last of each."""
+    """{program: (states, images)}, from each program's last line."""
     found = {}
     for test in re.split(r"^\d+/\d+ Testing: ", log, flags=re.M)[1:]:
         numbers = re.findall(r"\(program: (\d+) states, (\d+) images\)", test)

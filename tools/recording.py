@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Run commands in a terminal and write what it showed as a picture: an SVG that plays once, and shows the end where nothing
-plays.
+Runs commands in a terminal and writes its output as a picture: an SVG that plays once. Viewers that do not play it show its end.
 
     python3 tools/recording.py docs/images/demo.svg --title "make demo" --run "make demo"
 
-Each line appears at the time at which the terminal showed it, but for pauses, which are cut to PAUSE_S. A line that the
-program rewrites is rewritten, every REWRITE_S at most. Nothing else is changed. The first command that fails ends it, and no
-picture is written.
+Each line appears at the time at which the terminal showed it, except that pauses are cut to PAUSE_S. A line that the program
+rewrites is rewritten, at most every REWRITE_S. Nothing else is changed. If a command fails, no other is run, and no picture is
+written.
 """
 
 import argparse
@@ -27,8 +26,8 @@ import time
 import program
 
 COLUMNS, ROWS = 112, 60
-PAUSE_S = 1.5  # longer ones are cut to this
-REWRITE_S = 0.4  # a row that is rewritten more often shows every such time
+PAUSE_S = 1.5  # longer pauses are cut to this
+REWRITE_S = 0.4  # a row that is rewritten more often is shown at this interval
 CHARACTER, LINE, MARGIN, BAR = 7.2, 17, 16, 28
 TIMEOUT_S = 900
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -43,7 +42,7 @@ STYLE = """
 
 @dataclasses.dataclass
 class State:
-    """What a row showed from a time on, until the next state of the row."""
+    """The text of a row from a time on, until the next state of the row."""
 
     at_s: float
     text: str
@@ -51,8 +50,8 @@ class State:
 
 
 class Screen:
-    """The rows of a terminal, and when each of them changed. It knows a line's end, a carriage return and "erase to the end
-    of the line", which is all that these programs use."""
+    """The rows of a terminal, and the times of their changes. It understands line ends, carriage returns and "erase to the end of
+    the line", which are all that these programs use."""
 
     def __init__(self):
         self.rows: list[list[State]] = [[]]
@@ -81,7 +80,7 @@ class Screen:
         self.rows.append([])
 
     def see(self, text: str, at_s: float) -> None:
-        """What the terminal got at this time."""
+        """The terminal received this text at this time."""
         self.now_s = at_s
         for part in re.split(r"(\x1b\[[0-9;?]*[A-Za-z])", text):
             if part == "\x1b[K":
@@ -97,14 +96,14 @@ class Screen:
         self._show()
 
     def end(self) -> list[list[State]]:
-        """Without the empty rows at the end."""
+        """Returns the rows, without empty rows at the end."""
         while self.rows and not self.rows[-1]:
             self.rows.pop()
         return self.rows
 
 
 class Clock:
-    """Time without long pauses."""
+    """A clock that leaves out long pauses."""
 
     def __init__(self, now=time.monotonic):
         self.now, self.last, self.shown_s = now, now(), 0.0
@@ -117,7 +116,7 @@ class Clock:
 
 
 def run(screen: Screen, clock: Clock, command: str, folder: pathlib.Path) -> None:
-    """In a terminal of its own. Failed if it does not end with status 0."""
+    """Runs a command in its own terminal. Failed if it does not end with status 0."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
@@ -136,7 +135,7 @@ def run(screen: Screen, clock: Clock, command: str, folder: pathlib.Path) -> Non
                 break
             if not piece:
                 break
-            # A character that is not whole yet waits for its rest.
+            # An incomplete character waits for its remaining bytes.
             text = (rest + piece).decode(errors="ignore")
             rest = (rest + piece)[len(text.encode()):] if len(text.encode()) < len(rest + piece) else b""
             said += text
@@ -148,7 +147,7 @@ def run(screen: Screen, clock: Clock, command: str, folder: pathlib.Path) -> Non
 
 
 def thinned(states: list[State]) -> list[State]:
-    """Without those that were seen for a moment only. The last one stays."""
+    """Removes states that were visible only for a moment. The last one stays."""
     kept: list[State] = []
     for state in states:
         if kept and state.at_s - kept[-1].at_s < REWRITE_S:
@@ -158,7 +157,7 @@ def thinned(states: list[State]) -> list[State]:
 
 
 def row_svg(number: int, states: list[State]) -> list[str]:
-    """The row's last state is drawn where nothing plays; the others are hidden there."""
+    """Viewers that do not play the SVG draw the row's last state; the others are hidden."""
     y = BAR + MARGIN + LINE * number + 4
     drawn = []
     states = thinned(states)
@@ -203,7 +202,7 @@ def main() -> None:
     parser.add_argument("picture", type=pathlib.Path)
     parser.add_argument("--title", required=True)
     parser.add_argument("--run", action="append", required=True, metavar="COMMAND", help="for the shell; may be given again")
-    parser.add_argument("--new-folder", action="store_true", help="run in an empty folder, which is removed, not in this one")
+    parser.add_argument("--new-folder", action="store_true", help="run in an empty folder, which is removed at the end, instead of this one")
     parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER", help="comes first on the PATH")
     options = parser.parse_args()
     if options.programs:

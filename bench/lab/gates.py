@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that have an aim, for build/bench/lab.json and for the tests."""
+"""The figures that have aims, for build/bench/lab.json and for the tests."""
 
 from lab import chapters_files, runs
 from lab.runner import Lab
 
 
 def collect(lab: Lab, bench) -> None:
-    """Into `bench`, a figures.Bench."""
+    """Adds them to `bench`, a figures.Bench."""
     for profile, (write, read) in chapters_files.aims(lab).items():
         bench.add(f"files written ÷ raw, {profile}", round(write, 4), "ratio", aim=chapters_files.AIM, aim_is="min")
         bench.add(f"files read ÷ raw, {profile}", round(read, 4), "ratio", aim=chapters_files.AIM, aim_is="min")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's clock that does not do what the library needs: found before anything relies on it. */
+/* A board's clock that does not do what the library needs is detected before anything relies on it. */
 #include "recorder_fixture.h"
 
 #include <spate/clock.h>
@@ -36,7 +36,7 @@ static void a_slow_clock_is_a_clock(void **state) {
   clock_step_ns = 100;
 }
 
-/* A rate below 1000 a second: a checkpoint's period is not nothing. */
+/* At fewer than 1000 ticks a second the checkpoint period is still not zero. */
 static void a_coarse_clock_has_periods(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -50,8 +50,8 @@ static void a_coarse_clock_has_periods(void **state) {
   close_fixture(fixture);
 }
 
-/* A counter of 32 bits that wraps, or one that somebody sets: said once for each time, and the clip goes on. */
-static void a_clock_that_goes_back_is_said(void **state) {
+/* A 32-bit counter that wraps, or one that somebody sets, is reported once each time, and the clip goes on. */
+static void a_clock_that_goes_back_is_reported(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -69,14 +69,14 @@ static void a_clock_that_goes_back_is_said(void **state) {
   for (int i = 0; i < 100; i++)
     work(fixture);
   assert_true(source->stream.counters.durable_bytes > durable_bytes || durable_bytes == source->sent_bytes);
-  clock_ns -= 400 * UINT64_C(1000000); /* seen only while the clip is being closed */
+  clock_ns -= 400 * UINT64_C(1000000); /* noticed only while the clip is being closed */
   GIVES(SPATE_E_CLOCK, spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, source->sent_bytes);
   close_fixture(fixture);
 }
 
-/* What was measured from a time that is now ahead is measured from the new time: no delay of centuries is counted. */
-static void times_are_counted_anew(void **state) {
+/* Intervals that began at a time that is now in the future begin at the new time: no delay of centuries is counted. */
+static void intervals_restart_at_the_new_time(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -107,12 +107,12 @@ static void times_are_counted_anew(void **state) {
   close_fixture(fixture);
 }
 
-/* A level that holds for some seconds does not hold until the clock is again where it was. */
-static void heat_is_watched_anew(void **state) {
+/* The stream reacts to a level that lasts some seconds without waiting until the clock is back where it was. */
+static void heat_is_watched_from_the_new_time(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
 
-  open_source(fixture, &fixture->sources[0], 3, false, 0); /* hears of the levels */
+  open_source(fixture, &fixture->sources[0], 3, false, 0); /* receives the levels */
   clock_ns += 3600 * UINT64_C(1000000000);
   OK(spate_recorder_work(&fixture->recorder));
   spate_recorder_temperature(&fixture->recorder, 90, 70, 80);
@@ -136,9 +136,9 @@ int main(void) {
       cmocka_unit_test(a_clock_is_proved_when_a_recorder_opens),
       cmocka_unit_test(a_slow_clock_is_a_clock),
       cmocka_unit_test(a_coarse_clock_has_periods),
-      cmocka_unit_test(a_clock_that_goes_back_is_said),
-      cmocka_unit_test(times_are_counted_anew),
-      cmocka_unit_test(heat_is_watched_anew),
+      cmocka_unit_test(a_clock_that_goes_back_is_reported),
+      cmocka_unit_test(intervals_restart_at_the_new_time),
+      cmocka_unit_test(heat_is_watched_from_the_new_time),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void an_arena_gives_aligned_zeroed_memory_until_it_is_empty(void **state)
   assert_non_null(spate_arena_take(&arena, 0, 1));
 }
 
-/* A piece's header says what it was sealed with, and no byte of it can be changed unseen. */
+/* A chunk header reads back as it was sealed, and a change of any of its bytes is detected. */
 static void a_chunk_header_is_read_as_it_was_sealed(void **state) {
   static const uint8_t stream[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   struct spate_chunk_header header;
@@ -105,7 +105,7 @@ static void bad_regions_are_refused(void **state) {
   assert_int_equal(spate_region_init_scattered(&region, NULL, 4096, odd, NULL, &arena), SPATE_E_INVALID);
 }
 
-static void waiting_requests_return_what_they_came_to(void **state) {
+static void waiting_requests_return_their_result(void **state) {
   (void)state;
   struct ram_block ram;
   static uint8_t out[64 * 512] __attribute__((aligned(64)));
@@ -201,7 +201,7 @@ int main(void) {
       cmocka_unit_test(a_chunk_header_is_read_as_it_was_sealed),
       cmocka_unit_test(a_regions_table_is_the_list_of_its_pages),
       cmocka_unit_test(bad_regions_are_refused),
-      cmocka_unit_test(waiting_requests_return_what_they_came_to),
+      cmocka_unit_test(waiting_requests_return_their_result),
       cmocka_unit_test(a_flush_is_left_out_without_a_volatile_cache),
       cmocka_unit_test(a_drive_is_erased_in_bounded_pieces),
       cmocka_unit_test(every_error_has_a_name_and_a_sentence),

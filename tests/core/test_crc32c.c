@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All ways to a CRC-32C give what its definition gives, bit by bit: every length up to a few turns of their loops, at
- * every alignment, in one go and in two. A plain program, because it also runs in an emulated AArch64 machine; it says
- * which way spate_crc32c() takes there.
+ * All implementations of CRC-32C give the result of the bit-by-bit definition: every length up to a few turns of their
+ * loops, at every alignment, in one call and in two. A plain program, because it also runs in an emulated AArch64
+ * machine. It prints which implementation spate_crc32c() uses there.
  */
 #include "../../src/core/crc32c.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define POLYNOMIAL  UINT32_C(0x82f63b78) /* Castagnoli's, its bits turned round */
+#define POLYNOMIAL  UINT32_C(0x82f63b78) /* Castagnoli's polynomial, bit-reversed */
 #define BYTES_MAX   200u
 #define ALIGNMENTS  16u
 #define LARGE_BYTES ((size_t)1 << 20)

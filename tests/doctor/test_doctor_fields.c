@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the doctor reads of a function, field by field; and that a fault is told once, with the numbers that are its. */
+/* The fields that the doctor reads from a function. A fault is reported once, with its own numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void fill(uint32_t header_type) {
   config[EXPRESS / 4] = 0x00020010;
 }
 
-/* Payloads of 128 to 4096 bytes; two codes are reserved. What is beside the fields does not matter. */
+/* Payloads of 128 to 4096 bytes; two codes are reserved. Neighbouring bits do not matter. */
 static void payloads_are_whole_fields(void **state) {
   static const uint16_t bytes[] = {128, 256, 512, 1024, 2048, 4096, 4096, 4096};
   (void)state;
@@ -107,9 +107,9 @@ static void hear(void *context, const struct spate_doctor_finding *finding) {
   heard[heard_count++] = *finding;
 }
 
-/* Two bridges above the drive, and neither passes on what is meant for it: one fault, of the bridge next to the drive.
- */
-static void a_bar_outside_the_windows_is_told_once(void **state) {
+/* Neither of two bridges above the drive forwards the drive's range: this is one fault, of the bridge next to the
+ * drive. */
+static void a_bar_outside_the_windows_is_reported_once(void **state) {
   static const struct spate_pcie_window elsewhere = {.bus_address = 0xe0000000, .bytes = 0x100000};
   const struct spate_doctor_function bridge = {
       .header_known = true, .bridge = true, .command = 6, .subordinate_bus = 9, .memory = elsewhere};
@@ -129,7 +129,7 @@ static void a_bar_outside_the_windows_is_told_once(void **state) {
   assert_ptr_equal(heard[0].function, &path[1]);
   assert_int_equal(heard[0].numbers[0], 0xf0000000);
 
-  path[2].bar0_bytes = 0x200000; /* neither has the room */
+  path[2].bar0_bytes = 0x200000; /* larger than either window */
   heard_count = 0;
   spate_doctor_judge_path(&doctor, path, 3, true);
   assert_int_equal(heard_count, 1);
@@ -137,7 +137,7 @@ static void a_bar_outside_the_windows_is_told_once(void **state) {
   assert_ptr_equal(heard[0].function, &path[1]);
 }
 
-/* A warning without a limit in it has the temperature alone. */
+/* A warning that has no limit prints the temperature alone. */
 static void a_temperature_warning_has_one_number(void **state) {
   static const struct spate_nvme_identity identity = {.serial = "1"};
   static const struct spate_nvme_health health = {
@@ -203,7 +203,7 @@ int main(void) {
       cmocka_unit_test(payloads_are_whole_fields),
       cmocka_unit_test(bar_0_is_an_address_in_memory),
       cmocka_unit_test(windows_reach_from_base_to_limit),
-      cmocka_unit_test(a_bar_outside_the_windows_is_told_once),
+      cmocka_unit_test(a_bar_outside_the_windows_is_reported_once),
       cmocka_unit_test(a_temperature_warning_has_one_number),
       cmocka_unit_test(links_are_whole_fields),
       cmocka_unit_test(an_unsupported_payload_is_one_fault),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor on a board: the facts of what enumeration found, read through the host bridge. */
+/* The doctor on a board: it reads the facts of the enumerated functions through the host bridge. */
 #include "../pcie/pcie_fixture.h"
 
 #include <spate/doctor.h>
@@ -27,7 +27,7 @@ static unsigned examine(unsigned n) {
   return count;
 }
 
-static void what_was_enumerated_is_in_order(void **state) {
+static void enumerated_functions_are_in_order(void **state) {
   a_switch_gets_nested_bus_numbers_and_windows(state);
   for (unsigned n = 0; n < 4; n++) {
     const unsigned count = examine(n);
@@ -38,7 +38,7 @@ static void what_was_enumerated_is_in_order(void **state) {
   }
 }
 
-static void what_was_lost_is_found(void **state) {
+static void lost_functions_are_found(void **state) {
   a_switch_gets_nested_bus_numbers_and_windows(state);
   const struct spate_pcie_device *device;
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_OK);
@@ -56,7 +56,7 @@ static void what_was_lost_is_found(void **state) {
   assert_int_equal(codes[0], SPATE_DOCTOR_FUNCTION_SILENT);
 }
 
-/* As they are after power-on: the fake functions have all bits of Device Status set. */
+/* The state after power-on: the fake functions have all bits of Device Status set. */
 static void errors_before_are_found(void **state) {
   struct spate_doctor doctor = {.found = hear};
 
@@ -65,14 +65,14 @@ static void errors_before_are_found(void **state) {
   spate_doctor_judge_errors_before(&doctor, path, count);
   assert_int_equal(code_count, 3 * count);
   assert_int_equal(codes[0], SPATE_DOCTOR_CORRECTED_BEFORE);
-  assert_int_equal(codes[1], SPATE_DOCTOR_UNCORRECTED_BEFORE); /* a fatal one, which no refused request is */
+  assert_int_equal(codes[1], SPATE_DOCTOR_UNCORRECTED_BEFORE); /* a fatal error; an unsupported request is not one */
   assert_int_equal(codes[2], SPATE_DOCTOR_UNSUPPORTED_BEFORE);
   code_count = 0;
   spate_doctor_judge_errors_during(&doctor, path, path, count);
   assert_int_equal(code_count, 0);
 }
 
-/* A host window in which BAR 0 finds no place. */
+/* A host window that has no room for BAR 0. */
 static void a_bar_without_a_place_is_found(void **state) {
   (void)state;
   fake_reset();
@@ -86,8 +86,8 @@ static void a_bar_without_a_place_is_found(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_was_enumerated_is_in_order),
-      cmocka_unit_test(what_was_lost_is_found),
+      cmocka_unit_test(enumerated_functions_are_in_order),
+      cmocka_unit_test(lost_functions_are_found),
       cmocka_unit_test(errors_before_are_found),
       cmocka_unit_test(a_bar_without_a_place_is_found),
   };

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the volume does when nothing goes wrong, and what it answers to what it cannot do. */
+/* The volume without faults, and its answers to operations that it cannot do. */
 #include "exfat_fixture.h"
 
 static void publish(struct spate_exfat_clip *clip, uint64_t bytes) {
-  assert_int_equal(spate_exfat_publish(clip, bytes), SPATE_OK);
-  while (clip->publishing)
-    spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(image_publish(&image.ram.block, clip, bytes), SPATE_OK);
   assert_int_equal(clip->published_bytes, bytes);
 }
 
@@ -46,11 +44,11 @@ static void test_format_refuses(void **state) {
   image.config.cache_bytes = 3 * 512;
   format.label = NULL;
   assert_int_equal(spate_exfat_format(&image.config, &format), SPATE_E_MEMORY);
-  assert_int_equal(image.ram.memory[0], 0x55); /* nothing was touched */
+  assert_int_equal(image.ram.memory[0], 0x55); /* nothing was written */
   image_close(&image);
 }
 
-/* A volume of the size that defaults change at; sparse memory makes it cheap. */
+/* Volumes of the sizes at which a default changes; sparse memory makes them cheap. */
 static void test_format_sizes(void **state) {
   (void)state;
   static const struct {
@@ -71,7 +69,7 @@ static void test_format_sizes(void **state) {
   }
 }
 
-/* Without Write Zeroes, over what was there before. */
+/* Without Write Zeroes, over old contents. */
 static void test_format_over_garbage(void **state) {
   (void)state;
   image_open(&image, 32 * MIB, 512, 0);
@@ -93,7 +91,7 @@ static void test_upcase_table(void **state) {
   assert_whole(false);
   const uint8_t *entry = image_start(&image) + oracle.heap + (oracle.root - 2) * oracle.cluster_bytes + 64;
   assert_int_equal(entry[0], 0x82);
-  assert_memory_equal(entry + 4, "\x0d\xd3\x19\xe6", 4); /* the recommended table's */
+  assert_memory_equal(entry + 4, "\x0d\xd3\x19\xe6", 4); /* the checksum of the recommended table */
   assert_memory_equal(entry + 24, "\xcc\x16\0\0", 4);
   image_close(&image);
 }
@@ -135,7 +133,7 @@ static void test_clip(void **state) {
   image_close(&image);
 }
 
-/* All clips at once, in one directory block and several, armed, published in turn, closed in another order. */
+/* All clips at once, in one directory block and several: armed and published in turn, closed in another order. */
 static void test_many_clips(void **state) {
   (void)state;
   for (uint32_t block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
@@ -151,10 +149,9 @@ static void test_many_clips(void **state) {
     }
     assert_int_equal(spate_exfat_arm(&image.volume, &clips[count], "more", 1), SPATE_E_FULL);
     for (unsigned i = 0; i < count; i++)
-      assert_int_equal(spate_exfat_publish(&clips[i], 1000 + i), SPATE_OK);
+      assert_int_equal(spate_exfat_publish(&clips[i], 1000 + i), SPATE_E_BUSY);
     for (unsigned i = 0; i < count; i++)
-      while (clips[i].publishing)
-        spate_block_poll(&image.ram.block, 1);
+      assert_int_equal(image_publish(&image.ram.block, &clips[i], 1000 + i), SPATE_OK);
     assert_whole(true);
     for (unsigned i = 0; i < count; i++) {
       unsigned n = (i * 7) % count;
@@ -170,7 +167,7 @@ static void test_many_clips(void **state) {
   }
 }
 
-/* With the fewest cache blocks there is room for one clip more than none. */
+/* With the smallest number of cache blocks there is room for a single clip. */
 static void test_cache_room(void **state) {
   (void)state;
   struct spate_exfat_clip clips[2];
@@ -331,7 +328,7 @@ static void test_paths(void **state) {
   image_close(&image);
 }
 
-/* A large directory is read in pieces of several blocks. A block that cannot be read costs what is in it, no more. */
+/* A large directory is read several blocks at a time. A block that cannot be read hides only its own entries. */
 static void test_large_directory(void **state) {
   (void)state;
   struct spate_exfat_directory directory;
@@ -347,7 +344,7 @@ static void test_large_directory(void **state) {
     (void)snprintf(path, sizeof path, "d/file %u", i);
     put_file(path, NULL, 0);
   }
-  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "d/clip", MIB), SPATE_OK); /* its block is pinned */
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "d/clip", MIB), SPATE_OK); /* its block stays in the cache */
   publish(&clip, 1000);
   ram_block_clear_log(&image.ram);
   assert_int_equal(spate_exfat_list(&image.volume, "d", &directory), SPATE_OK);
@@ -392,7 +389,7 @@ static void test_in_use(void **state) {
   image_close(&image);
 }
 
-/* Hundreds of entries on clusters of every size, with holes reused and directories that must grow. */
+/* Hundreds of entries with clusters of every size; holes are reused, and directories have to grow. */
 static void fill_directory(uint32_t block_shift, uint32_t cluster_shift, unsigned count) {
   char path[64];
   image_open(&image, 4 * MIB, 1u << block_shift, 0);
@@ -471,7 +468,7 @@ static void test_time(void **state) {
   image_close(&image);
 }
 
-/* A window smaller than the bitmap: 4 KiB of bits on 64 KiB of bitmap. */
+/* A window smaller than the bitmap: 4 KiB of a 64 KiB bitmap. */
 static void test_small_window(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -485,7 +482,7 @@ static void test_small_window(void **state) {
   assert_int_equal(info.free_bytes, info.bytes - half - 4 * MIB);
   assert_int_equal(spate_exfat_close(&clip, (UINT64_C(40) << 30) + 1), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "lost", half), SPATE_OK);
-  assert_int_equal(image_mount(&image), SPATE_OK); /* a cut: recovery goes through all windows */
+  assert_int_equal(image_mount(&image), SPATE_OK); /* a cut: recovery passes all windows */
   assert_int_equal(image.found.reservations, 1);
   assert_int_equal(image.found.reclaimed_bytes, half);
   assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);

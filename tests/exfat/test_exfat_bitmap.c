@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The allocation bitmap against a plain reading of it, bit by bit; and what a long look at it costs the streams. */
+/* The allocation bitmap compared with a plain scan, bit by bit; and how much a long scan delays the streams. */
 #include "recorder_fixture.h"
 
 #include "exfat/internal.h"
@@ -23,7 +23,7 @@ static void plain_scan(uint32_t enough, struct spate_exfat_free *found) {
   }
 }
 
-/* `clusters` is counted up to where the search ended, unless it is known from before. */
+/* `clusters` is counted up to the end of the search, unless it is already known. */
 static void check_scan(uint32_t enough) {
   struct spate_exfat_free want;
   struct spate_exfat_free all;
@@ -50,7 +50,7 @@ static void check_allocated(uint32_t first, uint32_t clusters) {
   assert_int_equal(got, want);
 }
 
-/* Sometimes a few clusters, sometimes many, at any place. */
+/* Sometimes a few clusters, sometimes many, anywhere. */
 static void random_run(uint64_t *random, uint32_t *first, uint32_t *clusters) {
   uint32_t count = image.volume.cluster_count;
   uint32_t most = ram_random(random) % 4 == 0 ? count : 150;
@@ -59,14 +59,14 @@ static void random_run(uint64_t *random, uint32_t *first, uint32_t *clusters) {
   if (*clusters > count + 2 - *first) *clusters = count + 2 - *first;
 }
 
-static void the_bitmap_is_what_it_says(void **state) {
+static void the_bitmap_agrees_with_a_plain_scan(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 60; seed++) {
     uint64_t random = seed;
     uint64_t bytes = MIB * (18 + seed % 7) + (seed % 64) * 512;
     image_open(&image, bytes, 512, 0);
     small_format(image.ram.memory, bytes, 9, 9);
-    image.config.bitmap_bytes = seed % 3 == 0 ? 8192 : 4096; /* a window, or all of it */
+    image.config.bitmap_bytes = seed % 3 == 0 ? 8192 : 4096; /* a window, or the whole bitmap */
     OK(image_mount(&image));
     uint8_t *copy = malloc((image.volume.cluster_count + 7) / 8);
     assert_non_null(copy);
@@ -91,7 +91,7 @@ static void the_bitmap_is_what_it_says(void **state) {
   }
 }
 
-/* What is free is known after the first look: no second one reads the bitmap. */
+/* Free space is known after the first scan: later calls do not read the bitmap. */
 static void free_space_is_counted_once(void **state) {
   (void)state;
   struct spate_exfat_info info;
@@ -115,7 +115,7 @@ static void free_space_is_counted_once(void **state) {
   image_close(&image);
 }
 
-/* A run over two windows, of which the second cannot be written: free space is counted again. */
+/* A run over two windows. The second window cannot be written: free space is counted again. */
 static void a_failed_write_is_counted_again(void **state) {
   (void)state;
   const uint32_t first = 2 + 4096 * 8 - 100;
@@ -139,8 +139,8 @@ static void count_turn(void *context) {
   turns++;
 }
 
-/* A look that takes 200 ms gives the streams a turn for each of them. */
-static void streams_have_their_turn(void **state) {
+/* A scan of 200 ms calls the streams' pump about once a millisecond. */
+static void the_pump_runs_during_a_scan(void **state) {
   (void)state;
   struct spate_exfat_free found;
   bool all;
@@ -149,7 +149,7 @@ static void streams_have_their_turn(void **state) {
   image.config.bitmap_bytes = IMAGE_WINDOW_BYTES;
   OK(image_mount(&image));
   image.volume.config.bitmap = aligned_alloc(4096, 262144);
-  image.volume.config.bitmap_bytes = 262144; /* all of it: no reads */
+  image.volume.config.bitmap_bytes = 262144; /* the whole bitmap: no reads */
   image.volume.window_bytes = 0;
   OK(spate_exfat_bitmap_scan(&image.volume, 1, &found));
   image.ram.block.while_waiting = count_turn;
@@ -160,8 +160,8 @@ static void streams_have_their_turn(void **state) {
     if (i == 0) OK(spate_exfat_bitmap_scan(&image.volume, UINT32_MAX, &found));
     if (i == 1) OK(spate_exfat_bitmap_set(&image.volume, found.run_first, found.run_clusters, true));
     if (i == 2) OK(spate_exfat_bitmap_allocated(&image.volume, found.run_first, found.run_clusters, &all));
-    assert_in_range(turns, 60, i == 1 ? 1000 : 150);                  /* writing waits, too */
-    if (i != 1) assert_int_equal(image.ram.count[SPATE_READ], reads); /* writing looks up where the bitmap lies */
+    assert_in_range(turns, 60, i == 1 ? 1000 : 150);                  /* writing waits as well */
+    if (i != 1) assert_int_equal(image.ram.count[SPATE_READ], reads); /* writing reads the bitmap's location */
   }
   clock_step_ns = 100;
   image.ram.block.while_waiting = NULL;
@@ -169,7 +169,7 @@ static void streams_have_their_turn(void **state) {
   image_close(&image);
 }
 
-/* Turns in a deletion of a small file, on a volume with one of so many clusters. */
+/* Turns of the pump during the deletion of a small file, on a volume with a file of this many clusters. */
 static unsigned turns_in_deletion(uint32_t clusters) {
   image_open(&image, 512 * MIB, 512, 0);
   small_format(image.ram.memory, 512 * MIB, 9, 9);
@@ -179,7 +179,7 @@ static unsigned turns_in_deletion(uint32_t clusters) {
   small_add(image.ram.memory, "other", 0x20, first, (uint64_t)clusters * 512, 0, true);
   small_add(image.ram.memory, "small", 0x20, small_allocate(image.ram.memory, 1, 1), 512, 0, true);
   OK(image_mount(&image));
-  OK(spate_exfat_mkdir(&image.volume, "d")); /* the record's file is made, and free space counted */
+  OK(spate_exfat_mkdir(&image.volume, "d")); /* makes the record's file, and counts free space */
   image.ram.block.while_waiting = count_turn;
   clock_step_ns = 400000;
   turns = 0;
@@ -191,8 +191,8 @@ static unsigned turns_in_deletion(uint32_t clusters) {
   return turns;
 }
 
-/* The walk that looks for clusters with two owners gives the streams their turn, though nothing waits for the drive. */
-static void so_they_have_in_a_deletion(void **state) {
+/* The walk that looks for clusters with two owners calls the pump, although nothing waits for the drive. */
+static void the_pump_runs_during_a_deletion(void **state) {
   (void)state;
   unsigned few = turns_in_deletion(1);
   assert_in_range(turns_in_deletion(900000) - few, 60, 1000);
@@ -200,9 +200,9 @@ static void so_they_have_in_a_deletion(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_bitmap_is_what_it_says),      cmocka_unit_test(free_space_is_counted_once),
-      cmocka_unit_test(a_failed_write_is_counted_again), cmocka_unit_test(streams_have_their_turn),
-      cmocka_unit_test(so_they_have_in_a_deletion),
+      cmocka_unit_test(the_bitmap_agrees_with_a_plain_scan), cmocka_unit_test(free_space_is_counted_once),
+      cmocka_unit_test(a_failed_write_is_counted_again),     cmocka_unit_test(the_pump_runs_during_a_scan),
+      cmocka_unit_test(the_pump_runs_during_a_deletion),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two boot regions when the medium fails: one stands in for the other, and what fails while it is repaired is said.
- */
+/* The two boot regions when the medium fails: either replaces the other, and a failure of the repair is reported. */
 #include "exfat_fixture.h"
 
 #define REGION 12u /* blocks */
@@ -12,14 +11,14 @@ static void break_blocks(unsigned ops, uint64_t first_lba, uint64_t last_lba) {
           .ops = ops, .first_lba = first_lba, .last_lba = last_lba, .times = RAM_ALWAYS, .error = SPATE_E_MEDIA});
 }
 
-/* With a file whose chain is spread over the FAT: no block of it is next to another. */
+/* With a file whose chain is spread over the FAT: no two links are in neighbouring blocks. */
 static void open_volume(void) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   small_add(image.ram.memory, "long", 0x20, small_allocate(image.ram.memory, 9, 256), 9 * 1024, 9 * 1024, false);
 }
 
-/* What it held before is no longer in it. */
+/* Evicts everything that the cache held before. */
 static void use_all_of_the_cache(void) {
   struct spate_exfat_file file;
   uint8_t byte;
@@ -46,8 +45,8 @@ static void each_block_of_the_main_region_may_be_unreadable(void **state) {
   }
 }
 
-/* The backup is read again, block by block, and written over the main region; the boot sector comes last. */
-static void a_main_region_that_cannot_be_mended_refuses_the_change(void **state) {
+/* The backup is read again block by block and copied over the main region, with the boot sector last. */
+static void a_main_region_that_cannot_be_repaired_refuses_the_change(void **state) {
   (void)state;
   for (uint32_t bad = 0; bad < REGION; bad++)
     for (unsigned reading = 0; reading < 2; reading++) {
@@ -74,7 +73,7 @@ static void a_main_region_that_cannot_be_mended_refuses_the_change(void **state)
     }
 }
 
-/* VolumeDirty cannot be set where the boot sector cannot be read: nothing is changed then. */
+/* VolumeDirty cannot be set where the boot sector cannot be read: then nothing is changed. */
 static void a_boot_sector_that_cannot_be_read_refuses_the_change(void **state) {
   (void)state;
   struct spate_exfat_entry entry;
@@ -127,7 +126,7 @@ static void the_root_directory_may_be_any_cluster(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_block_of_the_main_region_may_be_unreadable),
-      cmocka_unit_test(a_main_region_that_cannot_be_mended_refuses_the_change),
+      cmocka_unit_test(a_main_region_that_cannot_be_repaired_refuses_the_change),
       cmocka_unit_test(a_boot_sector_that_cannot_be_read_refuses_the_change),
       cmocka_unit_test(the_root_directory_may_be_any_cluster),
   };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last that can be, and the first that cannot: clusters, lengths and valid lengths of what others' entries say. */
+/* The last permitted value and the first one beyond: clusters, lengths and valid lengths in entries of other
+ * systems. */
 #include "exfat_fixture.h"
 
 #define VOLUME_BYTES    (300 * MIB)
@@ -26,7 +27,7 @@ static enum spate_error stat_of(int64_t first, uint64_t bytes, uint64_t valid_by
   return error;
 }
 
-/* OK with `bytes`, and CORRUPT with one more. */
+/* OK with `bytes`, CORRUPT with one more. */
 static void ends_with(int line, int64_t first, uint64_t bytes, uint16_t attributes, bool contiguous) {
   if (stat_of(first, bytes, bytes, attributes, contiguous) != SPATE_OK) fail_msg("line %d: refused", line);
   if (stat_of(first, bytes + 1, bytes, attributes, contiguous) != SPATE_E_CORRUPT) fail_msg("line %d: believed", line);
@@ -46,7 +47,7 @@ static void no_chain_is_longer_than_the_heap_has_clusters(void **state) {
   }
 }
 
-static void no_more_is_valid_than_there_is(void **state) {
+static void the_valid_length_is_at_most_the_length(void **state) {
   (void)state;
   assert_int_equal(stat_of(100, 5000, 0, 0x20, true), SPATE_OK);
   assert_int_equal(stat_of(100, 5000, 5000, 0x20, true), SPATE_OK);
@@ -63,7 +64,7 @@ static void a_directory_has_its_limit(void **state) {
   }
 }
 
-/* Last here: it changes the volume. */
+/* This test is the last, because it changes the volume. */
 static void a_reservation_is_of_as_many_clusters_as_its_bytes_need(void **state) {
   (void)state;
   static const uint64_t clusters[] = {1, 1, 1, 2, 100};
@@ -95,7 +96,7 @@ static int close_volume(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_chain_is_longer_than_the_heap_has_clusters),
-      cmocka_unit_test(no_more_is_valid_than_there_is),
+      cmocka_unit_test(the_valid_length_is_at_most_the_length),
       cmocka_unit_test(a_directory_has_its_limit),
       cmocka_unit_test(a_reservation_is_of_as_many_clusters_as_its_bytes_need),
   };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cache of metadata blocks reads: ahead where a directory is gone through, and never of another cluster. */
+/* What the metadata cache reads: it reads ahead when a directory is scanned, and never beyond a cluster. */
 #include "exfat_fixture.h"
 
 #define FILES 120u /* 360 entries: 23 blocks */
 
-/* A directory of many blocks: in clusters of one block that lie apart, or in one large cluster. */
+/* A directory of many blocks: in separate clusters of one block each, or in one large cluster. */
 static void open_directory(uint32_t cluster_shift, uint32_t cache_blocks) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, cluster_shift);
@@ -35,7 +35,7 @@ static void go_through(void) {
   assert_int_equal(count, FILES);
 }
 
-/* A stream writes its clusters without the cache's knowledge: none of them may get into it. */
+/* A stream writes its clusters without the cache: none of them may be in the cache. */
 static void no_read_goes_beyond_its_cluster(void **state) {
   (void)state;
   for (uint32_t cluster_shift = 9; cluster_shift <= 14; cluster_shift++) {
@@ -62,20 +62,21 @@ static void a_directory_takes_a_read_for_many_blocks(void **state) {
   image_close(&image);
 }
 
-/* The FAT's block is asked for with each cluster, and stays, though the directory's blocks are many more than fit. */
-static void what_is_used_again_stays(void **state) {
+/* The FAT's block is needed for each cluster, and stays cached, though the directory has many more blocks than the
+ * cache. */
+static void a_block_that_is_used_again_stays(void **state) {
   (void)state;
   open_directory(9, 4);
   go_through();
   uint64_t reads = 0;
   for (size_t i = 0; i < image.ram.log_count; i++)
     if (image.ram.log[i].lba < image.volume.heap_lba) reads++;
-  assert_in_range(reads, 0, 3); /* no more than the FAT has blocks for these clusters */
+  assert_in_range(reads, 0, 3); /* at most the FAT blocks of these clusters */
   assert_in_range(image.ram.count[SPATE_READ], 20, 23 + 8);
   image_close(&image);
 }
 
-/* More memory than blocks can be remembered is not used, and not looked at. */
+/* Memory beyond the largest number of cache blocks is neither used nor searched. */
 static void the_largest_cache(void **state) {
   (void)state;
   static _Alignas(64) uint8_t cache[(SPATE_EXFAT_CACHE_BLOCKS_MAX + 4) * 512];
@@ -100,7 +101,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_read_goes_beyond_its_cluster),
       cmocka_unit_test(a_directory_takes_a_read_for_many_blocks),
-      cmocka_unit_test(what_is_used_again_stays),
+      cmocka_unit_test(a_block_that_is_used_again_stays),
       cmocka_unit_test(the_largest_cache),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

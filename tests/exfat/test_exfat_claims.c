@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who owns clusters: all that any entry in use claims is spared when what a cut left is given back, and nothing else.
- */
+/* Who owns clusters: recovery frees what a cut left allocated, except everything that any entry in use claims. */
 #include "exfat_fixture.h"
 
-#define RESERVED 100u /* clusters of the clip that was cut; what the cases say is counted from its first */
+#define RESERVED 100u /* clusters of the clip that was cut; the cases count from its first cluster */
 
 static struct spate_exfat_clip clip;
-
-static uint8_t *fat_entry(uint32_t cluster) {
-  return image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9) + 4 * (size_t)cluster;
-}
 
 static uint8_t *root_end(void) {
   uint8_t *entry = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
@@ -23,8 +18,8 @@ static void put_chain(uint8_t *entry, uint32_t first, uint64_t bytes) {
   spate_put64(entry + 24, bytes);
 }
 
-/* An entry by itself, of any type: it says in `flags`, at either place where such a field can be, that it owns three
- * of the clusters. */
+/* A single entry, of any type. With `flags` in either place where such a field can be, it claims three of the
+ * clusters. */
 static void put_entry(uint8_t type, uint8_t primary_flags, uint8_t secondary_flags) {
   uint8_t *entry = root_end();
   entry[0] = type;
@@ -33,7 +28,7 @@ static void put_entry(uint8_t type, uint8_t primary_flags, uint8_t secondary_fla
   put_chain(entry, clip.first_cluster + 10, 2500);
 }
 
-/* A file without clusters, whose set has one more entry behind the name. */
+/* A file without clusters, whose set has an additional entry after the name. */
 static uint8_t *put_vendor(uint8_t type, uint8_t flags, uint32_t first, uint64_t bytes) {
   uint8_t *set = root_end();
   small_add(image.ram.memory, "vendor", 0x20, 0, 0, 0, false);
@@ -99,14 +94,14 @@ static void put_second_owner(void) {
   small_add(image.ram.memory, "f", 0x20, clip.first_cluster + 10, 3000, 3000, true);
   small_add(image.ram.memory, "g", 0x20, clip.first_cluster + 12, 3000, 3000, true);
 }
-/* More is owned than can be: no such tree is believed. */
+/* More clusters are owned than exist: such a tree is not believed. */
 static void put_owners_of_all(void) {
   uint64_t bytes = (uint64_t)image.volume.cluster_count << 10;
   for (char name[] = "f"; name[0] < 'k'; name[0]++)
     small_add(image.ram.memory, name, 0x20, 2, bytes, bytes, true);
 }
 
-#define UNREADABLE UINT32_MAX /* nothing is given back, and the record stays */
+#define UNREADABLE UINT32_MAX /* nothing is freed, and the record stays */
 
 static const struct {
   const char *what;
@@ -157,7 +152,7 @@ static void recovery_spares_what_has_an_owner(void **state) {
   }
 }
 
-/* What a vendor's entry owns would be lost with the name; an entry that owns nothing goes with it. */
+/* Clusters that a vendor's entry owns would be lost with the name. An entry that owns nothing is deleted with it. */
 static void a_file_with_a_vendors_clusters_is_not_deleted(void **state) {
   (void)state;
   static const struct {

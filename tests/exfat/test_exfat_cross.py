@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our volumes read by others, and volumes of others read by us."""
+"""Other implementations read our volumes, and we read theirs."""
 
 import os
 import random
@@ -38,7 +38,7 @@ def content(name, size):
 
 
 def fill(volume):
-    """A tree of files of all kinds of sizes; returns {path: bytes}."""
+    """A tree of files of many sizes; returns {path: bytes}."""
     files = {}
     volume.run("mkdir", "sub")
     volume.run("mkdir", "sub/deeper dir")
@@ -128,7 +128,7 @@ def test_ours_by_fuse(ours, tmp_path):
 
 @needs_fuse
 def test_ours_written_by_fuse(volume_tool, tmp_path):
-    """Another system uses our volume, and we go on with it."""
+    """Another system writes to our volume, and then we go on writing to it."""
     volume = Volume(volume_tool, tmp_path / "a.img")
     volume.format(128 * MIB)
     volume.put("ours.bin", content("ours", 100000))
@@ -145,7 +145,7 @@ def test_ours_written_by_fuse(volume_tool, tmp_path):
 
 
 def test_large_file(volume_tool, tmp_path):
-    """Lengths beyond 32 bits, read back by others at the far end."""
+    """Lengths beyond 32 bits: others read the end of the file."""
     volume = Volume(volume_tool, tmp_path / "a.img", 4096)
     volume.format(8 << 30)
     size = (5 << 30) + 12345
@@ -160,7 +160,7 @@ def test_large_file(volume_tool, tmp_path):
 
 
 def test_interrupted(volume_tool, tmp_path):
-    """Clips that were never closed: clean in the eyes of others at once, given back at the next mount."""
+    """Clips that were never closed: other implementations accept the volume at once, and the next mount frees the reservations."""
     volume = Volume(volume_tool, tmp_path / "a.img")
     volume.format(64 * MIB)
     free = volume.info()["free"]
@@ -215,7 +215,7 @@ def test_mkfs_4096(volume_tool, tmp_path):
 @needs_fuse
 @pytest.mark.parametrize("cluster", ["512", "4K", "64K"])
 def test_theirs(volume_tool, tmp_path, cluster):
-    """What another implementation wrote: fragments, hundreds of entries, long and non-Latin names."""
+    """A volume that another implementation wrote: fragments, hundreds of entries, long and non-Latin names."""
     path = tmp_path / "a.img"
     with open(path, "wb") as image:
         image.truncate(64 * MIB)
@@ -244,7 +244,7 @@ def test_theirs(volume_tool, tmp_path, cluster):
     assert not tree["left"][3]
     for name, data in list(files.items())[::7] + [("left", files["left"]), ("right", files["right"])]:
         assert volume.get(name) == data, name
-    # Go on with it: grow their directories, delete their fragments, use their names in other case.
+    # Go on with it: grow their directories, delete their fragments, look up their names in other case.
     commands = [["mkdir", f"many/new {index}"] for index in range(100)]
     commands += [["rm", "LEFT"], ["rm", "many/0007 " + "x" * 200], ["mv", "RIGHT", "many/right"], ["rm", "y" * 255]]
     answers = volume.batch(commands)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deleted files: who may be, what is given back, and what handles to them answer. */
+/* Deleted files: which files may be deleted, what is freed, and what handles to them return. */
 #include "exfat_fixture.h"
 
 static void open_small(void) {
@@ -7,9 +7,7 @@ static void open_small(void) {
   small_format(image.ram.memory, 4 * MIB, 9, 10);
 }
 
-static void delete_file(const char *path) { assert_int_equal(spate_exfat_delete(&image.volume, path), SPATE_OK); }
-
-/* Another clip gets the deleted one's clusters and its place in the directory: a handle must not read that. */
+/* Another clip gets the deleted file's clusters and its place in the directory: a handle must not read it. */
 static void test_stale_file(void **state) {
   (void)state;
   struct spate_exfat_file file;
@@ -37,7 +35,7 @@ static void test_stale_file(void **state) {
   image_close(&image);
 }
 
-/* A handle that is used in between knows of any number of deletions. One that was not cannot, and says so. */
+/* A handle that is used in between remains valid after any number of deletions. One that is not used gets STALE. */
 static void test_many_deletions(void **state) {
   (void)state;
   struct spate_exfat_file used;
@@ -67,7 +65,7 @@ static void test_many_deletions(void **state) {
     delete_file("two");
   }
   assert_int_equal(spate_exfat_check(&unused), SPATE_E_STALE);
-  assert_int_equal(spate_exfat_check(&empty), SPATE_OK); /* it has no clusters that could be another's */
+  assert_int_equal(spate_exfat_check(&empty), SPATE_OK); /* it has no clusters that another file could get */
   delete_file("one");
   for (unsigned i = 0; i < 40; i++) {
     put_file("two", "other", 5);
@@ -77,7 +75,7 @@ static void test_many_deletions(void **state) {
   image_close(&image);
 }
 
-/* A deletion that was refused, or failed before anything was erased, leaves the handles as they were. */
+/* After a deletion that was refused, or failed before anything was erased, handles remain valid. */
 static void test_refused_deletion(void **state) {
   (void)state;
   struct spate_exfat_file file;
@@ -112,7 +110,7 @@ static void test_stale_directory(void **state) {
   image_close(&image);
 }
 
-/* What a PC marked as read only stays. */
+/* A file that a PC marked as read-only cannot be deleted. */
 static void test_protected(void **state) {
   (void)state;
   struct spate_exfat_entry entry;
@@ -129,7 +127,7 @@ static void test_protected(void **state) {
   image_close(&image);
 }
 
-/* Files of no bytes that have clusters all the same, as some systems leave them when they allocate ahead. */
+/* Files of no bytes that nevertheless have clusters: some systems allocate ahead. */
 static void test_clusters_of_empty_files(void **state) {
   (void)state;
   open_small();
@@ -149,8 +147,8 @@ static void test_clusters_of_empty_files(void **state) {
   image_close(&image);
 }
 
-/* A file whose chain leads back into itself gives back what it has, once. The volume stays marked dirty: it was
- * damaged. */
+/* A file whose chain leads back into itself: its clusters are freed once. The volume was damaged, and stays marked
+ * dirty. */
 static void test_looped_chain(void **state) {
   (void)state;
   struct spate_exfat_info before;
@@ -178,7 +176,7 @@ static void tell(void *context, struct spate_exfat_time *time) {
   *time = now;
 }
 
-/* A clock that was never set, or that has run away: the nearest time that exFAT has. */
+/* A clock that was never set, or that is far off: the nearest time that exFAT can store is used. */
 static void test_times_out_of_range(void **state) {
   (void)state;
   static const struct {

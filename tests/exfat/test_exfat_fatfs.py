@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FatFs, which most other firmware has, and the library on the same volumes: each reads, changes and leaves in order
-what the other wrote. tests/foreign/fatfs is FatFs as a program."""
+"""FatFs, which most other firmware uses, and the library on the same volumes: each reads and changes what the other wrote,
+and leaves it in order. tests/foreign/fatfs is FatFs as a program."""
 
 import datetime
 import os
@@ -28,7 +28,7 @@ NAMES = [
     "x" * 200,
 ]
 
-# Bytes of a sector and of a cluster. FatFs goes up to 16 MiB, the library begins at 1 MiB.
+# Sizes of a sector and of a cluster in bytes. FatFs supports clusters up to 16 MiB; the library's begin at 1 MiB.
 THEIR_VOLUMES = [(512, 512), (512, 4 * KIB), (512, 128 * KIB), (512, 16 * MIB), (4096, 4 * KIB), (4096, 1 * MIB)]
 OUR_VOLUMES = [(512, 1 * MIB), (512, 8 * MIB), (4096, 1 * MIB), (4096, 32 * MIB)]
 
@@ -47,7 +47,7 @@ class FatFs(Volume):
 
 
 class Shared:
-    """One image, both readers, and what it should hold. Changes are queued; run() names who makes them."""
+    """One image, both implementations, and the expected contents. Changes are queued; run() says which of the two makes them."""
 
     def __init__(self, folder, volume_tool, fatfs_tool, sector, size):
         self.folder = folder
@@ -62,7 +62,7 @@ class Shared:
 
     def format(self, by, cluster, label="Spate ß"):
         by.format(self.size, "-c", cluster, "-l", label)
-        # The record appears with the first clip; from then on the root directory and it keep their size.
+        # The record is made with the first clip. From then on the root directory and the record keep their size.
         self.mkdir("in")
         self.put("in/first", b"first")
         self.run(self.ours)
@@ -94,7 +94,7 @@ class Shared:
         self.commands.append(["truncate", size, path])
 
     def weave(self, piece, files):
-        """FatFs only: new files, a piece of each in turn."""
+        """FatFs only: new files, written a part of each in turn."""
         self.files.update(files)
         words = [word for path, data in files.items() for word in (self.source(data), path)]
         self.commands.append(["weave", piece, *words])
@@ -105,7 +105,7 @@ class Shared:
         self.commands.append(["rm", path])
 
     def mv(self, old, new, typed=None):
-        """`typed`: the old name as it is given, in other case."""
+        """`typed`: the old name as given to the command, in other case."""
         self.commands.append(["mv", typed or old, new])
 
         def moved(path):
@@ -121,7 +121,7 @@ class Shared:
         self.commands = []
 
     def unaccounted(self):
-        """Clusters in use that belong to nothing below the root directory."""
+        """Allocated clusters that belong to nothing below the root directory."""
         info = self.ours.info()
         cluster = int(info["cluster"])
         lines = self.ours.run("tree").decode().splitlines()
@@ -129,7 +129,7 @@ class Shared:
         return (int(info["bytes"]) - int(info["free"])) // cluster - used
 
     def check(self):
-        """Both readers and fsck.exfat find exactly what there should be."""
+        """Both implementations and fsck.exfat find exactly the expected contents."""
         text = fsck(self.path, self.sector)
         assert f"directories {len(self.folders) + 1}, files {len(self.files) + 1}" in text
         expected = {path: (False, len(data)) for path, data in self.files.items()}
@@ -169,7 +169,7 @@ def content(name, size):
 
 
 def fill(volume, cluster):
-    """Names and sizes of all kinds, a directory of hundreds, some of it moved and deleted again."""
+    """Many kinds of names and sizes, and a directory of hundreds of files; some are moved or deleted again."""
     sizes = [0, 1, 511, 512, 4096, 70000, MIB + 1, cluster - 1, cluster, cluster + 1]
     sizes = [size if size <= 2 * MIB else 3 for size in sizes]
     for depth, folder in enumerate(["in", "in/sub", "in/sub/Größer und tiefer"]):
@@ -202,7 +202,7 @@ def test_theirs_read_by_ours(shared, sector, cluster):
     volume.weave(piece, {f"in/woven {n}": content(n, piece * (7 + n) + n) for n in range(3)})
     for name in ("ф" * 255, "y" * 255, "🎬" * 127):
         volume.put(f"in/{name}", name.encode())
-    volume.mkdir("in/row")  # its clusters lie in a row, with nothing allocated between, until ours goes on with it
+    volume.mkdir("in/row") # its clusters are consecutive; the library later adds one that is not
     for index in range(60):
         volume.put(f"in/row/{index}", b"")
     volume.run(volume.theirs)
@@ -211,7 +211,7 @@ def test_theirs_read_by_ours(shared, sector, cluster):
     tree = volume.ours.tree()
     assert tree["in/row"][3] and tree["in/row"][1] == -(-60 * 3 * 32 // cluster) * cluster
     assert cluster > piece or not tree["in/woven 1"][3]
-    # Go on with it: their fragments deleted, their longest names moved, their directories grown.
+    # Go on with it: delete their fragments, move their longest names, grow their directories.
     volume.rm("in/woven 1")
     volume.mv("in/" + "y" * 255, "in/sub/Y")
     volume.mv("in/" + "🎬" * 127, "in/short")
@@ -230,7 +230,7 @@ def test_ours_read_by_theirs(shared, sector, cluster):
     fill(volume, cluster)
     volume.run(volume.ours)
     volume.check()
-    # Theirs goes on: our clips grow and shrink, our directories are theirs to fill.
+    # FatFs goes on with it: it grows and shrinks our clips, and fills our directories.
     for path in ("in/sub/moved plain.bin", "in/tiefer/plain.bin", "in/first"):
         volume.write(path, len(volume.files[path]), content(path + " more", 2 * MIB + 5))
     volume.truncate("in/sub/moved plain.bin", 100)
@@ -245,7 +245,7 @@ def test_ours_read_by_theirs(shared, sector, cluster):
 
 
 def test_cluster_of_32_mib_on_512_byte_sectors(shared):
-    """Allowed by the specification and 65536 sectors, which FatFs cannot count: no volume to it, and left alone."""
+    """The specification allows it, but its 65536 sectors do not fit FatFs's counter: FatFs sees no volume, and does not change it."""
     volume = shared(512, 1 * GIB)
     volume.format(volume.ours, 32 * MIB)
     with pytest.raises(Failed, match="NO_FILESYSTEM"):
@@ -253,7 +253,7 @@ def test_cluster_of_32_mib_on_512_byte_sectors(shared):
 
 
 def test_fragments_beyond_4_gib(shared):
-    """Their chain of 36,000 links, and ours to follow at offsets of more than 32 bits."""
+    """The library follows FatFs's chain of 36,000 links to offsets beyond 32 bits."""
     volume = shared(512, 12 * GIB)
     volume.format(volume.theirs, 128 * KIB)
     size = (9 * GIB >> 1) + 12345
@@ -321,7 +321,7 @@ def test_labels_and_times(shared):
 
 
 def test_in_a_partition(shared):
-    """FatFs finds a volume of ours by the partition table, ours at the block that the table names."""
+    """FatFs finds our volume through the partition table; the library is given the block that the table names."""
     volume = shared(512, 64 * MIB)
     with open(volume.path, "wb") as image:
         image.truncate(volume.size)
@@ -339,8 +339,8 @@ def test_in_a_partition(shared):
 
 @pytest.mark.parametrize("by,cluster", [("ours", 1 * MIB), ("theirs", 4 * KIB)])
 def test_after_a_cut(shared, by, cluster):
-    """Reservations that a power cut left, and FatFs uses the volume before the next mount: fills what is free, deletes
-    and moves the files. The mount then gives back what was reserved and nothing else."""
+    """A power cut left reservations, and FatFs uses the volume before the next mount: it fills the free space, deletes
+    and moves the files. The mount then frees what was reserved, and nothing else."""
     volume = shared(512, 64 * MIB)
     volume.format(getattr(volume, by), cluster)
     volume.ours.batch([["arm", "in/one", 5 * MIB], ["arm", "in/two", 7 * MIB], ["arm", "in/three", 6 * MIB]])
@@ -360,7 +360,7 @@ def test_after_a_cut(shared, by, cluster):
 
 def test_reservation_in_use_by_others(shared):
     """A checker freed what a cut had left reserved, and FatFs gave it to files, while the record still lists it: the
-    mount gives back what has no owner, which is nothing."""
+    mount frees clusters without an owner, and there are none."""
     volume = shared(512, 64 * MIB)
     volume.format(volume.ours, 1 * MIB)
     volume.ours.batch([["arm", "in/one", 20 * MIB], ["arm", "in/two", 20 * MIB]])
@@ -387,7 +387,7 @@ def test_without_the_record(shared):
 
 
 def one_change(volume, dice, ours):
-    """Queue one change that both can make, or that FatFs alone can."""
+    """Queue one change, for both implementations or for FatFs only."""
     folders = sorted(volume.folders)
     name = f"{dice.randrange(1 << 20):x} {dice.choice(NAMES)[:dice.randrange(1, 150)]}".rstrip(" .")
     new = f"{dice.choice(folders)}/{name}"
@@ -417,7 +417,7 @@ def one_change(volume, dice, ours):
 @pytest.mark.parametrize("by,sector,cluster", [("ours", 512, 1 * MIB), ("ours", 4096, 1 * MIB), ("theirs", 512, 512),
                                                ("theirs", 512, 4 * KIB), ("theirs", 4096, 64 * KIB)])
 def test_in_turns(shared, by, sector, cluster):
-    """Changes at random, by one and the other; everything is checked after each turn."""
+    """Random changes by either implementation; everything is checked after each turn."""
     dice = random.Random(f"{by} {sector} {cluster}")
     volume = shared(sector, 512 * MIB if cluster == MIB else 64 * MIB)
     volume.format(getattr(volume, by), cluster)

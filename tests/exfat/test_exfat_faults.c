@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After a request that failed the library goes by what the drive holds, and a new cluster is empty whatever it held. */
+/* After a failed request the library uses what the drive holds. A new cluster counts as empty, whatever it held. */
 #include "exfat_fixture.h"
 
 static void fail_once(unsigned ops, uint64_t first_lba, uint64_t last_lba) {
@@ -19,8 +19,8 @@ static enum spate_error stat_file(unsigned number) {
 #define FILES       80u /* 240 entries: in each of the root directory's 16 blocks there are some */
 #define ROOT_BLOCKS 16u
 
-/* A read that fails leaves anything in memory: what was there before it is gone. */
-static void a_failed_read_is_not_taken_for_what_was_there_before(void **state) {
+/* A failed read may leave anything in memory: the cache block's old contents are gone. */
+static void a_failed_read_does_not_return_old_contents(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 13);
@@ -32,10 +32,10 @@ static void a_failed_read_is_not_taken_for_what_was_there_before(void **state) {
   for (image.config.cache_bytes = 4 * 512; image.config.cache_bytes <= 16 * 512; image.config.cache_bytes += 2 * 512)
     for (unsigned bad = 0; bad < ROOT_BLOCKS; bad++) {
       assert_int_equal(image_mount(&image), SPATE_OK);
-      assert_int_equal(stat_file(FILES - 1), SPATE_OK); /* all of the directory has gone through the cache */
+      assert_int_equal(stat_file(FILES - 1), SPATE_OK); /* the whole directory has passed through the cache */
       uint64_t root_lba = image.volume.heap_lba + (uint64_t)(image.volume.root.first_cluster - 2) * ROOT_BLOCKS;
       fail_once(SPATE_READ, root_lba + bad, root_lba + bad);
-      enum spate_error error = stat_file(5 * bad + 2); /* in that block, or just behind it */
+      enum spate_error error = stat_file(5 * bad + 2); /* in that block, or just after it */
       assert_true(error == SPATE_OK || error == SPATE_E_MEDIA);
       ram_block_clear_faults(&image.ram);
       for (unsigned i = 0; i < FILES; i += 3)
@@ -44,7 +44,7 @@ static void a_failed_read_is_not_taken_for_what_was_there_before(void **state) {
   image_close(&image);
 }
 
-/* A deletion whose bits were not written has freed nothing: free space is what the drive's bitmap says. */
+/* A deletion whose bitmap write failed has freed nothing: free space is what the drive's bitmap shows. */
 static void free_space_after_a_failed_write_is_the_drives(void **state) {
   (void)state;
   struct spate_exfat_info before;
@@ -65,9 +65,9 @@ static void free_space_after_a_failed_write_is_the_drives(void **state) {
   image_close(&image);
 }
 
-/* ---- clusters that held something before ---- */
+/* ---- clusters with old contents ---- */
 
-/* All that is free looks like files. */
+/* All free clusters look like directories with files. */
 static void fill_free_clusters(uint32_t cluster_shift) {
   uint8_t *set = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
   uint8_t *bitmap = small_cluster(image.ram.memory, 2);
@@ -97,7 +97,7 @@ static uint32_t count_files(const char *path) {
   return count;
 }
 
-/* A directory that is made, one that grows, the root, and the record's file. */
+/* A new directory, a directory that grows, the root directory, and the record's file. */
 static void grow_over_stale_clusters(uint32_t cluster_shift, bool can_zero) {
   uint32_t files = (uint32_t)(3u << cluster_shift) / 96; /* two clusters and more */
   char path[32];
@@ -124,7 +124,7 @@ static void grow_over_stale_clusters(uint32_t cluster_shift, bool can_zero) {
   image_close(&image);
 }
 
-static void what_clusters_held_before_is_in_no_directory(void **state) {
+static void old_contents_of_clusters_are_in_no_directory(void **state) {
   (void)state;
   for (uint32_t cluster_shift = 9; cluster_shift <= 12; cluster_shift += 3)
     for (unsigned can_zero = 0; can_zero < 2; can_zero++)
@@ -133,9 +133,9 @@ static void what_clusters_held_before_is_in_no_directory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_failed_read_is_not_taken_for_what_was_there_before),
+      cmocka_unit_test(a_failed_read_does_not_return_old_contents),
       cmocka_unit_test(free_space_after_a_failed_write_is_the_drives),
-      cmocka_unit_test(what_clusters_held_before_is_in_no_directory),
+      cmocka_unit_test(old_contents_of_clusters_are_in_no_directory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

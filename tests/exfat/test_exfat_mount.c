@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mount and format ask of the caller, and what mount asks of a volume's own structures. */
+/* What mount and format require of the caller, and what mount requires of a volume's structures. */
 #include "exfat_fixture.h"
 
 /* ---- the caller ---- */
@@ -53,8 +53,8 @@ static void memory_and_place_are_checked_before_anything_is_touched(void **state
   }
 }
 
-/* A size of block that exFAT has is told apart from what it cannot be. */
-static void a_volume_for_other_blocks_is_said_to_be_one(void **state) {
+/* A block size that exFAT permits gives another error than one that it does not. */
+static void a_volume_for_other_blocks_is_reported_as_such(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
@@ -79,7 +79,7 @@ static void a_cluster_may_be_32_mib_and_no_more(void **state) {
     }
 }
 
-static void what_is_not_mounted_answers_so(void **state) {
+static void an_unmounted_volume_is_reported(void **state) {
   (void)state;
   struct spate_exfat_file file;
   uint8_t byte;
@@ -97,7 +97,7 @@ static void what_is_not_mounted_answers_so(void **state) {
   image_close(&image);
 }
 
-/* ---- what the root directory says of the bitmap and the up-case table ---- */
+/* ---- the root directory's entries of the bitmap and the up-case table ---- */
 
 enum { BITMAP, UPCASE };
 #define COUNT       spate_get32(image.ram.memory + 92)
@@ -133,14 +133,14 @@ static void bitmap_and_table_are_as_long_as_they_must_be(void **state) {
   assert_int_equal(mount_with(BITMAP, 0, need), SPATE_E_CORRUPT);
   assert_int_equal(mount_with(BITMAP, end, need), SPATE_E_CORRUPT);
   assert_int_equal(mount_with(UPCASE, 3, TABLE_BYTES), SPATE_OK);
-  assert_int_equal(mount_with(UPCASE, 3, 2), SPATE_OK); /* its checksum is wrong: it can be read */
+  assert_int_equal(mount_with(UPCASE, 3, 2), SPATE_OK); /* its checksum is wrong: the volume can be read */
   assert_int_equal(mount_with(UPCASE, 3, 1), SPATE_E_CORRUPT);
   assert_int_equal(mount_with(UPCASE, 3, 0), SPATE_E_CORRUPT);
   assert_int_equal(mount_with(UPCASE, 3, (UINT64_C(128) << 10) + 1), SPATE_E_CORRUPT);
   assert_int_equal(mount_with(UPCASE, 1, TABLE_BYTES), SPATE_E_CORRUPT);
 }
 
-/* The longest table is one word for each unit. */
+/* The longest table has one word for each UTF-16 code unit. */
 static void a_table_of_every_unit_is_read(void **state) {
   (void)state;
   struct spate_exfat_entry entry;
@@ -151,10 +151,10 @@ static void a_table_of_every_unit_is_read(void **state) {
   uint8_t *table = small_cluster(image.ram.memory, first);
   for (uint32_t unit = 0; unit < 65536; unit++)
     spate_put16(table + 2 * (size_t)unit, (uint16_t)(unit >= 'a' && unit <= 'z' ? unit - 32 : unit));
-  spate_put16(table + 2 * 0xfffeu, 0x1234); /* the last but one: the last word cannot be a run */
+  spate_put16(table + 2 * 0xfffeu, 0x1234); /* the last but one: the last word cannot begin a run */
   for (uint32_t i = 0; i < 128 * 1024; i++)
     sum = ((sum & 1u) << 31) + (sum >> 1) + table[i];
-  small_cluster(image.ram.memory, 2)[0] &= 0xfd; /* the short table's cluster */
+  small_cluster(image.ram.memory, 2)[0] &= 0xfd; /* frees the cluster of the short table */
   spate_put32(system_entry(UPCASE) + 4, sum);
   spate_put32(system_entry(UPCASE) + 20, first);
   spate_put64(system_entry(UPCASE) + 24, 128 * 1024);
@@ -166,7 +166,7 @@ static void a_table_of_every_unit_is_read(void **state) {
   image_close(&image);
 }
 
-static void a_volume_without_bitmap_or_table_is_none(void **state) {
+static void a_volume_without_bitmap_or_table_is_refused(void **state) {
   (void)state;
   for (unsigned which = BITMAP; which <= UPCASE; which++) {
     image_open(&image, 4 * MIB, 512, 0);
@@ -174,7 +174,7 @@ static void a_volume_without_bitmap_or_table_is_none(void **state) {
     system_entry(which)[0] &= 0x7f;
     assert_int_equal(image_mount(&image), SPATE_E_CORRUPT);
     system_entry(which)[0] |= 0x80;
-    /* What stands behind the end of the directory is not looked at. */
+    /* Entries behind the end of the directory are not read. */
     memcpy(system_entry(3), system_entry(which), 32);
     spate_put32(system_entry(3) + 20, 1);
     assert_int_equal(image_mount(&image), SPATE_OK);
@@ -182,7 +182,7 @@ static void a_volume_without_bitmap_or_table_is_none(void **state) {
   }
 }
 
-static void a_medium_error_while_mounting_is_said(void **state) {
+static void a_medium_error_while_mounting_is_reported(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
@@ -223,13 +223,13 @@ static void a_bitmap_that_cannot_be_read_is_an_error(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_and_place_are_checked_before_anything_is_touched),
-      cmocka_unit_test(a_volume_for_other_blocks_is_said_to_be_one),
+      cmocka_unit_test(a_volume_for_other_blocks_is_reported_as_such),
       cmocka_unit_test(a_cluster_may_be_32_mib_and_no_more),
-      cmocka_unit_test(what_is_not_mounted_answers_so),
+      cmocka_unit_test(an_unmounted_volume_is_reported),
       cmocka_unit_test(bitmap_and_table_are_as_long_as_they_must_be),
       cmocka_unit_test(a_table_of_every_unit_is_read),
-      cmocka_unit_test(a_volume_without_bitmap_or_table_is_none),
-      cmocka_unit_test(a_medium_error_while_mounting_is_said),
+      cmocka_unit_test(a_volume_without_bitmap_or_table_is_refused),
+      cmocka_unit_test(a_medium_error_while_mounting_is_reported),
       cmocka_unit_test(a_bitmap_that_cannot_be_read_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A volume by mkfs.exfat on which two files own the same clusters: what is left after a deletion, as others read it."""
+"""A volume by mkfs.exfat on which two files own the same clusters. Other implementations read it after a deletion."""
 
 import os
 import random
@@ -29,7 +29,7 @@ def checksum(entry_set):
 
 
 def set_first_cluster(path, name, move):
-    """Let the file of the root directory begin `move` clusters later."""
+    """Make the file in the root directory begin `move` clusters later."""
     with open(path, "r+b") as image:
         boot = image.read(512)
         (heap,) = struct.unpack_from("<I", boot, 88)
@@ -68,15 +68,15 @@ def test_the_other_file_stays(volume_tool, tmp_path, window_bytes):
     volume.put("first", first)
     volume.put("second", second)
     volume.put("third", third)
-    set_first_cluster(path, "second", -5)  # a quarter of it is the first one's
+    set_first_cluster(path, "second", -5) # a quarter of its clusters are the first one's
     expected = first[15 * CLUSTER :] + second[: 15 * CLUSTER]
     assert volume.get("second") == expected == by_sleuthkit(path, "second")
 
-    with pytest.raises(Failed, match="CORRUPT"):  # it is deleted, and unmount says that the volume was damaged
+    with pytest.raises(Failed, match="CORRUPT"): # it is deleted, and unmount reports that the volume was damaged
         volume.run("rm", "first")
     assert "first" not in volume.tree()
     taken = 0
-    while (longest := int(volume.info()["longest"])) > 0:  # all that is free is recorded over
+    while (longest := int(volume.info()["longest"])) > 0: # record over everything that is free
         volume.put(f"new {taken}", random.Random(taken).randbytes(longest))
         taken += 1
     assert int(volume.info()["free"]) == 0
@@ -85,6 +85,6 @@ def test_the_other_file_stays(volume_tool, tmp_path, window_bytes):
         assert by_sleuthkit(path, name) == data
     assert volume.info()["dirty"] == "1"
 
-    program.run("fsck.exfat", "-y", path, statuses=(0, 1))  # what the damage left is a checker's business
+    program.run("fsck.exfat", "-y", path, statuses=(0, 1)) # the rest of the damage is left to a checker
     fsck(path)
     assert volume.get("second") == expected

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random operations on a volume, against a dictionary; fsck.exfat judges what is left."""
+"""Random operations on a volume, compared with a dictionary; fsck.exfat checks the result."""
 
 import os
 import random
@@ -19,7 +19,7 @@ def volume_tool(tool):
 
 
 class Model:
-    """What a volume should answer. Keys are paths in upper case; values (name path, size; None: a directory)."""
+    """The expected answers of a volume. Keys are paths in upper case; values (name path, size; None: a directory)."""
 
     def __init__(self):
         self.entries = {"": ("", None)}
@@ -39,7 +39,7 @@ class Model:
         return [key for key in self.entries if key.startswith(path.upper() + "/")]
 
     def real(self, path):
-        """The path with the names of its directories as they were given."""
+        """The path with its directories' names in their original case."""
         above, _, name = path.rpartition("/")
         return f"{self.entries[above.upper()][0]}/{name}" if above else name
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and extents of files of every shape, against the bytes that were laid out. */
+/* Reads and extents of files of every layout, compared with the bytes that were written. */
 #include "exfat_fixture.h"
 
 #define BYTES       5000u
@@ -26,7 +26,7 @@ static void open_shape(enum shape shape, struct spate_exfat_file *file) {
   for (uint32_t i = 0; i * CLUSTER < BYTES; i++) {
     uint8_t *fat = start + ((size_t)spate_get32(start + 80) << 9);
     uint8_t *cluster = small_cluster(start, cluster_of(shape, i));
-    memset(cluster, 0xee, CLUSTER); /* behind the valid length, too */
+    memset(cluster, 0xee, CLUSTER); /* also behind the valid length */
     memcpy(cluster, content + (size_t)i * CLUSTER, BYTES - i * CLUSTER < CLUSTER ? BYTES - i * CLUSTER : CLUSTER);
     for (uint32_t at = 0; at < CLUSTER; at++)
       if (i * CLUSTER + at >= VALID_BYTES) cluster[at] = 0xee;
@@ -52,7 +52,7 @@ static void read_at(struct spate_exfat_file *file, uint64_t offset, size_t bytes
     assert_int_equal(data[i], GUARD);
 }
 
-static void a_read_gives_what_was_asked_for_and_no_byte_more(void **state) {
+static void a_read_gives_exactly_the_bytes_asked_for(void **state) {
   (void)state;
   static const uint64_t offsets[] = {0,    1,    511,  512,  513,  1023, 1024, 2047, 2048, 3072,
                                      3600, 4095, 4096, 4299, 4300, 4301, 4608, 4999, 5000, 5001};
@@ -68,7 +68,7 @@ static void a_read_gives_what_was_asked_for_and_no_byte_more(void **state) {
   }
 }
 
-/* What was read before it is there; nothing behind it is said to be. */
+/* Bytes read before the error are delivered; bytes behind it are not counted. */
 static void a_block_that_cannot_be_read_ends_the_read(void **state) {
   (void)state;
   static uint8_t data[BYTES];
@@ -91,7 +91,7 @@ static void a_block_that_cannot_be_read_ends_the_read(void **state) {
     }
 }
 
-/* As long as the run of clusters goes, up to the last valid byte. */
+/* An extent ends with the run of clusters, or with the last valid byte. */
 static void an_extent_goes_to_the_end_of_its_run(void **state) {
   (void)state;
   for (enum shape shape = RUN; shape < SHAPES; shape++) {
@@ -118,7 +118,7 @@ static void an_extent_goes_to_the_end_of_its_run(void **state) {
   }
 }
 
-/* The FAT is needed for each cluster but the first of a chain, and for none of a run. */
+/* The FAT is needed for each cluster of a chain but the first, and for no cluster of a run. */
 static void a_fat_that_cannot_be_read_is_an_error_where_it_is_needed(void **state) {
   (void)state;
   for (enum shape shape = RUN; shape < SHAPES; shape++) {
@@ -144,7 +144,7 @@ static void a_fat_that_cannot_be_read_is_an_error_where_it_is_needed(void **stat
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_read_gives_what_was_asked_for_and_no_byte_more),
+      cmocka_unit_test(a_read_gives_exactly_the_bytes_asked_for),
       cmocka_unit_test(a_block_that_cannot_be_read_ends_the_read),
       cmocka_unit_test(an_extent_goes_to_the_end_of_its_run),
       cmocka_unit_test(a_fat_that_cannot_be_read_is_an_error_where_it_is_needed),

@@ -5,7 +5,7 @@
 static uint8_t *before;
 static uint64_t bytes_before;
 
-/* A file, and a clip that a power cut ended: its reservation is left, and the volume is dirty. */
+/* A file, and a clip that a power cut ended: its reservation remains, and the volume is dirty. */
 static void open_cut_volume(void) {
   static struct spate_exfat_clip clip;
   static const char data[1000] = "recorded";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of the reservation record: which file it is, that it begins empty, and which of its slots are given away. */
+/* The file of the reservation record: which file it is, that it begins empty, and which slots may be reused. */
 #include "exfat_fixture.h"
 
 #include "exfat/internal.h"
@@ -11,7 +11,7 @@ static void open_volume(void) {
   small_format(image.ram.memory, 4 * MIB, 9, 10);
 }
 
-/* Hidden, of its size, in one run, and yet somebody else's: by a name that is almost the record's. */
+/* Hidden, of the right size, in one run, but a file of others: its name only resembles the record's. */
 static void a_file_of_another_name_is_never_written(void **state) {
   (void)state;
   static const char *const names[] = {"spate",    ".spat",    ".spatf",   "_spate",   ".spate2",  ".spate_0",
@@ -31,7 +31,7 @@ static void a_file_of_another_name_is_never_written(void **state) {
   }
 }
 
-/* By each of its names in any case it is found again, and no second one is made. */
+/* The record is found again under each of its names in any case, and no second one is made. */
 static void the_record_is_found_by_each_of_its_names(void **state) {
   (void)state;
   static const char *const names[] = {".spate", ".SPATE", ".sPaTe", ".spate_2", ".SPATE_9"};
@@ -49,7 +49,8 @@ static void the_record_is_found_by_each_of_its_names(void **state) {
     }
 }
 
-/* What a file of the record's name must not be: of another size, visible, a directory, in pieces. */
+/* A file of the record's name is not the record if it has another size, is visible, is a directory, or is
+ * fragmented. */
 static void what_cannot_be_the_record_is_not_taken_for_it(void **state) {
   (void)state;
   static const struct {
@@ -71,7 +72,7 @@ static void what_cannot_be_the_record_is_not_taken_for_it(void **state) {
   }
 }
 
-/* A second file of the record's name that cannot be read keeps nobody from the volume, and from the first. */
+/* A second file of the record's name that cannot be read prevents neither the mount nor the use of the first. */
 static void a_candidate_that_is_damaged_is_left_out(void **state) {
   (void)state;
   for (unsigned damage = 0; damage < 4; damage++) {
@@ -94,12 +95,12 @@ static void a_candidate_that_is_damaged_is_left_out(void **state) {
     assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
     ram_block_fault(&image.ram,
                     (struct ram_fault){RAM_OP(SPATE_READ), lba, lba + 17, 0, RAM_ALWAYS, SPATE_E_MEDIA, 0x281});
-    assert_int_equal(image_mount(&image), damage < 3 ? SPATE_E_MEDIA : SPATE_OK); /* now the other is needed */
+    assert_int_equal(image_mount(&image), damage < 3 ? SPATE_E_MEDIA : SPATE_OK); /* now the other file is needed */
     image_close(&image);
   }
 }
 
-/* Clusters that were a record before, of this very volume: its slots are empty all the same. */
+/* The clusters held an old record of this volume: the new record's slots are empty all the same. */
 static void a_new_record_remembers_nothing(void **state) {
   (void)state;
   uint8_t stale[512] = {0};
@@ -132,7 +133,7 @@ static void a_new_record_remembers_nothing(void **state) {
   }
 }
 
-/* Without the record's file no change begins, whatever of it cannot be looked for or written; the next one makes it. */
+/* No change begins without the record's file, whichever request of its creation fails. The next change creates it. */
 static void fail_while_it_is_made(unsigned ops) {
   for (uint32_t skip = 0;; skip++) {
     struct spate_exfat_clip clip;
@@ -149,7 +150,7 @@ static void fail_while_it_is_made(unsigned ops) {
         &image.ram,
         (struct ram_fault){.ops = ops, .last_lba = UINT64_MAX, .skip = skip, .times = 1, .error = SPATE_E_MEDIA});
     enum spate_error error = spate_exfat_arm(&image.volume, &clip, "clip", 4096);
-    if (image.ram.faults[0].times > 0) { /* there are not so many */
+    if (image.ram.faults[0].times > 0) { /* fewer requests than that */
       assert_int_equal(error, SPATE_OK);
       image_close(&image);
       assert_true(skip > 2);
@@ -173,7 +174,7 @@ static void a_record_that_cannot_be_made_refuses_the_change(void **state) {
   fail_while_it_is_made(RAM_OP(SPATE_READ));
 }
 
-/* Reservations that no mount could give back give way to new ones, each only once. */
+/* The slot of a reservation that no mount could free may be reused, but only once. */
 static void clips_that_are_open_together_have_slots_of_their_own(void **state) {
   (void)state;
   struct spate_exfat_clip clips[SPATE_EXFAT_CLIPS_MAX];
@@ -181,7 +182,7 @@ static void clips_that_are_open_together_have_slots_of_their_own(void **state) {
   open_volume();
   image.config.cache_bytes = IMAGE_CACHE_BLOCKS * 512;
   assert_int_equal(image_mount(&image), SPATE_OK);
-  for (size_t depth = 1; depth < 70; depth++) { /* deeper than the walk of a mount goes */
+  for (size_t depth = 1; depth < 70; depth++) { /* deeper than the walk at mount follows */
     assert_int_equal(spate_exfat_mkdir(&image.volume, path), SPATE_OK);
     memcpy(path + 2 * depth - 1, "/d", 3);
   }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several files that could each be the reservation record, as copying files about leaves them: the newest is the one.
- */
+/* Several files that could each be the reservation record, because somebody copied files: the newest is the record. */
 #include "exfat_fixture.h"
 
 #define RECORD_BYTES (17u * 512u)
@@ -13,7 +12,7 @@ static uint8_t copy[RECORD_BYTES];
 
 static uint8_t *root_directory(void) { return small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96)); }
 
-/* A volume with its record, a clip in it that was recorded, and one that is being recorded. */
+/* A volume with its record, a recorded clip, and a clip that is being recorded. */
 static void open_volume(struct spate_exfat_clip *clip) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
@@ -22,10 +21,10 @@ static void open_volume(struct spate_exfat_clip *clip) {
   put_file("f", "x", 1);
   assert_int_equal(spate_exfat_arm(&image.volume, clip, "clip", CLIP_BYTES), SPATE_OK);
   live = image.ram.memory + (image.volume.record_lba << 9);
-  memcpy(copy, live, sizeof copy); /* ... and what it is now */
+  memcpy(copy, live, sizeof copy); /* ... and as it is now */
 }
 
-/* Another file that can be the record, in front of it in the directory or behind. */
+/* Another file that can be the record, before it or after it in the directory. */
 static uint8_t *add_other(bool in_front, const uint8_t *content) {
   uint8_t *root = root_directory();
   uint32_t first = small_allocate(image.ram.memory, RECORD_BYTES / 1024 + 1, 1);
@@ -44,7 +43,7 @@ static void expect_live(uint32_t reservations) {
   assert_whole(false);
 }
 
-/* An empty one, and one of another volume: what a cut left is repaired, and the volume does not stay dirty. */
+/* An empty record, and one of another volume: what the cut left is repaired, and the volume does not stay dirty. */
 static void test_copies_of_others(void **state) {
   (void)state;
   for (unsigned way = 0; way < 4; way++) {
@@ -59,8 +58,8 @@ static void test_copies_of_others(void **state) {
   }
 }
 
-/* A copy of the volume's own record, older than that: what it says is over. Also after the next cut, and when the
- * record is the one that was written last and says nothing. */
+/* An older copy of the volume's own record is ignored, also after the next cut, and also when the newest record is
+ * empty. */
 static void test_older_copies(void **state) {
   (void)state;
   for (unsigned way = 0; way < 4; way++) {
@@ -71,7 +70,7 @@ static void test_older_copies(void **state) {
     uint8_t *other = add_other(way & 1, copy);
     assert_int_equal(image_mount(&image), SPATE_OK);
     expect_live(way & 2 ? 1 : 0);
-    assert_memory_equal(other, copy, sizeof copy); /* a file of others is never written */
+    assert_memory_equal(other, copy, sizeof copy); /* other files are never written */
     assert_int_equal(spate_exfat_arm(&image.volume, &clip, "last", CLIP_BYTES), SPATE_OK);
     assert_int_equal(image_mount(&image), SPATE_OK);
     expect_live(1);
@@ -80,13 +79,14 @@ static void test_older_copies(void **state) {
   }
 }
 
-/* The record is lost, and an old copy of it is all there is: what it says is freed only where nobody owns it. */
+/* The record is lost, and only an old copy exists: of the clusters that it names, only those without an owner are
+ * freed. */
 static void test_only_an_old_copy(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
   open_volume(&clip);
   assert_int_equal(spate_exfat_close(&clip, 5000), SPATE_OK);
-  put_file("after", NULL, CLIP_BYTES); /* where the clip's reservation was */
+  put_file("after", NULL, CLIP_BYTES); /* in the clusters that the clip had reserved */
   memcpy(live, copy, sizeof copy);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(image.found.reservations, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recovery in which a request fails: nothing is forgotten, and the next mount puts all of it right. */
+/* A request of the recovery fails: nothing is lost, and the next mount completes the recovery. */
 #include "exfat_fixture.h"
 
 #define CHANGES (RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_ZERO) | RAM_OP(SPATE_FLUSH))
@@ -23,7 +23,7 @@ static void open_volume(void) {
   put_file("old", "x", 1);
 }
 
-/* The machine stops where the n-th write to these blocks would be. */
+/* The machine stops at the n-th write to these blocks. */
 static void stop_at(uint32_t skip, uint64_t first_lba, uint64_t last_lba) {
   ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
                                                  .first_lba = first_lba,
@@ -33,7 +33,7 @@ static void stop_at(uint32_t skip, uint64_t first_lba, uint64_t last_lba) {
                                                  .error = SPATE_E_MEDIA});
 }
 
-/* ---- what was cut ---- */
+/* ---- the operations that are cut ---- */
 
 static void cut_deletion(void) {
   stop_at(0, image.volume.heap_lba, image.volume.heap_lba + 1); /* the bitmap */
@@ -50,7 +50,7 @@ static void cut_mkdir(void) {
   assert_int_equal(spate_exfat_mkdir(&image.volume, "e"), SPATE_E_MEDIA);
 }
 
-static void check_mended(void) {
+static void check_repaired(void) {
   ram_block_clear_faults(&image.ram);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_whole(false);
@@ -64,8 +64,8 @@ static void check_mended(void) {
   assert_whole(false);
 }
 
-/* Two reservations and a change of a directory, and every request of their recovery once the one that fails. */
-static void the_next_mount_mends_what_this_one_could_not(void **state) {
+/* Two reservations and a directory change. Every request of their recovery fails once. */
+static void the_next_mount_completes_the_recovery(void **state) {
   (void)state;
   static void (*const cuts[])(void) = {cut_deletion, cut_move, cut_mkdir};
   for (unsigned reading = 0; reading < 2; reading++)
@@ -81,14 +81,14 @@ static void the_next_mount_mends_what_this_one_could_not(void **state) {
         uint64_t before = image.ram.count[SPATE_READ];
         enum spate_error error = image_mount(&image);
         assert_true(error == SPATE_OK || error == SPATE_E_MEDIA);
-        if (image.ram.faults[0].times > 0) requests = skip; /* it was not reached */
+        if (image.ram.faults[0].times > 0) requests = skip; /* the fault was not reached */
         assert_true(image.ram.count[SPATE_READ] - before < 200);
-        check_mended();
+        check_repaired();
         image_close(&image);
       }
 }
 
-/* Only slots that held something are cleared. */
+/* Only slots in use are cleared. */
 static void a_recovery_of_one_reservation_writes_little(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -102,8 +102,7 @@ static void a_recovery_of_one_reservation_writes_little(void **state) {
   image_close(&image);
 }
 
-/* The directory of a file that was being deleted is no longer where it was: its clusters are given back all the same.
- */
+/* The directory of a file that was being deleted is gone: the file's clusters are freed all the same. */
 static void a_deletion_whose_directory_is_gone_is_finished(void **state) {
   (void)state;
   open_volume();
@@ -120,7 +119,7 @@ static void a_deletion_whose_directory_is_gone_is_finished(void **state) {
   stop_at(0, image.volume.heap_lba, image.volume.heap_lba + 1);
   assert_int_equal(spate_exfat_delete(&image.volume, "dir/f"), SPATE_E_MEDIA);
   ram_block_clear_faults(&image.ram);
-  for (uint32_t i = 0; i < 3; i++) /* what a PC does that deletes the directory */
+  for (uint32_t i = 0; i < 3; i++) /* as a PC deletes the directory */
     set[32 * i] &= 0x7f;
   spate_put32(image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9) + 4 * (size_t)first, 0);
   assert_int_equal(image_mount(&image), SPATE_OK);
@@ -131,9 +130,9 @@ static void a_deletion_whose_directory_is_gone_is_finished(void **state) {
   image_close(&image);
 }
 
-/* A set of five entries from entry `start` on, of which the first block is erased: the rest goes, though a damaged set
- * lies before it. */
-static void sweep_remains(size_t start) {
+/* The first block of a set of five entries from entry `start` on is erased: the rest is erased, too, though a damaged
+ * set lies before it. */
+static void erase_remains(size_t start) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 12);
   uint8_t *root = small_cluster(image.ram.memory, 4);
@@ -158,18 +157,18 @@ static void sweep_remains(size_t start) {
   image_close(&image);
 }
 
-static void remains_behind_a_damaged_set_are_swept(void **state) {
+static void remains_behind_a_damaged_set_are_erased(void **state) {
   (void)state;
   for (size_t start = 12; start < 16; start++)
-    sweep_remains(start);
+    erase_remains(start);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_next_mount_mends_what_this_one_could_not),
+      cmocka_unit_test(the_next_mount_completes_the_recovery),
       cmocka_unit_test(a_recovery_of_one_reservation_writes_little),
       cmocka_unit_test(a_deletion_whose_directory_is_gone_is_finished),
-      cmocka_unit_test(remains_behind_a_damaged_set_are_swept),
+      cmocka_unit_test(remains_behind_a_damaged_set_are_erased),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renaming a set where it lies: what is written, what is left behind, and what follows the name. */
+/* Renaming a set in its place: what is written, what remains of the old name, and which entries follow the name. */
 #include "exfat_fixture.h"
 
 static uint8_t *root_entry(uint32_t index) {
@@ -18,7 +18,7 @@ static void mount_and_log(void) {
   image.ram.keep_log = true;
 }
 
-/* The slots that a shorter name does not need are unused, and hold nothing of the longer one. */
+/* The entries that a shorter name does not need become unused, and hold nothing of the longer name. */
 static void a_shorter_name_leaves_empty_slots(void **state) {
   (void)state;
   static const uint8_t unused[32] = {5};
@@ -27,7 +27,7 @@ static void a_shorter_name_leaves_empty_slots(void **state) {
   mount_and_log();
   assert_int_equal(spate_exfat_rename(&image.volume, "a name of more than thirty characters",
                                       "another one of more than thirty of them"),
-                   SPATE_OK); /* and whatever else memory may hold of it */
+                   SPATE_OK); /* so that the volume's memory holds a long name */
   ram_block_clear_log(&image.ram);
   assert_int_equal(spate_exfat_rename(&image.volume, "another one of more than thirty of them", "short"), SPATE_OK);
   assert_int_equal(root_entry(2)[0], 0x85);
@@ -39,7 +39,7 @@ static void a_shorter_name_leaves_empty_slots(void **state) {
   image_close(&image);
 }
 
-/* A set that ends with its block lies in one block: one write. One entry further it does not, and needs the journal. */
+/* A set that ends in the same block takes one write. One entry more, and it needs the journal. */
 static void one_write_wherever_a_set_lies_in_one_block(void **state) {
   (void)state;
   for (uint32_t at = 2; at < 30; at++) {
@@ -60,7 +60,7 @@ static void one_write_wherever_a_set_lies_in_one_block(void **state) {
   }
 }
 
-/* A set of nineteen entries is the longest: what a vendor has put behind the name counts. */
+/* The longest set has nineteen entries, including a vendor's entries behind the name. */
 static void a_vendors_entries_leave_less_room_for_a_name(void **state) {
   (void)state;
   for (uint32_t vendors = 0; vendors < 3; vendors++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is an entry set and what is not: a damaged one is said once by a listing, and hides nothing behind it. */
+/* Which entries form a set and which do not: a listing reports a damaged set once, and shows everything behind it. */
 #include "exfat_fixture.h"
 
 static uint8_t *add(const char *name) {
@@ -7,7 +7,7 @@ static uint8_t *add(const char *name) {
   return root + small_add(image.ram.memory, name, 0x20, 0, 0, 0, false);
 }
 
-/* ---- what is done to a set of three entries; all but the last two are sealed again ---- */
+/* ---- changes to a set of three entries; all but the last two get a new checksum ---- */
 
 static void keep(uint8_t *set) { (void)set; }
 static void another_modified_time(uint8_t *set) { set[12] ^= 1; }
@@ -64,9 +64,9 @@ static const struct {
     {"a wrong checksum", wrong_checksum, false},
     {"a wrong checksum's high byte", torn_checksum, false},
 };
-#define UNSEALED 2u /* the last of them */
+#define UNSEALED 2u /* first of the last two */
 
-static void a_listing_says_what_is_no_set_and_goes_on(void **state) {
+static void a_listing_reports_a_damaged_set_and_goes_on(void **state) {
   (void)state;
   const size_t count = sizeof cases / sizeof cases[0];
   for (size_t i = 0; i < count; i++) {
@@ -97,7 +97,7 @@ static void a_listing_says_what_is_no_set_and_goes_on(void **state) {
   }
 }
 
-/* Seventeen entries of name are the most: 255 units. */
+/* A name has at most seventeen entries: 255 units. */
 static void the_longest_set_is_read(void **state) {
   (void)state;
   struct spate_exfat_entry entry;
@@ -113,7 +113,7 @@ static void the_longest_set_is_read(void **state) {
   image_close(&image);
 }
 
-/* The root directory has no length but that of its chain: what is in its last cluster is found. */
+/* The root directory is as long as its chain: entries in its last cluster are found. */
 static void the_root_directory_is_as_long_as_its_chain(void **state) {
   (void)state;
   for (uint32_t clusters = 1; clusters < 5; clusters++) {
@@ -149,7 +149,7 @@ static void the_root_directory_is_as_long_as_its_chain(void **state) {
   }
 }
 
-/* "." and ".." are no names; what only begins like them is. */
+/* "." and ".." are not names; longer names that begin like them are. */
 static void a_name_may_begin_with_dots(void **state) {
   (void)state;
   static const char *const names[] = {".a", "..a", "...a", ". a", ".spate0"};
@@ -169,7 +169,7 @@ static void a_name_may_begin_with_dots(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_listing_says_what_is_no_set_and_goes_on),
+      cmocka_unit_test(a_listing_reports_a_damaged_set_and_goes_on),
       cmocka_unit_test(the_longest_set_is_read),
       cmocka_unit_test(the_root_directory_is_as_long_as_its_chain),
       cmocka_unit_test(a_name_may_begin_with_dots),

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in a directory a new set is put: in one block where it can be, and with as few writes as that takes. */
+/* Where in a directory a new set is put: in one block if possible, and with as few writes as possible. */
 #include "exfat_fixture.h"
 
 static uint8_t *root_entry(uint32_t index) {
   return small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96)) + 32 * (size_t)index;
 }
 
-/* So many unused entries behind those of the bitmap and the table, and the record's set behind them. */
+/* `unused` entries after those of the bitmap and the table. The record's set comes after them. */
 static void open_volume(uint32_t unused) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 13);
   for (uint32_t i = 0; i < unused; i++)
-    root_entry(2 + i)[0] = 0xa5; /* taken, by an entry that may be ignored */
+    root_entry(2 + i)[0] = 0xa5; /* occupied by a benign entry */
   assert_int_equal(image_mount(&image), SPATE_OK);
 }
 
@@ -20,7 +20,7 @@ static uint64_t offset_of(const char *path) {
   return oracle_find(&oracle, path)->set_offset % 512;
 }
 
-/* A clip's whole set is written at once, up to the longest that a block holds. */
+/* A clip's whole set is written at once, up to the longest set that a block holds. */
 static void a_clips_set_lies_in_one_block(void **state) {
   (void)state;
   static const uint32_t units[] = {1, 15, 16, 100, 195, 196, 210};
@@ -36,7 +36,7 @@ static void a_clips_set_lies_in_one_block(void **state) {
     }
 }
 
-/* One that is longer than a block: its file entry and stream extension lie together. */
+/* In a set longer than a block, the file entry and the stream extension are in the same block. */
 static void the_first_two_entries_of_a_set_lie_in_one_block(void **state) {
   (void)state;
   static const uint32_t units[] = {211, 240, 255};
@@ -58,7 +58,7 @@ static uint64_t writes_of_a_new_file(const char *path) {
   return image.ram.count[SPATE_WRITE] - before;
 }
 
-/* A gap is filled with the same writes, be it the last one before the end or not. */
+/* A gap takes the same writes, whether it is the last one before the end or not. */
 static void a_gap_is_filled_by_the_set_alone(void **state) {
   (void)state;
   open_volume(0);
@@ -73,7 +73,7 @@ static void a_gap_is_filled_by_the_set_alone(void **state) {
   image_close(&image);
 }
 
-/* A full directory: its last gap ends where it ends. */
+/* A full directory: its last gap ends where the directory ends. */
 static void the_last_gap_of_a_full_directory_is_filled_by_the_set_alone(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
@@ -81,7 +81,7 @@ static void the_last_gap_of_a_full_directory_is_filled_by_the_set_alone(void **s
   for (uint32_t i = 2; i <= 16; i++) /* so that sets of three fill both blocks */
     root_entry(i)[0] = i < 4 || i == 16 ? 0xa5 : 5;
   assert_int_equal(image_mount(&image), SPATE_OK);
-  for (char name[] = "a"; name[0] < 'i'; name[0]++) /* and the record's file */
+  for (char name[] = "a"; name[0] < 'i'; name[0]++) /* one of the files is the record */
     put_file(name, NULL, 0);
   assert_int_equal(image.volume.root.bytes, 1024);
   assert_int_equal(spate_exfat_delete(&image.volume, "a"), SPATE_OK);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains in the FAT that go on behind the length of their file or directory. */
+/* Chains in the FAT that are longer than their file or directory. */
 #include "exfat_fixture.h"
-
-static uint8_t *fat_entry(uint32_t cluster) {
-  return image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9) + 4 * (size_t)cluster;
-}
 
 static uint8_t *bitmap_byte(uint32_t cluster) { return small_cluster(image.ram.memory, 2) + (cluster - 2) / 8; }
 
@@ -14,8 +10,6 @@ static void open_small(void) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
 }
-
-static void delete_file(const char *path) { assert_int_equal(spate_exfat_delete(&image.volume, path), SPATE_OK); }
 
 static void read_volume(void) {
   if (!oracle_read(&oracle, image.ram.memory, image.ram.bytes)) fail_msg("%s", oracle.fault);
@@ -31,7 +25,7 @@ static uint32_t add_long(const char *name, uint32_t step) {
   return first;
 }
 
-/* Reading ends at the length. */
+/* Reading stops at the length. */
 static void test_read(void **state) {
   (void)state;
   struct spate_exfat_file file;
@@ -55,7 +49,7 @@ static void test_read(void **state) {
   image_close(&image);
 }
 
-/* What is behind the length goes with the file. */
+/* The clusters behind the length are deleted with the file. */
 static void test_delete(void **state) {
   (void)state;
   for (uint32_t step = 1; step < 3; step++) {
@@ -73,7 +67,7 @@ static void test_delete(void **state) {
   }
 }
 
-/* A chain of a file of no bytes, longer than the volume has clusters of that kind elsewhere. */
+/* The chain of a file of no bytes has more than half of the volume's clusters. */
 static void test_long_empty(void **state) {
   (void)state;
   image_open(&image, 8 * MIB, 512, 0);
@@ -85,8 +79,8 @@ static void test_long_empty(void **state) {
   image_close(&image);
 }
 
-/* It leads to where it began, to itself, into another file, into free clusters, into what is being recorded, into
- * nothing, and into what the volume stands on: only what was the file's alone is given back. */
+/* The tail leads to its own start, to itself, into another file, into free clusters, into an open clip, outside the
+ * volume, and into the volume's structures: only clusters that were the file's alone are freed. */
 static void test_tails_that_lead_elsewhere(void **state) {
   (void)state;
   for (unsigned way = 0; way < 9; way++) {
@@ -99,12 +93,13 @@ static void test_tails_that_lead_elsewhere(void **state) {
     assert_int_equal(image_mount(&image), SPATE_OK);
     assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 50 * 1024), SPATE_OK);
     const uint32_t to[] = {first, first + 4, other + 2, 3000, clip.first_cluster + 10, 1000000, 2, 4, first + 7};
-    const bool others[] = {false, false, true, false, true, false, true, true, false}; /* that they own what it names */
+    /* whether the cluster that it names has another owner */
+    const bool others[] = {false, false, true, false, true, false, true, true, false};
     assert_int_equal(spate_exfat_discard(&clip), SPATE_OK);
     spate_put32(fat_entry(first + 7), to[way]);
     uint32_t trims = (uint32_t)image.ram.count[SPATE_TRIM];
     uint64_t clip_lba = clip.first_lba;
-    assert_int_equal(image_mount(&image), SPATE_OK); /* what the library remembers of the FAT is forgotten */
+    assert_int_equal(image_mount(&image), SPATE_OK); /* so that the library does not have the FAT in its cache */
     assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 50 * 1024), SPATE_OK);
     assert_int_equal(clip.first_lba, clip_lba);
     delete_file("long");
@@ -122,7 +117,7 @@ static void test_tails_that_lead_elsewhere(void **state) {
   }
 }
 
-/* A deletion that was cut after its entry set was erased: the next mount gives back the tail, too. */
+/* A deletion was cut after its entry set was erased: the next mount frees the tail, too. */
 static void test_recovery(void **state) {
   (void)state;
   open_small();
@@ -142,8 +137,8 @@ static void test_recovery(void **state) {
   image_close(&image);
 }
 
-/* One that was cut before: the file is there, and so is all that its chain leads to. A PC that deletes it frees that.
- */
+/* A deletion was cut before that: the file is still there, with its whole chain. A PC that deletes it frees the
+ * chain. */
 static void test_recovery_of_what_is_still_there(void **state) {
   (void)state;
   open_small();
@@ -168,14 +163,14 @@ static void test_recovery_of_what_is_still_there(void **state) {
   image_close(&image);
 }
 
-/* A directory of one of the four clusters of its chain. */
+/* A directory of one cluster, whose chain has four. */
 static uint32_t add_directory(void) {
   uint32_t first = small_allocate(image.ram.memory, 4, 2);
   small_add(image.ram.memory, "d", 0x10, first, 1024, 1024, false);
   return first;
 }
 
-/* A directory grows in front of the rest of its chain, which still goes with it when it is deleted. */
+/* A directory grows, and keeps the rest of its chain, which is deleted with it. */
 static void test_directory_grows(void **state) {
   char path[32];
   (void)state;
@@ -198,8 +193,7 @@ static void test_directory_grows(void **state) {
   image_close(&image);
 }
 
-/* The cluster that a directory grows by is the one that its chain leads to, where that is free: the chain ends there.
- */
+/* A directory grows by the next cluster of its chain, if that is free: the chain ends there. */
 static void test_directory_grows_into_its_tail(void **state) {
   char path[32];
   (void)state;
@@ -220,7 +214,7 @@ static void test_directory_grows_into_its_tail(void **state) {
   image_close(&image);
 }
 
-/* What its chain leads to is free, and another cluster is the first free one: the chain ends at the new cluster. */
+/* The next cluster of the chain is free, but it is not the first free one: the chain ends at the new cluster. */
 static void test_directory_grows_past_a_free_tail(void **state) {
   char path[32];
   (void)state;
@@ -240,7 +234,7 @@ static void test_directory_grows_past_a_free_tail(void **state) {
   image_close(&image);
 }
 
-/* The device fails at every write of a growth: the next mount leaves the chain as it was, or grown. */
+/* The device fails at every write of a growth: after the next mount the chain is the old one, or has grown. */
 static void test_growth_that_is_cut(void **state) {
   char path[32];
   (void)state;

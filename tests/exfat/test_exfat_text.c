@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 outside, UTF-16 on the volume: every code point there and back, and nothing that is not one (RFC 3629). */
+/* UTF-8 outside, UTF-16 on the volume: every code point converts both ways, and invalid text is refused (RFC 3629). */
 #include "exfat_fixture.h"
 
 #include "exfat/internal.h"
@@ -46,8 +46,7 @@ static void every_code_point_goes_there_and_back(void **state) {
   }
 }
 
-/* Is it one code point, or are the bytes code points one by one? By taking it apart without a check, and putting it
- * together again. */
+/* Are the bytes valid code points? Decodes them without a check, and compares with their encoding. */
 static bool plain_valid(const uint8_t *text, size_t bytes) {
   while (bytes > 0) {
     uint8_t again[8];
@@ -63,7 +62,7 @@ static bool plain_valid(const uint8_t *text, size_t bytes) {
   return true;
 }
 
-static void nothing_else_is_taken(void **state) {
+static void nothing_else_is_accepted(void **state) {
   (void)state;
   static const uint8_t tails[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff};
   const size_t tail_count = sizeof tails;
@@ -79,7 +78,8 @@ static void nothing_else_is_taken(void **state) {
     }
 }
 
-/* What others wrote as a name, and what would end the string or lead into another directory, is U+FFFD. */
+/* Units in names of others that are not text, that would end the string, or that would lead into another directory
+ * become U+FFFD. */
 static void units_that_are_no_text_are_replaced(void **state) {
   (void)state;
   static const uint16_t edges[] = {0,     1,      0x1f,   0x20,   '/' - 1, '/',    '/' + 1, 0x7f,   0x80,   0x7ff,
@@ -107,7 +107,7 @@ static void units_that_are_no_text_are_replaced(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_code_point_goes_there_and_back),
-      cmocka_unit_test(nothing_else_is_taken),
+      cmocka_unit_test(nothing_else_is_accepted),
       cmocka_unit_test(units_that_are_no_text_are_replaced),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

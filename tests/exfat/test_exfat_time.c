@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times: what an entry holds of each, and which of a file's three change when (specification, 7.4.5 ff.). */
+/* Times: what an entry stores of each, and when each of a file's three times changes (specification, 7.4.5 ff.). */
 #include "exfat_fixture.h"
 
 #include "exfat/internal.h"
@@ -28,7 +28,7 @@ static void comes_back(const struct spate_exfat_time *time) {
   assert_int_equal(got.utc_quarters, time->utc_quarters);
 }
 
-/* Each of a part's values, the others as in `base`. */
+/* Each value of one part of the time, with the others as in `base`. */
 static void each_value(const struct spate_exfat_time *base, size_t part, int from, int to) {
   for (int value = from; value <= to; value++) {
     struct spate_exfat_time time = *base;
@@ -57,7 +57,7 @@ static void every_part_of_a_time_comes_back(void **state) {
   }
 }
 
-/* The first moment and the last, as others read them. */
+/* The first and the last moment, as other implementations read them. */
 static void the_fields_lie_where_the_specification_says(void **state) {
   (void)state;
   struct spate_exfat_time time = last;
@@ -73,7 +73,7 @@ static void the_fields_lie_where_the_specification_says(void **state) {
   assert_memory_equal(set + 8, "\0\0\x21\0\0\0\x21\0\0\0\x21\0\x64\x64\xff\xff\xff", 17);
 }
 
-/* Created when it is armed, modified when its length changes: by each checkpoint, and by the last. */
+/* The creation time is set at arming; the modification time with each new length, by each checkpoint and by close. */
 static void a_clip_is_created_once_and_modified_until_it_is_closed(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -88,8 +88,7 @@ static void a_clip_is_created_once_and_modified_until_it_is_closed(void **state)
   uint32_t created = spate_get32(set + 8);
   for (now.hour = 6; now.hour < 9; now.hour++) {
     if (now.hour < 8) {
-      assert_int_equal(spate_exfat_publish(&clip, now.hour * 1000u), SPATE_OK);
-      spate_block_poll(&image.ram.block, 16);
+      assert_int_equal(image_publish(&image.ram.block, &clip, now.hour * 1000u), SPATE_OK);
     } else {
       assert_int_equal(spate_exfat_close(&clip, 10000), SPATE_OK);
     }

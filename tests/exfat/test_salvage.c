@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings made of chunks, cut in the middle: what proves itself past the last checkpoint comes back, nothing else.
  */
-#include "ram_block.h"
+#include "exfat_image.h"
 
 #include <spate/bytes.h>
 #include <spate/chunk.h>
@@ -65,7 +65,7 @@ static uint8_t *on_medium(struct fixture *fixture, uint32_t chunk) {
   return fixture->ram.memory + (fixture->clip.first_lba << fixture->ram.block.block_shift) + (size_t)chunk * CHUNK;
 }
 
-/* Chunk `index` of the clip reaches the medium, as number `number`, `bytes` long. */
+/* Chunk `index` of the clip reaches the medium, with sequence number `number` and a length of `bytes`. */
 static void write_chunk(struct fixture *fixture, uint32_t index, uint64_t number, uint32_t bytes) {
   uint8_t *piece = fixture->sent + (size_t)index * CHUNK;
 
@@ -83,12 +83,10 @@ static void arm(struct fixture *fixture, const char *path, uint64_t first_number
 }
 
 static void publish(struct fixture *fixture, uint64_t bytes) {
-  OK(spate_exfat_publish(&fixture->clip, bytes));
-  while (fixture->clip.publishing)
-    spate_block_poll(&fixture->ram.block, 8);
+  OK(image_publish(&fixture->ram.block, &fixture->clip, bytes));
 }
 
-/* The machine lost power; what is on the medium is mounted again. */
+/* The machine loses power; the contents of the medium are mounted again. */
 static void cut_and_mount(struct fixture *fixture) {
   ram_block_drop_pending(&fixture->ram);
   host_starts_again(&fixture->ram.block);
@@ -107,7 +105,7 @@ static void file_has(struct fixture *fixture, const char *path, uint64_t bytes) 
   assert_memory_equal(got, fixture->sent, bytes);
 }
 
-/* Free space is what it was but for the clusters of the file's length. */
+/* Free space is what it was, less the clusters of the file's length. */
 static void rest_is_free(struct fixture *fixture, uint64_t bytes) {
   struct spate_exfat_info info;
   uint64_t used = (bytes + MIB - 1) / MIB * MIB;
@@ -159,7 +157,7 @@ static void a_short_last_chunk_ends_the_clip(void **state) {
   arm(fixture, "A.RAW", 0);
   write_chunk(fixture, 0, 0, CHUNK);
   write_chunk(fixture, 1, 1, 4096);
-  spate_chunk_seal(on_medium(fixture, 1) + 4096, identity, 2, 4096); /* nothing follows a short chunk */
+  spate_chunk_seal(on_medium(fixture, 1) + 4096, identity, 2, 4096); /* no chunk follows a short one */
   cut_and_mount(fixture);
   file_has(fixture, "A.RAW", CHUNK + 4096);
   close_fixture(fixture);
@@ -180,7 +178,7 @@ static void a_published_short_chunk_is_the_end(void **state) {
   close_fixture(fixture);
 }
 
-/* The header's block was written, the block that holds byte `at` was not. */
+/* The header's block was written; the block that contains byte `at` was not. */
 static void torn(uint32_t at) {
   struct fixture *fixture = open_fixture(512);
 
@@ -194,18 +192,18 @@ static void torn(uint32_t at) {
   close_fixture(fixture);
 }
 
-static void a_torn_chunk_is_not_taken(void **state) {
+static void a_torn_chunk_is_not_salvaged(void **state) {
   (void)state;
   torn(512);
   torn(4096);
   torn(CHUNK - 512);
 }
 
-static void chunks_of_other_recordings_are_not_taken(void **state) {
+static void chunks_of_other_recordings_are_not_salvaged(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
 
-  /* The clusters hold an earlier clip of the same stream, then one of another. */
+  /* The clusters hold an earlier clip of the same stream, and then a clip of another one. */
   arm(fixture, "A.RAW", 40);
   for (uint32_t i = 0; i < 6; i++)
     write_chunk(fixture, i, 30 + i, CHUNK);
@@ -216,7 +214,7 @@ static void chunks_of_other_recordings_are_not_taken(void **state) {
   arm(fixture, "A.RAW", 40);
   for (uint32_t i = 0; i < 6; i++)
     write_chunk(fixture, i, 40 + i, CHUNK);
-  on_medium(fixture, 2)[8] ^= 1; /* another stream's header would be whole, too */
+  on_medium(fixture, 2)[8] ^= 1; /* another stream's header would be intact, too */
   struct spate_chunk_header header;
   assert_false(spate_chunk_header_get(on_medium(fixture, 2), &header));
   spate_put32(on_medium(fixture, 2) + 60, spate_crc32c(0, on_medium(fixture, 2), 60));
@@ -244,7 +242,7 @@ static void a_full_reservation_is_not_overrun(void **state) {
 
   arm(fixture, "A.RAW", 0);
   uint64_t reserved = fixture->clip.reserved_bytes;
-  for (uint32_t i = 0; i <= reserved / CHUNK; i++) { /* one beyond */
+  for (uint32_t i = 0; i <= reserved / CHUNK; i++) { /* one beyond the reservation */
     uint8_t piece[CHUNK] = {0};
     spate_chunk_seal(piece, identity, i, CHUNK);
     memcpy(on_medium(fixture, i), piece, CHUNK);
@@ -256,7 +254,7 @@ static void a_full_reservation_is_not_overrun(void **state) {
   close_fixture(fixture);
 }
 
-/* A PC deleted the empty clip and made an empty file in its place: that one is not the clip. */
+/* A PC deleted the empty clip and made an empty file in its place: this file is not the clip. */
 static void another_file_in_the_clips_place_stays_as_it_is(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
@@ -290,8 +288,8 @@ static void without_the_hook_the_last_checkpoint_stands(void **state) {
   close_fixture(fixture);
 }
 
-/* Somebody checked the volume on a PC: whose the clusters are now is not known here. */
-static void a_volume_no_longer_dirty_is_left_as_it_is(void **state) {
+/* A PC checked the volume: the clusters may have other owners now. */
+static void a_volume_that_is_clean_again_is_not_changed(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
 
@@ -331,7 +329,7 @@ static void a_device_that_fails_leaves_the_clip_for_the_next_mount(void **state)
   close_fixture(fixture);
 }
 
-/* The cut tore a block so that the drive cannot read it any more: that must not make the volume useless. */
+/* The cut tore a block, and the drive cannot read it any more: the volume must remain usable. */
 static void a_block_that_cannot_be_read_is_a_gap(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
@@ -349,7 +347,7 @@ static void a_block_that_cannot_be_read_is_a_gap(void **state) {
   close_fixture(fixture);
 }
 
-/* A PC cut the file short on the volume still dirty, and gave its clusters back. */
+/* A PC truncated the file on the volume, which is still dirty, and freed its clusters. */
 static void clusters_that_were_freed_are_not_taken_back(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
@@ -375,7 +373,7 @@ static void crc32c_is_castagnolis(void **state) {
   (void)state;
   uint8_t bytes[32];
 
-  assert_int_equal(spate_crc32c(0, "123456789", 9), 0xe3069283); /* the check value that catalogues of CRCs give */
+  assert_int_equal(spate_crc32c(0, "123456789", 9), 0xe3069283); /* the check value of CRC-32C in CRC catalogues */
   memset(bytes, 0xff, sizeof bytes);
   assert_int_equal(spate_crc32c(0, bytes, 32), 0x62a8ab43); /* RFC 3720, B.4 */
   assert_int_equal(spate_crc32c(spate_crc32c(0, bytes, 5), bytes + 5, 27), 0x62a8ab43);
@@ -404,13 +402,13 @@ int main(void) {
       cmocka_unit_test(before_the_first_checkpoint),
       cmocka_unit_test(a_short_last_chunk_ends_the_clip),
       cmocka_unit_test(a_published_short_chunk_is_the_end),
-      cmocka_unit_test(a_torn_chunk_is_not_taken),
-      cmocka_unit_test(chunks_of_other_recordings_are_not_taken),
+      cmocka_unit_test(a_torn_chunk_is_not_salvaged),
+      cmocka_unit_test(chunks_of_other_recordings_are_not_salvaged),
       cmocka_unit_test(a_chunk_out_of_sequence_is_a_gap),
       cmocka_unit_test(a_full_reservation_is_not_overrun),
       cmocka_unit_test(another_file_in_the_clips_place_stays_as_it_is),
       cmocka_unit_test(without_the_hook_the_last_checkpoint_stands),
-      cmocka_unit_test(a_volume_no_longer_dirty_is_left_as_it_is),
+      cmocka_unit_test(a_volume_that_is_clean_again_is_not_changed),
       cmocka_unit_test(a_device_that_fails_leaves_the_clip_for_the_next_mount),
       cmocka_unit_test(a_block_that_cannot_be_read_is_a_gap),
       cmocka_unit_test(clusters_that_were_freed_are_not_taken_back),

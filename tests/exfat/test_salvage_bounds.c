@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a clip of chunks may be extended, and what is not the clip any more. */
+/* How far a clip of chunks may be extended, and which files are no longer the clip. */
 #include "exfat_fixture.h"
 
 #include <spate/chunk.h>
@@ -13,7 +13,7 @@ static struct spate_exfat_clip clip;
 
 static uint8_t *on_medium(uint64_t offset) { return image.ram.memory + (clip.first_lba << 9) + offset; }
 
-/* Chunks one behind the other, as many as begin in the reservation: the last may end behind it. */
+/* Consecutive chunks, as many as begin in the reservation: the last may end behind it. */
 static void write_chunks(uint64_t reserved_bytes) {
   for (uint32_t i = 0; i * (uint64_t)CHUNK < reserved_bytes; i++) {
     uint8_t chunk[CHUNK];
@@ -32,8 +32,8 @@ static void open_clip(uint64_t bytes, uint32_t cluster_shift) {
   assert_int_equal(spate_exfat_arm_chunks(&image.volume, &clip, "clip", bytes, &chunks), SPATE_OK);
 }
 
-/* The clusters behind the reservation are another clip's, and allocated. */
-static void a_chunk_that_ends_behind_the_reservation_is_not_taken(void **state) {
+/* The clusters behind the reservation belong to another clip. */
+static void a_chunk_that_ends_behind_the_reservation_is_not_salvaged(void **state) {
   (void)state;
   struct spate_exfat_clip next;
   struct spate_exfat_entry entry;
@@ -48,11 +48,11 @@ static void a_chunk_that_ends_behind_the_reservation_is_not_taken(void **state) 
   image_close(&image);
 }
 
-/* Nothing is read behind the device's last block. */
+/* Nothing is read beyond the device's last block. */
 static void a_reservation_may_end_with_the_device(void **state) {
   (void)state;
   struct spate_exfat_entry entry;
-  for (unsigned less = 0; less < 3; less++) { /* in one of these the last chunk does not fit */
+  for (unsigned less = 0; less < 3; less++) { /* in one of these cases the last chunk does not fit */
     open_clip(512, 9);
     uint32_t first = clip.first_cluster + 1;
     uint64_t bytes = ((uint64_t)image.volume.cluster_count + 2 - first - less) * 512;
@@ -70,7 +70,7 @@ static void a_reservation_may_end_with_the_device(void **state) {
   }
 }
 
-/* ---- what a PC may have put in the clip's place ---- */
+/* ---- changes that a PC may have made to the clip's entry ---- */
 
 static void keep(uint8_t *set) { (void)set; }
 static void move(uint8_t *set) { spate_put32(set + 52, clip.first_cluster + 200); }
@@ -98,9 +98,7 @@ static void what_is_not_the_clip_is_not_extended(void **state) {
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
     open_clip(RESERVED, 10);
     write_chunks(RESERVED);
-    assert_int_equal(spate_exfat_publish(&clip, UINT64_C(2) * CHUNK), SPATE_OK);
-    while (clip.publishing)
-      spate_block_poll(&image.ram.block, 1);
+    assert_int_equal(image_publish(&image.ram.block, &clip, UINT64_C(2) * CHUNK), SPATE_OK);
     uint8_t *set = image.ram.memory + (clip.block->lba << 9) + clip.entry_offset;
     changes[i](set);
     small_seal(set);
@@ -115,7 +113,7 @@ static void what_is_not_the_clip_is_not_extended(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_chunk_that_ends_behind_the_reservation_is_not_taken),
+      cmocka_unit_test(a_chunk_that_ends_behind_the_reservation_is_not_salvaged),
       cmocka_unit_test(a_reservation_may_end_with_the_device),
       cmocka_unit_test(what_is_not_the_clip_is_not_extended),
   };

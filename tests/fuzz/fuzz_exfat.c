@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any image: mount, walk, read, recover, write. A small valid volume is patched by the input, and then its checksums
- * are made right again if the input says so, so that lies get past them. Whatever the volume says, nothing outside of
- * the partition is written, and every call ends; and a volume on which the oracle finds no fault is left without one.
+ * Any image: mount, walk, read, recover, write. The input patches a small valid volume. If the input says so, the
+ * checksums are corrected afterwards, so that they do not reveal the patches. Whatever the volume contains, nothing
+ * outside the partition is written, and every call ends. A volume in which the oracle finds no fault has none
+ * afterwards.
  *
- * Input: byte 0 options, byte 1 the blocks' and clusters' sizes; then patches of 4 bytes and more: area, offset (2),
+ * Input: byte 0 options, byte 1 the sizes of blocks and clusters; then patches of 4 bytes or more: area, offset (2),
  * count and flags, bytes.
  */
 #include "core/crc32.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VOLUME_BYTES (UINT32_C(1) << 20) /* the least that exFAT allows */
+#define VOLUME_BYTES (UINT32_C(1) << 20) /* the smallest that exFAT permits */
 #define GUARD_BYTES  (UINT32_C(64) << 10)
 #define DEPTH_MAX    4
 #define CALLS_MAX    2000
@@ -54,7 +55,7 @@ static struct spate_exfat_config config_of(uint32_t shift) {
 
 static void seal(uint8_t options);
 
-/* A volume with something of everything, and a record of a cut: made once for each of the 8 geometries. */
+/* A volume with one of each structure, and the reservation record of a cut. Made once for each of the 8 geometries. */
 static void make_template(uint32_t geometry, uint32_t block_shift, uint32_t cluster_shift) {
   static uint8_t *templates[8];
   struct spate_exfat_clip clip;
@@ -77,7 +78,7 @@ static void make_template(uint32_t geometry, uint32_t block_shift, uint32_t clus
   templates[geometry] = malloc(sizeof memory);
   if (templates[geometry] == NULL) abort();
   memcpy(templates[geometry], memory, sizeof memory);
-  /* What the library sealed is sealed: or else no input gets past the records' CRC. */
+  /* Structures that the library seals are sealed again: otherwise no input passes the CRC of the records. */
   seal(SEAL_RECORDS);
   if (memcmp(templates[geometry], memory, sizeof memory) != 0) abort();
 }
@@ -123,10 +124,7 @@ static void seal_set(uint8_t *set) {
   spate_put16(set + 2, sum);
 }
 
-static void seal_record(uint8_t *record) {
-  const size_t crc_at = offsetof(struct exfat_record, crc);
-  spate_put32(record + crc_at, spate_crc32(0, record, crc_at));
-}
+static void seal_record(uint8_t *record) { spate_put32(record + RECORD_CRC, spate_crc32(0, record, RECORD_CRC)); }
 
 static void seal(uint8_t options) {
   for (uint32_t at = 0; at < VOLUME_BYTES; at += 32) {
@@ -175,9 +173,7 @@ static void change(void) {
   struct spate_exfat_info info;
   (void)spate_exfat_info(&volume, &info);
   if (spate_exfat_arm(&volume, &clip, "directory/new clip", 3000) == SPATE_OK) {
-    (void)spate_exfat_publish(&clip, 600);
-    while (clip.publishing)
-      spate_block_poll(&ram.block, 4);
+    (void)image_publish(&ram.block, &clip, 600);
     (void)spate_exfat_close(&clip, 700);
   }
   (void)spate_exfat_mkdir(&volume, "directory/d/and one more of a longer name");
@@ -189,7 +185,7 @@ static void change(void) {
   (void)spate_exfat_unmount(&volume);
 }
 
-/* The oracle reads one FAT and the main boot region, and believes a geometry that the library has checked. */
+/* The oracle reads one FAT and the main boot region, and trusts a geometry that the library has checked. */
 static bool ask_oracle(void) {
   if (found.backup_boot || start[110] != 1) return false;
   bool readable = oracle_read(&oracle, start, VOLUME_BYTES);
@@ -219,7 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t leaked = oracle.leaked;
     walk("", DEPTH_MAX);
     change();
-    if (whole && !ask_oracle()) die("a whole volume was broken");
+    if (whole && !ask_oracle()) die("a volume in order was damaged");
     if (whole && !oracle.dirty && oracle.leaked > leaked) die("clusters leaked on a clean volume");
   }
   check_guards();

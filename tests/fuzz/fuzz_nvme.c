@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NVMe driver on a drive whose every answer comes from the input (hostile_device.c). Whatever the drive says:
+ * The NVMe driver on a drive whose every answer comes from the input (hostile_device.c). Whatever the drive answers:
  *
- * - no call and no request takes forever, in turns or in the drive's time;
- * - the driver stays within its memory, and names none to the drive but its own and the requests' buffers;
- * - each accepted request ends exactly once, and not as a success unless the drive said so of each of its commands.
+ * - every call and every request ends, after a bounded number of turns and a bounded time of the drive;
+ * - the driver stays within its memory, and names only this memory and the requests' buffers to the drive;
+ * - each accepted request ends exactly once, and with success only if the drive reported it for each of its commands.
  *
  * Input: byte 0 options, byte 1 depth, bytes 2-3 the length of what the host does, then that, then what the drive does.
  */
@@ -34,11 +34,11 @@ enum option {
 struct request {
   struct spate_io io;
   unsigned calls, parts;
-  uint64_t answered; /* a bit for each part: the drive said of its last sending that it succeeded */
+  uint64_t answered; /* a bit for each part: the drive reported success for its last sending */
   bool accepted;
 };
 
-/* A command in a slot, as it was last sent: a retry and a replay are another one. */
+/* A command in a slot, as it was last sent. A retry and a replay are new sendings. */
 struct sending {
   const struct spate_io *io;
   uint64_t life;
@@ -46,8 +46,7 @@ struct sending {
   bool answered;
 };
 
-/* Entries that say "successful" and that no sending has used. They may lie in the ring until there is such a sending.
- */
+/* Entries with status success that belong to no sending yet. They may lie in the ring before the sending exists. */
 struct successes {
   uint64_t life;
   unsigned count;
@@ -62,9 +61,10 @@ static struct spate_region region;
 static uint8_t *ring, *buffer;
 static uint8_t options;
 static struct sending sendings[DEVICE_QUEUES][SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
-/* By identifier. It comes round after 256 commands, which may be four resets; but each reset begins a life. */
+/* By identifier. An identifier repeats after 256 commands, which may be four resets. Each reset begins a new life. */
 static struct successes successes[DEVICE_QUEUES][UINT16_MAX + 1u];
-/* Of each queue's completion ring, from its creation on. No number is used twice, in this input or the next. */
+/* The life of each queue's completion ring, from its creation on. No number is used twice, in this input or the
+ * next. */
 static uint64_t lives[DEVICE_QUEUES], lives_begun;
 static struct spate_nvme_admin_request admin_request; /* zeros: none was accepted */
 static bool admin_in_flight;
@@ -88,7 +88,7 @@ static bool use_success(unsigned queue, uint16_t id) {
   return true;
 }
 
-static void look_at_slot(unsigned queue, unsigned number) {
+static void update_slot(unsigned queue, unsigned number) {
   const struct spate_nvme_slot *slot = &queues[queue].slots[number];
   struct sending *sending = &sendings[queue][number];
   const uint64_t not_in_flight = UINT64_C(1) << 62;
@@ -101,16 +101,16 @@ static void look_at_slot(unsigned queue, unsigned number) {
   request->answered = sending->answered ? request->answered | part : request->answered & ~part;
 }
 
-/* The drive has taken a command: whatever was said of its slot before is not said of this one. */
+/* The drive has fetched a command: earlier entries for its slot do not belong to this command. */
 static void fetched(uint16_t queue, uint16_t id) {
-  if (queue <= queue_count) look_at_slot(queue - 1u, id & 0xffu);
+  if (queue <= queue_count) update_slot(queue - 1u, id & 0xffu);
 }
 
-/* The driver is about to believe an entry. Its slots are as they were when the entry was written. */
-static void believes(void) {
+/* The driver is about to act on an entry. The slots are still as they were when the entry was written. */
+static void about_to_act(void) {
   for (unsigned i = 0; i < queue_count; i++)
     for (unsigned j = 0; j < queues[i].block.depth; j++)
-      look_at_slot(i, j);
+      update_slot(i, j);
 }
 
 static void done(struct spate_io *io) {
@@ -176,11 +176,11 @@ static bool all_done(void) {
 }
 
 static void admin_done(struct spate_nvme_admin_request *request) {
-  if (request != &admin_request || !admin_in_flight) die("an admin request ends that was not accepted, or twice");
+  if (request != &admin_request || !admin_in_flight) die("an admin request ends twice, or was not accepted");
   admin_in_flight = false;
 }
 
-/* A log of any length, into the middle of a page. */
+/* A log read of any length, with a buffer that begins in the middle of a page. */
 static void submit_admin(uint8_t what) {
   if (admin_in_flight) return;
   const uint32_t dwords = (what & 0x80u) != 0 ? 1u + take8() : 2048u + take16() % 17000u;
@@ -194,7 +194,7 @@ static void submit_admin(uint8_t what) {
   if (spate_nvme_admin_submit(&nvme, &admin_request) != SPATE_OK) admin_in_flight = false;
 }
 
-/* The last one: the drive's memory of queues goes by their number. */
+/* Closes the last queue: the model of the drive identifies queues by their number. */
 static void close_queue(void) {
   if (queue_count == 0) return;
   struct spate_nvme_queue *queue = &queues[queue_count - 1u];
@@ -203,7 +203,7 @@ static void close_queue(void) {
   queue_count--;
 }
 
-/* Answers are the drive's word: that they come is all there is to say of them. */
+/* The drive controls the contents of the answers: only their arrival can be checked. */
 static void ask(uint8_t what) {
   uint32_t nsids[2];
   unsigned count;
@@ -233,7 +233,8 @@ static void open_queue(unsigned depth) {
   if (spate_nvme_queue_open(&nvme, queue, 0, depth) != SPATE_OK) return;
   device.block_shift[queue->id] = queue->block.block_shift;
   device.transfer_bytes[queue->id] = device.transfer_bytes[0];
-  if (queue->id != queue_count + 1u) return; /* an identifier was lost with a refused half: not followed here */
+  /* an identifier was lost with a half-deleted queue pair: not modelled here */
+  if (queue->id != queue_count + 1u) return;
   queue_count++;
 }
 
@@ -247,7 +248,7 @@ static enum spate_error reattach(void *context) {
   return SPATE_OK;
 }
 
-/* Resets beyond CC.EN: there is none of this kind, it takes a while, or it is done. */
+/* Resets beyond CC.EN: unsupported, still in progress, or done. */
 static enum spate_error reset(void *context, enum spate_nvme_reset how) {
   (void)context, (void)how;
   const uint8_t answer = take8();
@@ -303,7 +304,7 @@ static void act_as_host(const uint8_t *script, size_t bytes, unsigned depth) {
   }
 }
 
-/* However it goes on, everything ends: by itself, or when the drive is off the bus for good. */
+/* However the input goes on, every request ends: normally, or because the drive is off the bus for good. */
 static void finish_all(void) {
   if ((options & COMES_BACK) == 0) device.gone = true;
   for (unsigned turns = 0; !all_done(); turns++) {
@@ -313,18 +314,19 @@ static void finish_all(void) {
   (void)!spate_nvme_shutdown(&nvme);
   poll_all(2);
   device.gone = true;
-  if (!all_done()) die("a request is forgotten");
+  if (!all_done()) die("a request is lost");
 }
 
 static void open_all(const struct spate_nvme_config *config, unsigned depth) {
   if (spate_nvme_open(&nvme, config) != SPATE_OK) {
     if (nvme.state == SPATE_NVME_RUNNING) die("open fails, and the controller runs");
     const uint64_t ms = (device.ticks - device.jumped_ticks) / TICKS_PER_MS;
-    /* Once at first, and once for each harder reset, which takes its time, too; and it is waited for to stop. */
+    /* The first bring-up, and one after each harder reset, which takes time as well; and the wait for the controller to
+     * stop. */
     const uint64_t tries = 1u + nvme.counters.hard_resets;
     const uint64_t resets_ms = SPATE_NVME_RESETS * RESET_MS_MAX + nvme.counters.hard_resets * RESTORE_MS;
     if (ms > (3 * tries + 1) * (nvme.identity.ready_timeout_ms + 500) + tries * SETUP_MS_MAX + resets_ms + SLACK_MS)
-      die("open takes longer than it says");
+      die("open takes longer than its limit");
     return;
   }
   open_queue(depth);
@@ -342,7 +344,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   queue_count = request_count = 0;
   admin_in_flight = false;
 
-  /* Just enough, in memory of its own: one byte too many is caught. */
+  /* Exactly as much as needed, in an allocation of its own: one byte too many is detected. */
   const size_t arena_bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + DEVICE_QUEUES * SPATE_NVME_QUEUE_MEMORY_BYTES(depth) +
                              SPATE_REGION_TABLE_BYTES(RING_BYTES);
   struct spate_arena arena = {.start = aligned_alloc(PAGE, arena_bytes), .bytes = arena_bytes};

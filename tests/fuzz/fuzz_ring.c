@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder's side of a ring, with whatever a producer writes into it: the first bytes are the memory's size, the
- * header and the table; what follows changes the header and the table between looks. A slot that is taken lies in the
- * memory, and no more slots are held than there are.
+ * The recorder's side of a ring, with arbitrary writes of a producer. The first bytes are the memory's size, the header
+ * and the table; the rest changes the header and the table between looks. A slot that is taken lies in the memory, and
+ * no more slots are held than exist.
  */
 #include "../../hosted/source/ring_taker.c"
 
@@ -30,7 +30,7 @@ static void require(bool what) {
   if (!what) abort();
 }
 
-/* Eight bytes somewhere in the lines that producer and recorder write, or four in the table. */
+/* Change eight bytes in the lines that producer and recorder write, or four in the table. */
 static bool change(struct input *input, struct spate_ring_header *header, uint32_t *table) {
   uint8_t where;
   uint64_t what;
@@ -43,7 +43,7 @@ static bool change(struct input *input, struct spate_ring_header *header, uint32
   return true;
 }
 
-/* As source/ring.c does it: slots are released some time after they were taken. */
+/* Like source/ring.c: slots are released some time after they were taken. */
 static void look(struct ring_taker *taker, const struct spate_ring_header *header, const uint32_t *table,
                  uint64_t file_bytes) {
   const struct spate_ring_header *ring = &taker->geometry;
@@ -62,7 +62,7 @@ static void look(struct ring_taker *taker, const struct spate_ring_header *heade
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct input input = {.data = data, .bytes = size};
   struct spate_ring_header header;
-  uint32_t *table = calloc(TABLE_SLOTS, sizeof *table); /* on the heap, so that reading behind it is seen */
+  uint32_t *table = calloc(TABLE_SLOTS, sizeof *table); /* on the heap, so that reads beyond it are detected */
   struct ring_taker taker;
   uint64_t file_bytes;
 

@@ -2,9 +2,9 @@
 /*
  * An NVMe drive whose every answer comes from an input: the hosted port of fuzz_nvme.c, which includes this file.
  *
- * Left alone it behaves, so that an input gets somewhere: the next byte of the input says for how many of its turns it
- * does, or how it misbehaves in this one. Misbehaviour knows no rules but one: it reads and writes memory only where
- * the host said, and where the host says something that it must not, the program ends.
+ * Without misbehaviour it works, so that an input makes progress. The next byte of the input is the number of turns
+ * without misbehaviour, or the misbehaviour of this turn. Misbehaviour has one limit: the drive reads and writes only
+ * memory that the host named. If the host names memory that it must not, the program ends.
  */
 #include <spate/bytes.h>
 #include <spate_board.h>
@@ -21,7 +21,7 @@
 #define PENDING_MAX      512u
 #define SPANS_MAX        32u
 #define HOST_CALLS_MAX   4000000u
-#define CALM             0x60u /* a byte below that is a number of turns without misbehaviour */
+#define CALM_TURNS       0x60u /* a smaller byte is a number of turns without misbehaviour */
 #define TEMPLATE_SERIAL  "HOSTILE"
 #define STATUS_NO_QUEUE  0x4101u
 #define STATUS_NO_OPCODE 0x4001u
@@ -50,7 +50,7 @@ enum misbehaviour {
   MISBEHAVIOURS
 };
 
-struct span { /* of memory that the host may name */
+struct span { /* memory that the host may name */
   const uint8_t *start;
   uint64_t bytes;
 };
@@ -72,30 +72,31 @@ static struct {
   size_t left;
   uint32_t calm, pause;
   uint32_t calls;
-  uint64_t ticks, jumped_ticks; /* of them, those that nobody could wait for in turns */
+  uint64_t ticks, jumped_ticks; /* of all ticks, those of jumps in time, which no number of polls covers */
   uint64_t cap;
   uint32_t cc, csts, aqa, ready_after;
   uint64_t asq, acq;
-  bool gone, off_bus; /* off_bus: until somebody brings it back; gone: for good */
+  bool gone, off_bus; /* off_bus: until the host restores it; gone: for good */
   bool spoil, garbage_head, garbage_register;
   struct ring sq[DEVICE_QUEUES + 1], cq[DEVICE_QUEUES + 1];
   struct pending pending[PENDING_MAX];
   unsigned pending_count;
-  uint32_t last_ids[8], last_at; /* with their queue: of commands that were completed */
+  uint32_t last_ids[8], last_at; /* with their queue: commands that completed */
   uint64_t power_cycles;
-  uint8_t block_shift[DEVICE_QUEUES + 1]; /* of each queue's namespace, as the host took it; [0]: what is said of it */
-  uint64_t transfer_bytes[DEVICE_QUEUES + 1]; /* MDTS likewise */
-  const uint8_t *identity;                    /* where Identify Controller was last wanted */
-  bool identity_asked;                        /* it was, and the host has read no entry since */
+  /* of each queue's namespace, as the host read it; [0]: as Identify reported it */
+  uint8_t block_shift[DEVICE_QUEUES + 1];
+  uint64_t transfer_bytes[DEVICE_QUEUES + 1]; /* MDTS, in the same way */
+  const uint8_t *identity;                    /* the buffer of the last Identify Controller */
+  bool identity_asked;                        /* since then the host has read no entry */
   struct span spans[SPANS_MAX];
   unsigned span_count;
 } device;
 
-/* The program that includes this is told of what happens to I/O queues. */
-static void ring_created(uint16_t queue);              /* a completion ring, which the host has emptied */
-static void said_success(uint16_t queue, uint16_t id); /* an entry was written into it */
-static void fetched(uint16_t queue, uint16_t id);      /* a command */
-static void believes(void);                            /* the host is about to act on an entry that it has read */
+/* Events of I/O queues, which the including program handles. */
+static void ring_created(uint16_t queue);              /* the host created and zeroed a completion ring */
+static void said_success(uint16_t queue, uint16_t id); /* an entry with status success was written */
+static void fetched(uint16_t queue, uint16_t id);      /* a command was fetched */
+static void about_to_act(void);                        /* the host is about to act on an entry that it has read */
 
 __attribute__((noreturn)) static void die(const char *what) {
   (void)fprintf(stderr, "%s\n", what);
@@ -118,14 +119,14 @@ static uint32_t take32(void) {
   return low | (uint32_t)take16() << 16;
 }
 
-/* How to misbehave in this turn; MISBEHAVIOURS: not. */
+/* The misbehaviour of this turn; MISBEHAVIOURS: none. */
 static enum misbehaviour turn(void) {
   if (device.calm > 0 || device.left == 0) {
     if (device.calm > 0) device.calm--;
     return MISBEHAVIOURS;
   }
   const uint8_t byte = take8();
-  if (byte >= CALM) return (enum misbehaviour)((byte - CALM) % MISBEHAVIOURS);
+  if (byte >= CALM_TURNS) return (enum misbehaviour)((byte - CALM_TURNS) % MISBEHAVIOURS);
   device.calm = byte;
   return MISBEHAVIOURS;
 }
@@ -137,8 +138,8 @@ static void allow(const void *start, uint64_t bytes) {
   device.spans[device.span_count++] = (struct span){start, bytes};
 }
 
-/* Where a device would read or write. */
-static uint8_t *lent(uint64_t address, uint64_t bytes) {
+/* Memory that a device would read or write. */
+static uint8_t *device_memory(uint64_t address, uint64_t bytes) {
   for (unsigned i = 0; i < device.span_count; i++) {
     const uint64_t at = address - (uintptr_t)device.spans[i].start;
     if (at < device.spans[i].bytes && bytes <= device.spans[i].bytes - at) return (uint8_t *)(uintptr_t)address;
@@ -147,7 +148,7 @@ static uint8_t *lent(uint64_t address, uint64_t bytes) {
 }
 
 static void touch(uint64_t address, uint64_t bytes, bool write) {
-  uint8_t *at = lent(address, bytes);
+  uint8_t *at = device_memory(address, bytes);
   if (write) {
     at[0] = at[bytes - 1] = 0xda;
   } else {
@@ -156,7 +157,7 @@ static void touch(uint64_t address, uint64_t bytes, bool write) {
   }
 }
 
-/* Data of a command, piece by piece through its PRPs, each of which is within the memory given. */
+/* Data of a command, one PRP at a time. Each is within the memory that the host named. */
 static void move(const uint32_t *dwords, uint64_t bytes, bool write) {
   const uint64_t first = spate_get64(&dwords[6]), second = spate_get64(&dwords[8]);
   const uint64_t here = PAGE - first % PAGE < bytes ? PAGE - first % PAGE : bytes;
@@ -170,7 +171,7 @@ static void move(const uint32_t *dwords, uint64_t bytes, bool write) {
     return;
   }
   for (uint64_t list = second; bytes > 0;) {
-    const uint64_t entry = spate_get64(lent(list, 8));
+    const uint64_t entry = spate_get64(device_memory(list, 8));
     if (entry % PAGE != 0) die("a PRP list entry has an offset");
     if (list % PAGE == PAGE - 8 && bytes > PAGE) {
       list = entry;
@@ -188,12 +189,12 @@ static void move(const uint32_t *dwords, uint64_t bytes, bool write) {
 static void post(uint16_t queue, const uint32_t entry[4], bool wrong_phase) {
   struct ring *cq = &device.cq[device.sq[queue].cq];
   if (cq->entries == 0) return;
-  uint8_t *at = lent(cq->address + (uint64_t)cq->tail * 16, 16);
+  uint8_t *at = device_memory(cq->address + (uint64_t)cq->tail * 16, 16);
   const bool phase = cq->phase != wrong_phase;
   for (unsigned i = 0; i < 3; i++)
     spate_put32(at + 4 * i, entry[i]);
   spate_put32(at + 12, (entry[3] & ~UINT32_C(0x10000)) | (phase ? UINT32_C(0x10000) : 0));
-  /* In the next lap the wrong phase is the right one. */
+  /* In the next pass through the ring the wrong phase is the right one. */
   if (entry[3] >> 17 == 0 && entry[2] >> 16 == queue && queue != 0) said_success(queue, (uint16_t)entry[3]);
   if (++cq->tail < cq->entries) return;
   cq->tail = 0;
@@ -217,10 +218,10 @@ static void spoil(uint8_t *page, uint32_t bytes) {
   }
 }
 
-/* ---- what a drive answers when it behaves ---- */
+/* ---- the answers of a drive that behaves ---- */
 
 static uint16_t identify(const uint32_t *dwords) {
-  uint8_t *page = lent(spate_get64(&dwords[6]), PAGE);
+  uint8_t *page = device_memory(spate_get64(&dwords[6]), PAGE);
   memset(page, 0, PAGE);
   switch (dwords[10] & 0xff) {
   case 0:
@@ -250,25 +251,25 @@ static uint16_t identify(const uint32_t *dwords) {
   return 0;
 }
 
-/* The host reads the page when it believes an entry, which may be before the drive has written it. Then MDTS is what
- * the page has had before. Until the next Identify the greatest that was there counts. */
+/* The host reads the page when it acts on an entry, perhaps before the drive has written the page. Then MDTS has its
+ * old contents. Until the next Identify the largest value so far counts. */
 static void note_transfer_bytes(void) {
   if (device.identity == NULL) return;
   const uint8_t mdts = device.identity[77];
   const uint64_t bytes =
-      mdts == 0 || mdts > 19 ? UINT64_MAX : PAGE << mdts; /* from 4 GiB on it is none for the driver */
+      mdts == 0 || mdts > 19 ? UINT64_MAX : PAGE << mdts; /* from 4 GiB on, the driver treats it as no limit */
   if (device.identity_asked || bytes > device.transfer_bytes[0]) device.transfer_bytes[0] = bytes;
   device.identity_asked = false;
 }
 
 static uint16_t get_log(const uint32_t *dwords) {
   const uint32_t bytes = ((dwords[10] >> 16) + 1) * 4;
-  if (bytes != 512) { /* the caller's */
-    if (bytes > device.transfer_bytes[0]) die("a log page beyond MDTS");
+  if (bytes != 512) { /* the caller's request */
+    if (bytes > device.transfer_bytes[0]) die("a log page larger than MDTS");
     move(dwords, bytes, true);
     return 0;
   }
-  uint8_t *page = lent(spate_get64(&dwords[6]), bytes);
+  uint8_t *page = device_memory(spate_get64(&dwords[6]), bytes);
   memset(page, 0, bytes);
   spate_put16(page + 1, 310);
   spate_put64(page + 112, device.power_cycles);
@@ -280,7 +281,7 @@ static uint16_t create_queue(const uint32_t *dwords, bool submission) {
   const uint32_t id = dwords[10] & 0xffff, entries = (dwords[10] >> 16) + 1;
   struct ring *ring = submission ? device.sq : device.cq;
   if (id == 0 || id > DEVICE_QUEUES) return STATUS_NO_QUEUE;
-  (void)lent(spate_get64(&dwords[6]), entries * (submission ? 64u : 16u));
+  (void)device_memory(spate_get64(&dwords[6]), entries * (submission ? 64u : 16u));
   ring[id] = (struct ring){.address = spate_get64(&dwords[6]), .entries = entries, .phase = true, .cq = (uint16_t)id};
   if (!submission) ring_created((uint16_t)id);
   return 0;
@@ -304,9 +305,9 @@ static uint16_t admin(const uint32_t *dwords, uint32_t *result) {
   case 0x08: return 0;
   case 0x09:
     if ((dwords[10] & 0xff) == 7) *result = (DEVICE_QUEUES - 1) * 0x10001u;
-    if ((dwords[10] & 0xff) == 0x16) (void)lent(spate_get64(&dwords[6]), 512);
+    if ((dwords[10] & 0xff) == 0x16) (void)device_memory(spate_get64(&dwords[6]), 512);
     if ((dwords[10] & 0xff) == 0x0d && (dwords[11] & 1) != 0)
-      (void)lent((uint64_t)dwords[14] << 32 | dwords[13], 16 * (uint64_t)dwords[15]);
+      (void)device_memory((uint64_t)dwords[14] << 32 | dwords[13], 16 * (uint64_t)dwords[15]);
     return 0;
   case 0x0a: *result = device.spoil ? take32() : 1; return 0;
   case 0x80: return 0;
@@ -317,14 +318,14 @@ static uint16_t admin(const uint32_t *dwords, uint32_t *result) {
 static uint16_t io(uint16_t queue, const uint32_t *dwords) {
   const uint64_t bytes = (uint64_t)((dwords[12] & 0xffff) + 1) << device.block_shift[queue];
   const uint8_t opcode = (uint8_t)dwords[0];
-  if ((opcode == 1 || opcode == 2) && bytes > device.transfer_bytes[queue]) die("a transfer beyond MDTS");
+  if ((opcode == 1 || opcode == 2) && bytes > device.transfer_bytes[queue]) die("a transfer larger than MDTS");
   switch (opcode) {
   case 0:
   case 8: return 0;
   case 1: move(dwords, bytes, false); return 0;
   case 2: move(dwords, bytes, true); return 0;
-  case 9: (void)lent(spate_get64(&dwords[6]), 16 * (uint64_t)((dwords[10] & 0xff) + 1)); return 0;
-  default: die("an I/O command that no host of ours sends");
+  case 9: (void)device_memory(spate_get64(&dwords[6]), 16 * (uint64_t)((dwords[10] & 0xff) + 1)); return 0;
+  default: die("an I/O command that the driver never sends");
   }
 }
 
@@ -343,7 +344,7 @@ static struct pending remove_pending(unsigned at) {
   return removed;
 }
 
-/* Carry out a command that waits and complete it, with this status unless it is 0. */
+/* Complete a pending command: carry it out if `status` is 0, otherwise only return this status. */
 static void finish(unsigned at, uint16_t status) {
   const struct pending command = remove_pending(at);
   uint32_t result = 0;
@@ -429,7 +430,7 @@ static void happen(enum misbehaviour what) {
 static bool off_the_bus(void) { return device.gone || device.off_bus; }
 
 static void act(void) {
-  if (++device.calls > HOST_CALLS_MAX) die("the host does not come to an end");
+  if (++device.calls > HOST_CALLS_MAX) die("the host does not end");
   if (off_the_bus()) return;
   if (device.pause > 0) {
     device.pause--;
@@ -493,12 +494,12 @@ static void fetch(uint16_t queue, uint32_t tail) {
   if (sq->entries == 0 || tail >= sq->entries) return;
   while (sq->head != tail) {
     struct pending command = {.queue = queue};
-    memcpy(command.dwords, lent(sq->address + (uint64_t)sq->head * 64, 64), 64);
+    memcpy(command.dwords, device_memory(sq->address + (uint64_t)sq->head * 64, 64), 64);
     sq->head = (sq->head + 1) % sq->entries;
     if (device.pending_count < PENDING_MAX) device.pending[device.pending_count++] = command;
     if (queue != 0) fetched(queue, (uint16_t)(command.dwords[0] >> 16));
     if (queue == 0 && (command.dwords[0] & 0xff) == 6 && (command.dwords[10] & 0xff) == 1) {
-      device.identity = lent(spate_get64(&command.dwords[6]), PAGE);
+      device.identity = device_memory(spate_get64(&command.dwords[6]), PAGE);
       device.identity_asked = true;
     }
   }
@@ -511,8 +512,8 @@ void host_write32(uintptr_t address, uint32_t value) {
   const uint64_t doorbell = (offset - 0x1000) >> (2 + (device.cap >> 32 & 0xf));
   switch (offset) {
   case 0x14: write_control(value); break;
-  case 0x20: /* NSSR, which is there if CAP said so: what was read of that may have been garbage */
-    if (value != 0x4e564d65) die("a subsystem reset that is none");
+  case 0x20: /* NSSR, which exists if CAP said so; the CAP that the host read may have been garbage */
+    if (value != 0x4e564d65) die("a subsystem reset with a wrong value");
     forget();
     device.cc = device.csts = 0;
     break;
@@ -522,7 +523,7 @@ void host_write32(uintptr_t address, uint32_t value) {
   case 0x30: device.acq = (device.acq & ~UINT64_C(0xffffffff)) | value; break;
   case 0x34: device.acq = (uint32_t)device.acq | (uint64_t)value << 32; break;
   default:
-    if (offset < 0x1000) die("a write of a register that is no host's business");
+    if (offset < 0x1000) die("a write of a register that no host writes");
     if ((device.csts & 1) != 0 && doorbell % 2 == 0 && doorbell / 2 <= DEVICE_QUEUES)
       fetch((uint16_t)(doorbell / 2), value);
   }
@@ -550,14 +551,14 @@ uint64_t host_ticks_per_second(void) { return 1000 * TICKS_PER_MS; }
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {
   note_transfer_bytes();
-  believes();
+  about_to_act();
 }
-void host_cache_clean(const void *start, size_t bytes) { (void)lent((uintptr_t)start, bytes); }
-void host_cache_invalidate(void *start, size_t bytes) { (void)lent((uintptr_t)start, bytes); }
+void host_cache_clean(const void *start, size_t bytes) { (void)device_memory((uintptr_t)start, bytes); }
+void host_cache_invalidate(void *start, size_t bytes) { (void)device_memory((uintptr_t)start, bytes); }
 uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
 void host_log(const char *text, uint64_t value) { (void)text, (void)value; }
 
-/* Powered on, reading this input. What was allowed stays so. */
+/* Power on, with a new input. Permitted memory stays permitted. */
 static void device_start(const uint8_t *input, size_t bytes) {
   const unsigned spans = device.span_count;
   struct span kept[SPANS_MAX];

@@ -24,7 +24,7 @@ static int replay(const char *folder, const char *name) {
   }
   const size_t size = fread(data, 1, INPUT_BYTES_MAX, file);
   (void)fclose(file);
-  /* Of its size exactly, so that the sanitizer sees a read behind it. */
+  /* An allocation of exactly the file's size, so that the sanitizer detects a read beyond it. */
   uint8_t *exact = malloc(size + (size == 0));
   if (exact != NULL) {
     memcpy(exact, data, size);

@@ -1,28 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The core as a block device: what is asked arrives, what comes back is believed only as far as it may be. */
-#include "gateware_fixture.h"
-
-#define BLOCKS UINT64_C(8192)
-
-static unsigned done_count;
-static void count_done(struct spate_io *io) {
-  (void)io;
-  done_count++;
-}
-
-/* Poll until `count` requests are done. */
-static void wait_for(unsigned count) {
-  for (int i = 0; i < 1000000 && done_count < count; i++) {
-    spate_block_poll(&gateware.block, 4);
-    host_relax();
-  }
-  assert_int_equal(done_count, count);
-}
-
-static struct spate_io stream_write(uint64_t lba, uint32_t blocks) {
-  return (struct spate_io){
-      .op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = spate_gateware_region(&gateware), .done = count_done};
-}
+/* The core as a block device: requests reach the core, and only valid responses are accepted. */
+#include "gateware_requests.h"
 
 /* ---- open ---- */
 
@@ -45,7 +23,7 @@ static void open_knows_a_core_and_its_drive(void **state) {
   fake_gateware_close(&fake);
 }
 
-static void open_says_what_is_wrong(void **state) {
+static void open_reports_what_is_wrong(void **state) {
   (void)state;
   static const struct {
     uint8_t code;
@@ -78,8 +56,8 @@ static void open_says_what_is_wrong(void **state) {
   fake_gateware_close(&fake);
 }
 
-/* The processor was restarted and the core was not: answers to what ran before are no answers to what runs now. */
-static void answers_from_before_are_not_believed(void **state) {
+/* The processor was restarted and the core was not: responses to commands from before belong to no present command. */
+static void responses_from_before_a_restart_are_ignored(void **state) {
   (void)state;
   struct spate_io io;
 
@@ -87,7 +65,7 @@ static void answers_from_before_are_not_believed(void **state) {
   fake_gateware_answer(&fake, 0x1280, 0);
   open_backend();
   assert_int_equal(fake.response_count, 0);
-  fake.deaf = true;
+  fake.unanswering = true;
   fake.flow_bytes = UINT64_MAX;
   io = stream_write(0, 8);
   done_count = 0;
@@ -98,7 +76,7 @@ static void answers_from_before_are_not_believed(void **state) {
     spate_block_poll(&gateware.block, 1);
   }
   assert_int_equal(done_count, 0);
-  fake.deaf = false;
+  fake.unanswering = false;
   wait_for(1);
   assert_int_equal(io.error, SPATE_OK);
   fake_gateware_close(&fake);
@@ -106,11 +84,11 @@ static void answers_from_before_are_not_believed(void **state) {
 
 /* ---- requests ---- */
 
-/* Random requests of all sizes against a copy, several at a time on blocks of their own. */
-static void what_is_written_is_read(uint8_t shift) {
+/* Random requests of all sizes, compared with a copy; several at a time, on separate blocks. */
+static void written_data_is_read_back(uint8_t shift) {
   enum { LANES = 4, BLOCKS_MAX = 40 };
   uint64_t seed = 42;
-  uint64_t *copy = calloc(BLOCKS, sizeof *copy); /* a block's content is its number repeated */
+  uint64_t *copy = calloc(BLOCKS, sizeof *copy); /* each word of a block is the block's number */
   uint8_t *buffers[LANES];
   struct spate_io ios[LANES];
 
@@ -152,14 +130,14 @@ static void what_is_written_is_read(uint8_t shift) {
   fake_gateware_close(&fake);
 }
 
-static void what_is_written_is_read_512(void **state) {
+static void written_data_is_read_back_512(void **state) {
   (void)state;
-  what_is_written_is_read(9);
+  written_data_is_read_back(9);
 }
 
-static void what_is_written_is_read_4096(void **state) {
+static void written_data_is_read_back_4096(void **state) {
   (void)state;
-  what_is_written_is_read(12);
+  written_data_is_read_back(12);
 }
 
 static void flags_and_operations_arrive(void **state) {
@@ -192,7 +170,7 @@ static void flags_and_operations_arrive(void **state) {
   fake_gateware_close(&fake);
 }
 
-static void requests_that_cannot_be_are_refused(void **state) {
+static void invalid_requests_are_refused(void **state) {
   (void)state;
   _Alignas(SPATE_DMA_ALIGN) static uint8_t buffer[1024];
   const struct spate_io good = {
@@ -207,9 +185,9 @@ static void requests_that_cannot_be_are_refused(void **state) {
   bad[1].lba = BLOCKS;
   bad[2].lba = UINT64_MAX;
   bad[3].buffer = buffer + 4;
-  bad[4].flags = 0; /* the CPU copies: it must be allowed to */
+  bad[4].flags = 0; /* the CPU copies the data, so this flag is required */
   bad[5].buffer = NULL;
-  bad[6].op = SPATE_ZERO + 1; /* the shutdown is not for everybody */
+  bad[6].op = SPATE_ZERO + 1; /* the shutdown is reserved for the driver */
   for (int i = 0; i < 7; i++)
     GIVES(SPATE_E_INVALID, spate_block_submit(&gateware.block, &bad[i]));
   fake_gateware_close(&fake);
@@ -235,28 +213,10 @@ static void errors_are_named(void **state) {
         (struct fake_gateware_fault){.op = 2, .source = 2, .lba = 60, .times = 1, .status = cases[i].status};
     GIVES(cases[i].error, spate_block_do(&gateware.block, &io));
     assert_int_equal(io.detail, cases[i].status);
-    OK(spate_block_do(&gateware.block, &io)); /* and the next one is none the worse */
+    OK(spate_block_do(&gateware.block, &io)); /* the next request succeeds */
   }
   fake_gateware_close(&fake);
 }
-
-static void a_command_that_a_reset_ended_is_sent_again(void **state) {
-  (void)state;
-  _Alignas(SPATE_DMA_ALIGN) static uint8_t buffer[4096];
-
-  open_fake(BLOCKS, 9);
-  open_backend();
-  memset(buffer, 0x77, sizeof buffer);
-  fake.faults[0] = (struct fake_gateware_fault){.op = 1, .source = 2, .lba = 9, .times = 3, .status = 0x8005};
-  OK(spate_block_write(&gateware.block, 9, 8, buffer, 0));
-  assert_memory_equal(fake.medium + 9 * 512, buffer, sizeof buffer);
-  fake.faults[0].times = 4;
-  GIVES(SPATE_E_TIMEOUT, spate_block_write(&gateware.block, 9, 8, buffer, 0));
-  OK(spate_block_write(&gateware.block, 9, 8, buffer, 0));
-  fake_gateware_close(&fake);
-}
-
-/* ---- streams ---- */
 
 static void streams_and_mailbox_do_not_wait_for_each_other(void **state) {
   (void)state;
@@ -271,7 +231,7 @@ static void streams_and_mailbox_do_not_wait_for_each_other(void **state) {
     enum spate_error error = spate_block_submit(&gateware.block, &ios[i]);
     GIVES(i < SPATE_GATEWARE_DEPTH ? SPATE_OK : SPATE_E_FULL, error);
   }
-  /* Not a byte of the stream has come. */
+  /* No byte of the stream has arrived. */
   OK(spate_block_write(&gateware.block, 0, 8, buffer, SPATE_IO_FUA));
   OK(spate_block_flush(&gateware.block));
   assert_int_equal(gateware.flushed_blocks, 0);
@@ -294,7 +254,7 @@ static void addresses_have_all_their_bits(void **state) {
 
   open_fake(BLOCKS, 9);
   fake.blocks = UINT64_C(1) << 39;
-  fake.deaf = true;
+  fake.unanswering = true;
   open_backend();
   assert_int_equal(gateware.block.blocks, UINT64_C(1) << 39);
   io = stream_write((UINT64_C(0x12) << 32) + 5, 2097152);
@@ -306,7 +266,7 @@ static void addresses_have_all_their_bits(void **state) {
   fake_gateware_close(&fake);
 }
 
-static void memory_mode_moves_what_is_in_memory(void **state) {
+static void memory_mode_transfers_memory(void **state) {
   (void)state;
   static uint64_t pages[4] = {0x3000, 0x4000, 0x5000, 0x9000};
   static uint8_t memory[0xa000];
@@ -331,7 +291,7 @@ static void memory_mode_moves_what_is_in_memory(void **state) {
   wait_for(2);
   assert_memory_equal(fake.durable + 77 * 512, memory + 0x3404, 20 * 512);
   io.flags = 0;
-  io.blocks = 24; /* would go on in a page elsewhere */
+  io.blocks = 24; /* would continue in a page that does not follow */
   GIVES(SPATE_E_INVALID, spate_block_submit(&gateware.block, &io));
   io.blocks = 20;
   io.op = SPATE_READ;
@@ -342,179 +302,19 @@ static void memory_mode_moves_what_is_in_memory(void **state) {
   fake_gateware_close(&fake);
 }
 
-/* ---- when it goes wrong ---- */
-
-/* A flush that came after the drive lost its power must not be taken for one that saved what came before. */
-static void a_power_loss_is_known_before_the_flush_after_it(bool power_lost) {
-  struct spate_io flush = {.op = SPATE_FLUSH, .done = count_done};
-
-  open_fake(BLOCKS, 9);
-  open_backend();
-  done_count = 0;
-  OK(spate_block_submit(&gateware.block, &flush));
-  spate_block_kick(&gateware.block);
-  fake_gateware_recover(&fake, power_lost);
-  for (int i = 0; i < 2000; i++) {
-    spate_block_poll(&gateware.block, 4);
-    host_relax();
-  }
-  assert_int_equal(fake.flushes, 1); /* it is done, */
-  assert_int_equal(done_count, 0);   /* and nobody was told: was the power lost? */
-  fake.health_valid = true;
-  wait_for(1);
-  assert_int_equal(flush.error, SPATE_OK);
-  assert_int_equal(gateware.block.power_losses, power_lost ? 1 : 0);
-  assert_int_equal(gateware.recoveries, 1);
-  fake_gateware_close(&fake);
-}
-
-static void power_losses_are_told_in_time(void **state) {
-  (void)state;
-  a_power_loss_is_known_before_the_flush_after_it(true);
-  a_power_loss_is_known_before_the_flush_after_it(false);
-}
-
-static void no_health_log_counts_as_a_loss(void **state) {
-  (void)state;
-
-  open_fake(BLOCKS, 9);
-  open_backend();
-  fake_gateware_recover(&fake, false);
-  OK(spate_block_flush(&gateware.block));
-  assert_int_equal(gateware.block.power_losses, 1);
-  fake_gateware_close(&fake);
-}
-
-static void stream_writes_under_a_power_loss_fail(void **state) {
-  (void)state;
-  struct spate_io before;
-  struct spate_io under;
-  struct spate_io after;
-
-  open_fake(BLOCKS, 9);
-  open_backend();
-  before = stream_write(0, 100);
-  under = stream_write(100, 100);
-  after = stream_write(200, 100);
-  done_count = 0;
-  OK(spate_block_submit(&gateware.block, &before));
-  OK(spate_block_submit(&gateware.block, &under));
-  fake.flow_bytes = 130 * 512;
-  wait_for(1);
-  fake_gateware_recover(&fake, true);
-  fake.health_valid = true;
-  fake.flow_bytes = UINT64_MAX;
-  wait_for(2);
-  OK(spate_block_submit(&gateware.block, &after));
-  wait_for(3);
-  assert_int_equal(before.error, SPATE_OK); /* that it may be gone is said by power_losses */
-  assert_int_equal(under.error, SPATE_E_POWER_LOST);
-  assert_int_equal(after.error, SPATE_OK);
-  fake_gateware_close(&fake);
-}
-
-static void every_request_ends_when_the_core_does(void **state) {
-  (void)state;
-  enum { DEAF, VANISHED, GONE, ENDS };
-  static const enum spate_error errors[ENDS] = {SPATE_E_TIMEOUT, SPATE_E_GONE, SPATE_E_LINK_DOWN};
-  _Alignas(SPATE_DMA_ALIGN) static uint8_t buffer[4096];
-
-  for (int end = DEAF; end < ENDS; end++) {
-    struct spate_io stream;
-    struct spate_io io[3];
-    open_fake(BLOCKS, 9);
-    open_backend();
-    done_count = 0;
-    stream = stream_write(0, 8);
-    OK(spate_block_submit(&gateware.block, &stream));
-    for (int i = 0; i < 3; i++) {
-      io[i] =
-          (struct spate_io){.op = SPATE_READ, .flags = SPATE_IO_CPU, .blocks = 8, .buffer = buffer, .done = count_done};
-      OK(spate_block_submit(&gateware.block, &io[i]));
-    }
-    spate_block_kick(&gateware.block);
-    fake.deaf = end == DEAF;
-    fake.vanished = end == VANISHED;
-    if (end == GONE) {
-      fake.gone = true;
-      fake.ready = false;
-      fake.error = 26;
-      fake.interrupts |= SPATE_REGS_INTERRUPT_STATUS_GONE;
-    }
-    for (int i = 0; i < 100 && done_count < 4; i++) {
-      spate_block_poll(&gateware.block, 4);
-      clock_ns += 1000000000;
-    }
-    assert_int_equal(done_count, 4);
-    assert_int_equal(stream.error, errors[end]);
-    for (int i = 0; i < 3; i++) {
-      assert_int_equal(io[i].error, errors[end]);
-      if (end != GONE) assert_int_equal(io[i].detail, 0); /* nothing gave a status */
-    }
-    GIVES(errors[end], spate_block_submit(&gateware.block, &io[0]));
-    fake_gateware_close(&fake);
-  }
-}
-
-static void a_stream_may_wait_for_ever(void **state) {
-  (void)state;
-  struct spate_io io;
-
-  open_fake(BLOCKS, 9);
-  open_backend();
-  io = stream_write(0, 8);
-  done_count = 0;
-  OK(spate_block_submit(&gateware.block, &io));
-  for (int i = 0; i < 100; i++) {
-    spate_block_poll(&gateware.block, 4);
-    clock_ns += UINT64_C(100000000000);
-  }
-  assert_int_equal(done_count, 0);
-  fake.flow_bytes = UINT64_MAX;
-  wait_for(1);
-  assert_int_equal(io.error, SPATE_OK);
-  fake_gateware_close(&fake);
-}
-
-static void shutdown_tells_the_drive(void **state) {
-  (void)state;
-  struct spate_io io;
-
-  open_fake(BLOCKS, 9);
-  open_backend();
-  io = stream_write(0, 8);
-  done_count = 0;
-  OK(spate_block_submit(&gateware.block, &io));
-  GIVES(SPATE_E_BUSY, spate_gateware_shutdown(&gateware));
-  fake.flow_bytes = UINT64_MAX;
-  wait_for(1);
-  OK(spate_gateware_shutdown(&gateware));
-  assert_int_equal(fake.shutdowns, 1);
-  GIVES(SPATE_E_GONE, spate_block_submit(&gateware.block, &io));
-  GIVES(SPATE_E_GONE, spate_gateware_shutdown(&gateware));
-  fake_gateware_close(&fake);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(open_knows_a_core_and_its_drive),
-      cmocka_unit_test(open_says_what_is_wrong),
-      cmocka_unit_test(answers_from_before_are_not_believed),
-      cmocka_unit_test(what_is_written_is_read_512),
-      cmocka_unit_test(what_is_written_is_read_4096),
+      cmocka_unit_test(open_reports_what_is_wrong),
+      cmocka_unit_test(responses_from_before_a_restart_are_ignored),
+      cmocka_unit_test(written_data_is_read_back_512),
+      cmocka_unit_test(written_data_is_read_back_4096),
       cmocka_unit_test(flags_and_operations_arrive),
-      cmocka_unit_test(requests_that_cannot_be_are_refused),
+      cmocka_unit_test(invalid_requests_are_refused),
       cmocka_unit_test(errors_are_named),
-      cmocka_unit_test(a_command_that_a_reset_ended_is_sent_again),
       cmocka_unit_test(streams_and_mailbox_do_not_wait_for_each_other),
       cmocka_unit_test(addresses_have_all_their_bits),
-      cmocka_unit_test(memory_mode_moves_what_is_in_memory),
-      cmocka_unit_test(power_losses_are_told_in_time),
-      cmocka_unit_test(no_health_log_counts_as_a_loss),
-      cmocka_unit_test(stream_writes_under_a_power_loss_fail),
-      cmocka_unit_test(every_request_ends_when_the_core_does),
-      cmocka_unit_test(a_stream_may_wait_for_ever),
-      cmocka_unit_test(shutdown_tells_the_drive),
+      cmocka_unit_test(memory_mode_transfers_memory),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

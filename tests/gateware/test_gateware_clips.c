@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of what logic sends: the recorder arms, checkpoints and closes through the mailbox while the core streams. The
- * data never pass the processor: pieces are pushed before their data come.
+ * Files of data that logic sends: the recorder arms, checkpoints and closes through the mailbox while the core streams.
+ * The data never pass through the processor: pieces are pushed before their data arrive.
  */
 #include "gateware_fixture.h"
 
@@ -33,7 +33,7 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
   fixture.values[event] = value;
 }
 
-/* 4 KiB each time somebody waits, and each turn of the test. */
+/* The source delivers 4 KiB on each turn of a wait, and on each turn of the test. */
 static void source_flows(void) { fake.flow_bytes += 4096; }
 
 static void open_fixture(uint8_t block_shift, uint64_t next_bytes) {
@@ -68,7 +68,7 @@ static void close_fixture(void) {
   fake_gateware_close(&fake);
 }
 
-/* What an application does in its loop: keep pieces ahead of the source, and work. */
+/* An application's loop: keep pieces ahead of the source, and call work. */
 static enum spate_error turn(uint64_t *left_bytes) {
   const uint32_t bytes = *left_bytes < PIECE ? (uint32_t)*left_bytes : PIECE;
   enum spate_error error = SPATE_OK;
@@ -110,8 +110,7 @@ static void a_clip_is_what_the_core_streamed(uint8_t block_shift) {
     OK(turn(&left_bytes));
   while (fixture.stream.counters.completed_bytes < bytes)
     OK(turn(&left_bytes));
-  assert_true(fixture.stream.counters.checkpoints >=
-              3); /* while it streamed, and none of the data through the mailbox: */
+  assert_true(fixture.stream.counters.checkpoints >= 3); /* while it streamed, and no data through the mailbox: */
   assert_int_equal(fake.mailbox_writes - mailbox_writes, fixture.stream.counters.checkpoints);
   assert_true(fake.most_data_open >= PIECES);
   OK(spate_recorder_finish(&fixture.recorder));
@@ -147,8 +146,8 @@ static void clips_follow_each_other_without_a_gap(void **state) {
   close_fixture();
 }
 
-/* The source stands still in mid-piece: metadata goes on, and so does the clip when it flows again. */
-static void files_can_be_made_while_the_source_stands_still(void **state) {
+/* The source stops in the middle of a piece: metadata operations go on, and the clip goes on when the source does. */
+static void files_can_be_made_while_the_source_stops(void **state) {
   (void)state;
   uint64_t left_bytes = 2 * MIB;
 
@@ -171,8 +170,8 @@ static void files_can_be_made_while_the_source_stands_still(void **state) {
   close_fixture();
 }
 
-/* The drive's power fails while it streams, the core brings it back. The file ends at what was durable, the loss is
- * told, and the next clip is whole. */
+/* The drive's power fails while it streams, and the core brings it back. The file ends at its durable length, the loss
+ * is reported, and the next clip is complete. */
 static void a_power_loss_ends_the_clip_at_what_is_durable(void **state) {
   (void)state;
   uint64_t left_bytes = 8 * MIB;
@@ -203,7 +202,7 @@ static void a_power_loss_ends_the_clip_at_what_is_durable(void **state) {
   holds_the_stream("A.RAW", 0, entry.bytes);
   assert_int_equal(entry.bytes + fixture.stream.counters.lost_bytes, fixture.stream.counters.pushed_bytes);
 
-  const uint64_t first = fake.stream_bytes; /* everything that was pushed was taken */
+  const uint64_t first = fake.stream_bytes; /* everything that was pushed was accepted */
   assert_int_equal(first, fixture.stream.counters.pushed_bytes);
   left_bytes = MIB;
   OK(spate_stream_arm(&fixture.stream, "B.RAW", 4 * MIB));
@@ -235,7 +234,7 @@ static void a_recovery_without_a_loss_costs_nothing(void **state) {
   close_fixture();
 }
 
-static void what_comes_once_cannot_be_retained(void **state) {
+static void a_stream_from_logic_cannot_be_retained(void **state) {
   (void)state;
   struct spate_stream stream;
 
@@ -251,10 +250,10 @@ int main(void) {
       cmocka_unit_test(a_clip_is_what_the_core_streamed_512),
       cmocka_unit_test(a_clip_is_what_the_core_streamed_4096),
       cmocka_unit_test(clips_follow_each_other_without_a_gap),
-      cmocka_unit_test(files_can_be_made_while_the_source_stands_still),
+      cmocka_unit_test(files_can_be_made_while_the_source_stops),
       cmocka_unit_test(a_power_loss_ends_the_clip_at_what_is_durable),
       cmocka_unit_test(a_recovery_without_a_loss_costs_nothing),
-      cmocka_unit_test(what_comes_once_cannot_be_retained),
+      cmocka_unit_test(a_stream_from_logic_cannot_be_retained),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's quick selection: its aims, its curves, and that the same seed gives the same text."""
+"""The lab's quick selection: its aims, its curves, and its repeatability: the same seed gives the same text."""
 
 import itertools
 import os
@@ -56,8 +56,8 @@ def test_a_source_that_listens_loses_nothing(lab):
     assert ignores["result"]["overrun_bytes"] > 0
     assert listens["result"]["overrun_bytes"] == 0
     assert listens["result"]["slowed_down"] > 0
-    warned, lost = chapters_files.first_warning(ignores)
-    assert (lost - warned) * 1000 >= 250, "told to slow down too late for a source that needs 250 ms"
+    warned, lost = chapters_files.first_warning(deaf)
+    assert (lost - warned) * 1000 >= 250, "the level SLOW came too late for a source that needs 250 ms"
 
 
 def test_the_picture_in_the_docs_is_what_the_lab_draws(lab, tmp_path):
@@ -154,19 +154,19 @@ def test_short_runs_come_first_and_the_longest_beside_them():
 
 
 def test_ctrl_c_ends_all_of_it_at_once(tmp_path):
-    """The signal goes to the lab alone: what it started, it has to end."""
+    """The signal goes to the lab alone: it has to end the programs that it started."""
     words = [sys.executable, ROOT / "bench/lab.py", "--only", "^(whole|kilo)", "--programs", PROGRAMS, "--out", tmp_path]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "tools"), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           start_new_session=True) as process:
-        said = process.stdout.readline()  # after some seconds, of runs that take a minute
+        said = process.stdout.readline() # after some seconds; the runs take a minute
         process.send_signal(signal.SIGINT)
-        rest = process.stdout.read()  # to its end: nobody has the pipe any more
+        rest = process.stdout.read() # until its end: nobody holds the pipe open any more
     assert re.match(r"lab +\d+ s +\d+ of \d+ experiments  now \w", said), said
     assert process.returncode == -signal.SIGINT and "stopped" in rest and "Traceback" not in rest, rest
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    assert not list(tmp_path.glob("*.json")), "what ran went on to its end"
+    assert not list(tmp_path.glob("*.json")), "the running experiments went on to their end"
 
 
 # ---- the same seed, the same text ----
@@ -184,14 +184,14 @@ def test_the_same_seed_gives_the_same_text(run):
     assert lab.one(run)[0] == lab.one(run)[0]
 
 
-# ---- what is asked for wrongly ----
+# ---- wrong options ----
 
 
 @pytest.mark.parametrize("words,sentence", [
     (["raw", "--profile", "none-such"], "there is no profile"),
     (["raw", "--bytes", "12 apples"], "not a number"),
     (["raw", "--op", "sideways"], "read, write or alternate"),
-    (["raw", "--block", "1000"], "whole pages"),
+    (["raw", "--block", "1000"], "must be a multiple"),
     (["dance"], "there is no experiment"),
     (["files", "--host", "abacus"], "there is no host"),
     ([], "usage"),
@@ -201,7 +201,7 @@ def test_a_wrong_wish_is_answered_with_a_sentence(words, sentence):
     assert sentence in done.stderr
 
 
-# ---- the seeds' figures ----
+# ---- the figures of the seeds ----
 
 
 def test_every_figure_says_what_it_depends_on():

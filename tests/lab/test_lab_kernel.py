@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host model of Linux: times from counts, and what was fitted meets its point. No program is run here."""
+"""The host model of Linux: times computed from counts, and fitted numbers that reproduce their point. No program is run here."""
 
 import dataclasses
 import sys
@@ -29,11 +29,11 @@ def test_a_request_costs_its_instructions():
 
 
 @pytest.mark.parametrize("way,milliseconds", [
-    ("direct", 0.05),           # 50 000 instructions, nothing is moved
-    ("memcpy", 0.05 + 1),       # of 210 000 a copy is 160 000, and takes a millisecond of memory
-    ("dd-direct-8", 0.05 + 0.5),  # of 550 000 the zeros are 500 000, and take half of a copy
+    ("direct", 0.05), # 50 000 instructions, no bytes are moved
+    ("memcpy", 0.05 + 1), # of 210 000 instructions a copy is 160 000; it also takes a millisecond of memory time
+    ("dd-direct-8", 0.05 + 0.5), # of 550 000 instructions the zeros are 500 000; they take half a copy's memory time
     ("read-buffered", 1.0 + 1),
-    ("dd-buffered-2", 2.0 + 1.5),  # the core of dd, with copy and zeros; the other core's million is less
+    ("dd-buffered-2", 2.0 + 1.5), # the core of dd, with copy and zeros; the other core's million takes less
     ("mmap-write", 2.0 + 1),
 ])
 def test_what_moves_bytes_takes_memorys_time(way, milliseconds):
@@ -48,7 +48,7 @@ def test_one_core_does_one_thing_after_the_other():
 def test_caches_are_cleaned_where_the_device_does_not_see_them():
     cleaning = dataclasses.replace(MACHINE, clean_bytes_per_s=kernel.MIB * 500)
     assert kernel.way_seconds(cleaning, COUNTS, "direct") == pytest.approx(0.05e-3 + 2e-3)
-    # The other core's: a million instructions and the cleaning are still less than dd's part.
+    # The other core's part, a million instructions and the cleaning, still takes less time than dd's part.
     assert kernel.way_seconds(cleaning, COUNTS, "dd-buffered-2") == pytest.approx(3.5e-3)
 
 
@@ -87,7 +87,7 @@ def test_the_same_counts_give_the_same_runs():
 
 
 def test_each_machine_has_one_fitted_point():
-    """A processor's number is fitted where a figure depends on the host; every other figure of Linux is a prediction."""
+    """A processor's number is fitted to one figure that depends on the host; every other figure of Linux is a prediction."""
     from lab import compare
 
     fitted = [point for point in kernel.POINTS if compare.fitted(point.key, point.profile)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Partition tables against sfdisk and sgdisk: ours as they read it, theirs as we read it."""
+"""Partition tables compared with sfdisk and sgdisk: they read our tables, and we read theirs."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def part(tool):
 
 
 def fdisk(image, sector, commands):
-    """sfdisk's sibling, for what this sfdisk has no option for: sectors of 4096 bytes. Both speak the same scripts."""
+    """fdisk for sectors of 4096 bytes, which this sfdisk has no option for. Both take the same scripts."""
     done = run("fdisk", "--wipe=never", f"--sector-size={sector}", image, input="\n".join(commands) + "\n")
     said = done.stdout + done.stderr
     assert "corrupt" not in said and "rror" not in said.replace("No errors detected", ""), said
@@ -42,7 +42,7 @@ def partition_with_fdisk(image, sector, script):
 
 
 def read_with_fdisk(image, sector):
-    """As sfdisk --json gives it."""
+    """In the form of sfdisk --json."""
     if sector == 512:
         done = run("sfdisk", "--json", image)
         assert "corrupt" not in done.stderr, done.stderr
@@ -96,7 +96,7 @@ def test_sfdisk_reads_ours(part, make_image, sector, align):
 
 
 def test_sgdisk_verifies_ours(part, make_image):
-    """sgdisk takes an image file to have 512-byte sectors."""
+    """sgdisk assumes 512-byte sectors for an image file."""
     image = make_image(SIZE)
     part(image, 512, "write", MIB, 1)
     assert "No problems found" in run("sgdisk", "--verify", image).stdout

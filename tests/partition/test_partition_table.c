@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new table, field by field, and what is said when it cannot be read. */
+/* A new table, field by field, and the errors when a table cannot be read. */
 #include "ram_block.h"
 
 #include <spate/bytes.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-/* Of what was given, all but the six bits that say what kind it is. The version is in the high byte of a little-endian
- * field. */
+/* Compare a GUID with the random bytes given, except for the six bits that hold version and variant. The version is in
+ * the high byte of a little-endian field. */
 static void is_made_of(const uint8_t *guid, uint8_t byte) {
   for (unsigned i = 0; i < 16; i++)
     switch (i) {
@@ -69,7 +69,7 @@ static void the_protective_table_covers_the_drive(void **state) {
   }
 }
 
-/* Whichever read it is that fails in both copies. */
+/* The read that fails in both copies may be any of them. */
 static void a_table_that_cannot_be_read_is_not_found_in_part(void **state) {
   (void)state;
   for (uint32_t skip = 0; skip < 20; skip++) {

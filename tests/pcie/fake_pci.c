@@ -95,7 +95,7 @@ void fake_express(struct fake_function *function, unsigned payload_code, unsigne
 
 static bool is_bridge(const struct fake_function *function) { return function->config[0x0c / 4] & 0x00010000u; }
 
-/* The bus a function is on, by the numbers written so far. */
+/* The bus that a function is on, according to the bus numbers written so far. */
 static unsigned bus_of(const struct fake_function *function) {
   return function->parent ? function->parent->config[0x18 / 4] >> 8 & 0xff : 0;
 }
@@ -104,8 +104,8 @@ static bool link_is_up(const struct fake_function *port) {
   return fake.now_ticks >= port->link_ticks && (port->drop_ticks == 0 || fake.now_ticks < port->drop_ticks);
 }
 
-/* Is a request for the bus below this function's parent handed down to it by every bridge above? The one whose own
- * secondary bus it is ends its way. */
+/* Does every bridge above this function's parent forward a request for the bus below that parent? The bridge whose
+ * secondary bus it is ends the path. */
 static bool is_routed(const struct fake_function *function, unsigned bus) {
   for (const struct fake_function *bridge = function->parent; bridge; bridge = bridge->parent) {
     uint32_t numbers = bridge->config[0x18 / 4];
@@ -115,7 +115,8 @@ static bool is_routed(const struct fake_function *function, unsigned bus) {
     if (bridge == function->parent ? !ends_here : !ends_below) return false;
   }
   for (const struct fake_function *bridge = function->parent; bridge; bridge = bridge->parent)
-    assert_int_equal(bridge->config[0x18 / 4] & 0xff, bus_of(bridge)); /* completions find back by the primary number */
+    /* completions are routed by the primary number */
+    assert_int_equal(bridge->config[0x18 / 4] & 0xff, bus_of(bridge));
   return true;
 }
 
@@ -133,7 +134,7 @@ static struct fake_function *find(unsigned bus, unsigned device, unsigned number
   return found;
 }
 
-/* Slots remember that the link went down or came up since the last access; one that has bounced may be up again. */
+/* A slot records that its link went down or came up since the last access. A link that bounced may be up again. */
 static void change_links(void) {
   for (unsigned i = 0; i < fake.count; i++) {
     struct fake_function *port = &fake.functions[i];

@@ -3,7 +3,7 @@
 #ifndef SPATE_TESTS_PCIE_FIXTURE_H
 #define SPATE_TESTS_PCIE_FIXTURE_H
 
-#include "fake_pci.c" /* one program: its host_* stand in for the hosted port's */
+#include "fake_pci.c" /* its host_* functions stand in for the hosted port's */
 
 #include <spate/pcie.h>
 
@@ -49,14 +49,14 @@ static inline struct fake_function *drive_below(struct fake_function *port) {
   return drive;
 }
 
-/* The port has a slot, with something in it, which tells of changes of its link. */
+/* The port has an occupied slot that reports changes of its link. */
 static inline void fake_slot(struct fake_function *port) {
   *fake_express_register(port, 0x00) |= 0x01000000u;
   *fake_express_register(port, 0x18) |= 0x00400000u;
   port->clears[(FAKE_EXPRESS + 0x18) / 4] = FAKE_LINK_CHANGED;
 }
 
-/* Each BAR is inside a window, and an access to it reaches it and nothing else. */
+/* Each BAR is inside a window, and an access to it reaches that BAR and no other. */
 static inline void assert_all_reachable(uint64_t window_bytes) {
   for (unsigned i = 0; i < fake.count; i++) {
     struct fake_function *function = &fake.functions[i];
@@ -71,7 +71,7 @@ static inline void assert_all_reachable(uint64_t window_bytes) {
       assert_ptr_equal(fake_decode(last, &bar), function);
     }
     assert_true(fake_can_dma(function));
-    if (is_bridge(function)) assert_false(forwards(function, 0x1000)); /* a window with nothing in it is closed */
+    if (is_bridge(function)) assert_false(forwards(function, 0x1000)); /* a window without BARs is closed */
   }
 }
 
@@ -81,7 +81,7 @@ static inline void assert_at(struct spate_pcie_address at, unsigned bus, unsigne
   assert_int_equal(at.function, function);
 }
 
-/* A test of test_pcie.c; others begin where it ends, with a tree that has everything. */
+/* A test of test_pcie.c. Other tests begin with the tree that it leaves, which has everything. */
 static inline void a_switch_gets_nested_bus_numbers_and_windows(void **state) {
   (void)state;
   fake_reset();
@@ -154,7 +154,7 @@ static inline void random_tree(void) {
 
 /* ---- restoring what a device lost ---- */
 
-/* Call until it is not BUSY, which no call may wait for. */
+/* Call until the answer is not BUSY. No call may wait. */
 static inline enum spate_error restore(struct spate_pcie_device *device, uint64_t give_up_ms) {
   const uint64_t end = fake.now_ticks + give_up_ms * FAKE_MS;
   for (;;) {
@@ -166,7 +166,7 @@ static inline enum spate_error restore(struct spate_pcie_device *device, uint64_
   }
 }
 
-static struct fake_pci enumerated; /* as it was before something happened */
+static struct fake_pci enumerated; /* the state before the event under test */
 
 static inline void assert_as_enumerated(void) {
   for (unsigned i = 0; i < fake.count; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Enumeration: which functions there are, which bus numbers they get, and what cannot be enumerated. */
+/* Enumeration: which functions exist, which bus numbers they get, and what cannot be enumerated. */
 #include "pcie_fixture.h"
 
 static void a_drive_behind_a_root_port_is_ready_for_dma(void **state) {
   (void)state;
   fake_reset();
-  fake_endpoint(NULL, 0, 0, 0x060000); /* a host bridge: not a device of anybody's */
+  fake_endpoint(NULL, 0, 0, 0x060000); /* a host bridge: not listed as a device */
   struct fake_function *port = fake_bridge(NULL, 3, FAKE_ROOT_PORT);
   struct fake_function *drive = drive_below(port);
   assert_int_equal(enumerate(), SPATE_OK);
@@ -34,13 +34,13 @@ static void enumerating_again_finds_the_same(void **state) {
   assert_int_equal(enumerate(), SPATE_OK);
   assert_memory_equal(&before.devices, &host.devices, sizeof host.devices);
 
-  /* Numbers left behind that overlap each other and the new ones. */
+  /* Stale bus numbers that overlap each other and the new ones. */
   for (unsigned i = 0; i < fake.count; i++)
     if (is_bridge(&fake.functions[i])) fake.functions[i].config[0x18 / 4] = 0x00ff0100u;
   assert_int_equal(enumerate(), SPATE_OK);
   assert_memory_equal(&before.devices, &host.devices, sizeof host.devices);
 
-  /* A drive less, ahead of the others: buses and windows move up, whatever was in the registers. */
+  /* Without one of the first drives the others get other buses and windows, whatever was in the registers. */
   for (unsigned i = 0; i < fake.count; i++)
     if (fake.functions[i].device == 0 && fake.functions[i].parent && fake.functions[i].parent->device == 0 &&
         (fake.functions[i].config[0x08 / 4] >> 8) == NVME)
@@ -77,7 +77,7 @@ static void functions_above_0_exist_where_function_0_says_so(void **state) {
   first->config[0x0c / 4] |= 0x00800000u;
   uint64_t start = fake.now_ticks;
   assert_int_equal(enumerate(), SPATE_OK);
-  assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS); /* nobody waits for functions 1–4, though the link is up */
+  assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS); /* no wait for functions 1–4, though the link is up */
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_OK);
   assert_at(device->address, 1, 0, 5);
 }
@@ -89,14 +89,14 @@ static void a_loop_of_capabilities_ends(void **state) {
   drive->config[0x40 / 4] = 0x4001; /* its own successor */
   assert_int_equal(enumerate(), SPATE_OK);
   assert_int_equal(host.devices[0].link.speed, 0);
-  drive->config[0x40 / 4] = 0x2c01; /* into the header, where something looks like the right one */
+  drive->config[0x40 / 4] = 0x2c01; /* into the header, where data looks like the right capability */
   drive->config[0x2c / 4] = 0x0010;
   drive->config[(0x2c + 0x0c) / 4] = 0x0043;
   assert_int_equal(enumerate(), SPATE_OK);
   assert_int_equal(host.devices[0].link.speed_max, 0);
 }
 
-static void too_much_below_the_root_is_told(void **state) {
+static void too_many_functions_below_the_root_are_reported(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *bridge = NULL;
@@ -114,7 +114,7 @@ static void too_much_below_the_root_is_told(void **state) {
   assert_at(host.failed_at, SPATE_PCIE_BRIDGES_MAX, 1, 0);
   assert_int_equal(host.left_out, 1);
   assert_int_equal(host.device_count, 1);
-  assert_false(fake_can_dma(many)); /* off, whatever firmware had made of it */
+  assert_false(fake_can_dma(many)); /* off, whatever firmware had set */
   assert_false(fake_can_dma(behind));
   assert_int_equal(many->config[0x18 / 4], 0);
 
@@ -126,7 +126,7 @@ static void too_much_below_the_root_is_told(void **state) {
   assert_int_equal(host.left_out, 1);
   assert_at(host.failed_at, 0, SPATE_PCIE_DEVICES_MAX, 0);
 
-  /* As many BARs as there can be. */
+  /* As many BARs as possible. */
   fake_reset();
   for (unsigned i = 0; i < SPATE_PCIE_DEVICES_MAX; i++) {
     struct fake_function *endpoint = fake_endpoint(NULL, i, 0, NVME);
@@ -184,7 +184,7 @@ int main(void) {
       cmocka_unit_test(a_port_that_answers_for_every_device_has_one),
       cmocka_unit_test(functions_above_0_exist_where_function_0_says_so),
       cmocka_unit_test(a_loop_of_capabilities_ends),
-      cmocka_unit_test(too_much_below_the_root_is_told),
+      cmocka_unit_test(too_many_functions_below_the_root_are_reported),
       cmocka_unit_test(ecam_refuses_what_cannot_be),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

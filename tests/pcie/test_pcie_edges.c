@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Enumeration and restoring at their edges: the last device and function, the largest window, a second look, links one
- * behind the other. */
+/* Edge cases of enumeration and restoring: the last device and function, the largest window, a second enumeration,
+ * several links in series. */
 #include "pcie_fixture.h"
 
-/* ---- who is listed ---- */
+/* ---- the devices that are listed ---- */
 
 static void the_last_device_and_function_are_found(void **state) {
   (void)state;
@@ -12,7 +12,7 @@ static void the_last_device_and_function_are_found(void **state) {
   fake_endpoint(NULL, 31, 7, NVME);
   first->config[0x0c / 4] |= 0x00800000u; /* several functions */
   fake_endpoint(NULL, 30, 0, NVME);
-  fake_endpoint(NULL, 30, 1, NVME); /* its function 0 does not speak of others */
+  fake_endpoint(NULL, 30, 1, NVME); /* its function 0 does not have the multi-function bit */
   assert_int_equal(enumerate(), SPATE_OK);
   assert_int_equal(host.device_count, 3);
   assert_at(host.devices[0].address, 0, 30, 0);
@@ -20,8 +20,8 @@ static void the_last_device_and_function_are_found(void **state) {
   assert_at(host.devices[2].address, 0, 31, 7);
 }
 
-/* Only 0001h is "retry": a vendor whose number ends alike is one. */
-static void a_vendor_is_no_retry(void **state) {
+/* Only vendor ID 0001h is "retry"; a vendor ID that ends in 01h is a vendor. */
+static void a_vendor_id_is_not_mistaken_for_retry(void **state) {
   (void)state;
   fake_reset();
   fake_endpoint(NULL, 0, 0, NVME)->config[0] = 0x12348001u;
@@ -31,7 +31,7 @@ static void a_vendor_is_no_retry(void **state) {
   assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
 }
 
-static void the_first_that_is_left_out_is_named(void **state) {
+static void the_first_device_left_out_is_named(void **state) {
   (void)state;
   fake_reset();
   for (unsigned i = 0; i < SPATE_PCIE_DEVICES_MAX + 3; i++)
@@ -41,8 +41,8 @@ static void the_first_that_is_left_out_is_named(void **state) {
   assert_at(host.failed_at, 0, SPATE_PCIE_DEVICES_MAX, 0);
 }
 
-/* Nothing of an enumeration is left when the next one fails, or when it finds less. */
-static void the_host_is_enumerated_anew(void **state) {
+/* No result of an enumeration remains when the next one fails, or when it finds less. */
+static void enumeration_starts_from_a_clean_host(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
@@ -65,7 +65,7 @@ static void the_host_is_enumerated_anew(void **state) {
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_E_NO_DEVICE);
 }
 
-/* A bridge for which no bus number is left has none, and nobody below it is asked. */
+/* A bridge for which no bus number is left gets none, and nothing below it is read. */
 static void bus_numbers_end_where_they_end(void **state) {
   (void)state;
   fake_reset();
@@ -82,7 +82,7 @@ static void bus_numbers_end_where_they_end(void **state) {
   assert_int_equal(ports[1]->config[0x18 / 4], 0);
 }
 
-static void nobody_is_asked_in_an_empty_slot(void **state) {
+static void an_empty_slot_is_not_read(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *port = fake_bridge(NULL, 2, FAKE_ROOT_PORT);
@@ -95,7 +95,7 @@ static void nobody_is_asked_in_an_empty_slot(void **state) {
 
 /* ---- windows ---- */
 
-static void windows_end_before_addresses_do(void **state) {
+static void windows_end_below_the_last_address(void **state) {
   const uint64_t most = UINT64_C(1) << 48, page = 4096;
   const struct {
     struct spate_pcie_window prefetchable;
@@ -122,7 +122,7 @@ static void windows_end_before_addresses_do(void **state) {
   }
 }
 
-/* Addresses are aligned from where a window begins and ends. */
+/* Addresses are aligned to where a window begins and ends. */
 static void windows_are_whole_pages(void **state) {
   const struct {
     uint64_t bus_address, bytes;
@@ -142,7 +142,7 @@ static void windows_are_whole_pages(void **state) {
 
 /* ---- links ---- */
 
-/* The second port's link comes up while the first one's is waited for: nobody saw how long ago. */
+/* The second port's link comes up during the wait for the first one: the library cannot know how long ago. */
 static void a_link_that_came_up_meanwhile_is_left_alone_for_100_ms(void **state) {
   (void)state;
   fake_reset();
@@ -158,7 +158,8 @@ static void a_link_that_came_up_meanwhile_is_left_alone_for_100_ms(void **state)
   assert_in_range(fake.now_ticks - start, 400 * FAKE_MS, 405 * FAKE_MS); /* the first is of 2.5 GT/s: no wait */
 }
 
-/* Two links, the lower one up at this time after the upper one: each is left alone for 100 ms once it is up. */
+/* Two links in series. The lower one comes up a given time after the upper one. Each is left alone for 100 ms once it
+ * is up. */
 static void links_settle_one_behind_the_other(void **state) {
   static const unsigned later_ms[] = {0, 50, 150, 400}, silent_ms[] = {0, 700};
   (void)state;
@@ -175,7 +176,7 @@ static void links_settle_one_behind_the_other(void **state) {
       drive->silent_ticks = start + silent_ms[j] * FAKE_MS;
       assert_int_equal(restore(&host.devices[0], 2000), SPATE_OK);
       const unsigned seen_ms =
-          later_ms[i] < 100 ? 100 : later_ms[i]; /* the lower port is asked when the upper settled */
+          later_ms[i] < 100 ? 100 : later_ms[i]; /* the lower port is read when the upper link has settled */
       const unsigned ready_ms = silent_ms[j] > seen_ms + 100 ? silent_ms[j] : seen_ms + 100;
       assert_in_range(fake.now_ticks - start, ready_ms * FAKE_MS, (ready_ms + 4) * FAKE_MS);
     }
@@ -185,12 +186,12 @@ static void links_settle_one_behind_the_other(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_last_device_and_function_are_found),
-      cmocka_unit_test(a_vendor_is_no_retry),
-      cmocka_unit_test(the_first_that_is_left_out_is_named),
-      cmocka_unit_test(the_host_is_enumerated_anew),
+      cmocka_unit_test(a_vendor_id_is_not_mistaken_for_retry),
+      cmocka_unit_test(the_first_device_left_out_is_named),
+      cmocka_unit_test(enumeration_starts_from_a_clean_host),
       cmocka_unit_test(bus_numbers_end_where_they_end),
-      cmocka_unit_test(nobody_is_asked_in_an_empty_slot),
-      cmocka_unit_test(windows_end_before_addresses_do),
+      cmocka_unit_test(an_empty_slot_is_not_read),
+      cmocka_unit_test(windows_end_below_the_last_address),
       cmocka_unit_test(windows_are_whole_pages),
       cmocka_unit_test(a_link_that_came_up_meanwhile_is_left_alone_for_100_ms),
       cmocka_unit_test(links_settle_one_behind_the_other),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links and who is behind them: how long is waited for whom, and which speed, width and payload come of it. */
+/* Links and the devices behind them: how long enumeration waits for each, and the resulting speed, width and
+ * payload. */
 #include "pcie_fixture.h"
 
 static void a_slow_device_is_asked_again_for_a_second(void **state) {
@@ -66,7 +67,7 @@ static void a_link_is_given_a_second(void **state) {
   }
 }
 
-/* Base specification 6.6.1: a link above 5 GT/s is trained first, and 100 ms count from then. */
+/* Base specification 6.6.1: a link above 5 GT/s trains first, and the 100 ms count from the end of training. */
 static void a_link_that_came_up_late_is_left_alone_for_100_ms(void **state) {
   (void)state;
   for (unsigned speed = 1; speed <= 4; speed++) {
@@ -84,8 +85,8 @@ static void a_link_that_came_up_late_is_left_alone_for_100_ms(void **state) {
   }
 }
 
-/* After a reset the 100 ms are not those of PERST# alone: training may have ended just before the first look. Several
- * ports wait side by side. */
+/* After a reset the 100 ms do not begin at PERST# alone: training may have ended just before the first look. The waits
+ * of several ports run in parallel. */
 static void a_link_that_came_up_unseen_is_left_alone_for_100_ms(void **state) {
   (void)state;
   for (unsigned speed = 1; speed <= 4; speed++) {
@@ -115,7 +116,7 @@ static struct fake_function *slot_with_drive(void) {
   return port;
 }
 
-/* Its change bit is still set from then. */
+/* Its change bit has been set since then. */
 static void a_link_that_came_up_long_ago_costs_no_wait(void **state) {
   (void)state;
   (void)slot_with_drive();
@@ -124,7 +125,7 @@ static void a_link_that_came_up_long_ago_costs_no_wait(void **state) {
   assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
 }
 
-/* While enumeration waits for it to settle: the wait begins again. */
+/* The link bounces while enumeration waits for it to settle: the wait starts again. */
 static void a_link_that_bounces_while_it_settles_is_waited_for_again(void **state) {
   (void)state;
   for (unsigned ms = 301; ms < 400; ms += 7) {
@@ -140,7 +141,7 @@ static void a_link_that_bounces_while_it_settles_is_waited_for_again(void **stat
   }
 }
 
-/* Whenever it bounces: a device is as enumeration says, or its link is known to have changed. */
+/* Whenever the link bounces, the device is as enumeration reports it, or the link change is recorded. */
 static void a_link_that_bounces_during_enumeration_is_never_forgotten(void **state) {
   (void)state;
   unsigned whole = 0, changed = 0;
@@ -164,14 +165,14 @@ static void a_link_that_never_stays_up_is_down(void **state) {
   (void)state;
   struct fake_function *port = slot_with_drive();
   const uint64_t start = fake.now_ticks;
-  *fake_express_register(port, 0x18) |= FAKE_LINK_CHANGED; /* whatever is written: it changes again at once */
+  *fake_express_register(port, 0x18) |= FAKE_LINK_CHANGED; /* on every write: the link changes again at once */
   port->clears[(FAKE_EXPRESS + 0x18) / 4] = 0;
   assert_int_equal(enumerate(), SPATE_E_LINK_DOWN);
   assert_in_range(fake.now_ticks - start, 1000 * FAKE_MS, 1205 * FAKE_MS);
   assert_at(host.failed_at, 0, 0, 0);
 }
 
-static void silence_on_a_live_link_is_not_yet(void **state) {
+static void no_answer_on_a_live_link_means_not_ready(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
@@ -182,7 +183,7 @@ static void silence_on_a_live_link_is_not_yet(void **state) {
   assert_int_equal(host.device_count, 1);
   assert_in_range(fake.now_ticks - start, 700 * FAKE_MS, 710 * FAKE_MS);
 
-  /* Not forever; and what is dead does not hide what lives. */
+  /* The wait is bounded, and a dead device does not hide the others. */
   drive_below(fake_bridge(NULL, 1, FAKE_ROOT_PORT));
   drive->silent_ticks = FAKE_NEVER;
   start = fake.now_ticks;
@@ -190,14 +191,14 @@ static void silence_on_a_live_link_is_not_yet(void **state) {
   assert_int_equal(host.device_count, 1);
   assert_in_range(fake.now_ticks - start, 1000 * FAKE_MS, 1010 * FAKE_MS);
 
-  /* A slot that says it is empty is, even where the port calls its link active. */
+  /* A slot that reports itself empty counts as empty, even where the port reports an active link. */
   *fake_express_register(port, 0x00) |= 0x01000000u;
   start = fake.now_ticks;
   assert_int_equal(enumerate(), SPATE_OK);
   assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
 }
 
-/* Zeros are silence, too (PG194: configuration requests without a completion). */
+/* Zeros also mean that nothing answered (PG194: configuration requests without a completion). */
 static void zeros_are_no_device(void **state) {
   (void)state;
   fake_reset();
@@ -212,12 +213,12 @@ static void zeros_are_no_device(void **state) {
   assert_in_range(fake.now_ticks - start, 700 * FAKE_MS, 710 * FAKE_MS);
   drive->removed = true;
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_E_LINK_DOWN);
-  host.devices[0].link.speed_max = 0; /* nor where nothing is known of its link */
+  host.devices[0].link.speed_max = 0; /* the same where nothing is known of its link */
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_E_LINK_DOWN);
   assert_int_equal(enumerate(), SPATE_E_NO_DEVICE);
 }
 
-/* One that asks for a retry forever is left out, and counted; the others are there. */
+/* A device that answers "retry" for ever is left out and counted; the others are listed. */
 static void a_sick_device_does_not_hide_the_others(void **state) {
   (void)state;
   fake_reset();
@@ -236,8 +237,8 @@ static void a_sick_device_does_not_hide_the_others(void **state) {
   assert_int_equal(host.left_out, 0);
 }
 
-/* ASPM L1 is turned off at the downstream end first, when it is set and when it is restored. */
-static void links_are_kept_awake_from_below(void **state) {
+/* ASPM L1 is turned off at the downstream end first, at enumeration and at restoring. */
+static void aspm_is_turned_off_from_the_downstream_end(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
@@ -298,11 +299,11 @@ static void a_link_below_what_both_ends_can_do_is_degraded(void **state) {
   assert_int_equal(spate_pcie_link_check(&host, &device), SPATE_E_LINK_DEGRADED);
   assert_int_equal(device.link.width, 1);
 
-  device = link_of(0, 0, 3, 4, 2, 4); /* a port that tells nothing */
+  device = link_of(0, 0, 3, 4, 2, 4); /* a port that reports nothing */
   assert_int_equal(device.link.speed_max, 3);
   assert_int_equal(spate_pcie_link_check(&host, &device), SPATE_E_LINK_DEGRADED);
 
-  /* What it was when it was enumerated is not what it is. */
+  /* The current state counts, not the state at enumeration. */
   device = link_of(3, 4, 3, 4, 3, 4);
   fake_express(&fake.functions[1], 1, 3, 4, 2, 4);
   assert_int_equal(spate_pcie_link_check(&host, &device), SPATE_E_LINK_DEGRADED);
@@ -326,7 +327,8 @@ static void a_device_without_a_link_has_none_to_degrade(void **state) {
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[0]), SPATE_OK);
   assert_int_equal(spate_pcie_link_check(&host, &host.devices[1]), SPATE_OK);
   const struct spate_pcie_device *device;
-  assert_int_equal(spate_pcie_find(&host, NVME, 1, &device), SPATE_OK); /* no BAR 0 is not one that did not fit */
+  /* a device without BAR 0 is not a BAR that did not fit */
+  assert_int_equal(spate_pcie_find(&host, NVME, 1, &device), SPATE_OK);
 }
 
 static unsigned payload_set(struct fake_function *function) { return *fake_express_register(function, 0x08) >> 5 & 7; }
@@ -352,7 +354,7 @@ static void payload_is_the_least_below_each_root_port(void **state) {
   struct fake_function *same[] = {port, up, downs[0], downs[1], drives[0], drives[1]};
   for (unsigned i = 0; i < 6; i++)
     assert_int_equal(payload_set(same[i]), 1);
-  assert_int_equal(payload_set(other), 2); /* its port's */
+  assert_int_equal(payload_set(other), 2); /* that of its port */
   assert_int_equal(payload_set(reserved), 5);
   const struct spate_pcie_device *device;
   assert_int_equal(spate_pcie_find(&host, NVME, 2, &device), SPATE_OK);
@@ -384,10 +386,10 @@ int main(void) {
       cmocka_unit_test(a_link_that_bounces_while_it_settles_is_waited_for_again),
       cmocka_unit_test(a_link_that_bounces_during_enumeration_is_never_forgotten),
       cmocka_unit_test(a_link_that_never_stays_up_is_down),
-      cmocka_unit_test(silence_on_a_live_link_is_not_yet),
+      cmocka_unit_test(no_answer_on_a_live_link_means_not_ready),
       cmocka_unit_test(zeros_are_no_device),
       cmocka_unit_test(a_sick_device_does_not_hide_the_others),
-      cmocka_unit_test(links_are_kept_awake_from_below),
+      cmocka_unit_test(aspm_is_turned_off_from_the_downstream_end),
       cmocka_unit_test(a_port_that_cannot_tell_is_probed),
       cmocka_unit_test(a_dead_port_does_not_hide_a_live_one),
       cmocka_unit_test(a_link_below_what_both_ends_can_do_is_degraded),

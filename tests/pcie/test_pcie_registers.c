@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers field by field: each is read whole, and of what is written only that changes which is meant to. */
+/* Registers field by field: each field is read whole, and a write changes only the intended bits. */
 #include "pcie_fixture.h"
 
 #define COMMAND          (0x04 / 4)
@@ -20,7 +20,7 @@ static void no_express(struct fake_function *function) { function->config[COMMAN
 
 /* ---- fields ---- */
 
-/* Speed has four bits, width six; what is beside them in their registers does not matter. */
+/* Speed has four bits, width six; the neighbouring bits do not matter. */
 static void speed_and_width_are_whole_fields(void **state) {
   static const uint8_t widths[] = {1, 2, 4, 8, 12, 16, 32};
   (void)state;
@@ -54,8 +54,8 @@ static void speeds_beyond_the_known_have_no_name(void **state) {
     assert_int_equal(spate_pcie_speed_mts((uint8_t)speed), speed < 7 ? mts[speed] : 0);
 }
 
-/* A function that is no PCI Express device has no link, and says nothing about payloads. */
-static void what_has_no_express_capability_has_no_say(void **state) {
+/* A function without the PCI Express capability has no link, and does not limit the payload. */
+static void a_function_without_the_express_capability_limits_nothing(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *root = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
@@ -64,7 +64,7 @@ static void what_has_no_express_capability_has_no_say(void **state) {
   fake_bar(old, 0, 0x4000, BAR_64);
   no_express(old_bridge);
   no_express(old);
-  old_bridge->config[0] = 0x00401b36u;   /* an id that would be a root port's type */
+  old_bridge->config[0] = 0x00401b36u;   /* its ID would be a root port's type */
   old_bridge->config[0x0c / 4] |= 0x11u; /* cache line size, where others have a link's speed and width */
   old->config[0x0c / 4] |= 0x48u;
   fake_express(root, 3, 3, 16, 3, 16);
@@ -78,7 +78,7 @@ static void what_has_no_express_capability_has_no_say(void **state) {
     assert_true(device->link.up);
     assert_int_equal(device->link.speed, is_old ? 0 : 4);
     assert_int_equal(device->link.width, is_old ? 0 : 4);
-    assert_int_equal(device->link.speed_max, is_old ? 0 : 4); /* what is above it has none to limit it */
+    assert_int_equal(device->link.speed_max, is_old ? 0 : 4); /* the function above it does not limit the payload */
     assert_int_equal(device->link.width_max, is_old ? 0 : 4);
     assert_int_equal(device->payload_bytes, 1024);
   }
@@ -124,8 +124,8 @@ static void only_the_bits_meant_change(void **state) {
   assert_int_equal(*fake_express_register(drive, 0x08), control | 0x8000u);
 }
 
-/* A root port that cannot show "retry" is not told to. */
-static void a_root_port_is_told_what_it_can_do(void **state) {
+/* A root port that cannot make "retry" visible is not configured to do so. */
+static void a_root_port_gets_only_what_it_supports(void **state) {
   (void)state;
   one_drive();
   *fake_express_register(port, 0x1c) = 0;
@@ -133,8 +133,8 @@ static void a_root_port_is_told_what_it_can_do(void **state) {
   assert_int_equal(*fake_express_register(port, 0x1c), 0);
 }
 
-/* The slot's register is shared with whoever looks after the slot: no slot, or no news, and nothing is written. */
-static void a_slot_is_written_where_there_is_news(void **state) {
+/* Other software may own the slot's status register: without a slot, or without a change, nothing is written. */
+static void a_slot_is_written_only_after_a_change(void **state) {
   (void)state;
   for (unsigned slot = 0; slot < 2; slot++) {
     one_drive();
@@ -152,7 +152,7 @@ static void a_slot_is_written_where_there_is_news(void **state) {
   }
 }
 
-/* I/O space is left alone, in whichever of its registers an endpoint claims it. */
+/* I/O space stays as it is, in whichever BAR an endpoint claims it. */
 static void io_space_is_left_alone(void **state) {
   (void)state;
   one_drive();
@@ -165,7 +165,7 @@ static void io_space_is_left_alone(void **state) {
     assert_int_equal(drive->config[0x10 / 4 + i], 0x1000u * i | 1);
 }
 
-/* A reset concerns the port above the device, and one kind of reset does not stand for another. */
+/* A reset is done by the port above the device, and each kind of reset has its own state. */
 static void a_reset_is_of_the_port_above(void **state) {
   (void)state;
   fake_reset();
@@ -189,8 +189,9 @@ static void a_reset_is_of_the_port_above(void **state) {
   assert_int_equal(spate_pcie_reset(&host, device, SPATE_PCIE_RESET_FUNCTION), SPATE_OK);
 }
 
-/* Nothing is asked over a link that is down, or of a device that was never enumerated: the address may be another's. */
-static void who_is_not_there_is_not_touched(void **state) {
+/* No access goes over a link that is down, or to a device that was never enumerated: the address may belong to
+ * another. */
+static void an_absent_device_is_not_accessed(void **state) {
   (void)state;
   one_drive();
   *fake_express_register(drive, 0x04) |= 0x10000000u;
@@ -215,14 +216,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(speed_and_width_are_whole_fields),
       cmocka_unit_test(speeds_beyond_the_known_have_no_name),
-      cmocka_unit_test(what_has_no_express_capability_has_no_say),
+      cmocka_unit_test(a_function_without_the_express_capability_limits_nothing),
       cmocka_unit_test(a_capability_that_is_gone_is_a_link_that_is_down),
       cmocka_unit_test(only_the_bits_meant_change),
-      cmocka_unit_test(a_root_port_is_told_what_it_can_do),
-      cmocka_unit_test(a_slot_is_written_where_there_is_news),
+      cmocka_unit_test(a_root_port_gets_only_what_it_supports),
+      cmocka_unit_test(a_slot_is_written_only_after_a_change),
       cmocka_unit_test(io_space_is_left_alone),
       cmocka_unit_test(a_reset_is_of_the_port_above),
-      cmocka_unit_test(who_is_not_there_is_not_touched),
+      cmocka_unit_test(an_absent_device_is_not_accessed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

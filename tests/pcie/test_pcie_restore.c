@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Restoring what was lost below a link that went down. The Xilinx bridge: test_pcie_xilinx.c. */
+/* Restoring configuration that was lost below a link that went down. For the Xilinx bridge: test_pcie_xilinx.c. */
 #include "pcie_fixture.h"
 
 static void a_drive_whose_link_came_back_is_as_before(void **state) {
@@ -26,7 +26,7 @@ static void a_drive_whose_link_came_back_is_as_before(void **state) {
 static void only_what_lost_its_configuration_is_written(void **state) {
   (void)state;
   a_switch_gets_nested_bus_numbers_and_windows(state);
-  struct fake_function *down = &fake.functions[4]; /* above the second drive */
+  struct fake_function *down = &fake.functions[4]; /* the port above the second drive */
   enumerated = fake;
   fake_link_drop(down, fake.now_ticks + 20 * FAKE_MS);
   assert_int_equal(restore(&host.devices[1], 1000), SPATE_OK);
@@ -35,7 +35,7 @@ static void only_what_lost_its_configuration_is_written(void **state) {
     if (fake.functions[i].parent != down) assert_int_equal(fake.functions[i].writes, enumerated.functions[i].writes);
 }
 
-/* The link above a switch: each drive below it is restored by itself, in turns, one call each. */
+/* The link above a switch dropped: each drive below it is restored separately, in turn, one call at a time. */
 static void a_switch_is_restored_with_its_drives(void **state) {
   (void)state;
   a_switch_gets_nested_bus_numbers_and_windows(state);
@@ -46,7 +46,7 @@ static void a_switch_is_restored_with_its_drives(void **state) {
   while (!(restored[0] && restored[1] && restored[2])) {
     for (unsigned i = 0; i < 3; i++)
       if (!restored[i]) restored[i] = spate_pcie_restore(&host, &host.devices[i]) == SPATE_OK;
-    assert_in_range(fake.now_ticks - start, 0, 250 * FAKE_MS); /* two links of 100 ms, side by side */
+    assert_in_range(fake.now_ticks - start, 0, 250 * FAKE_MS); /* two links of 100 ms, in parallel */
     fake.now_ticks += FAKE_MS;
   }
   assert_as_enumerated();
@@ -55,7 +55,7 @@ static void a_switch_is_restored_with_its_drives(void **state) {
 /* The link above a switch dropped, and one drive is restored. It is news to the others still, whatever tells of it: a
  * slot's change bit, which is cleared by then; that the link is down, which it is no more; or what the switch had lost.
  */
-static void a_change_is_news_to_each_drive_below_a_switch(void **state) {
+static void each_drive_below_a_switch_notices_a_change(void **state) {
   enum { BY_SLOT, BY_REPORTING, BY_LOSS, KINDS };
   for (unsigned kind = 0; kind < KINDS; kind++) {
     a_switch_gets_nested_bus_numbers_and_windows(state);
@@ -97,7 +97,7 @@ static void a_link_that_goes_down_again_is_waited_for_again(void **state) {
   assert_as_enumerated();
 }
 
-/* Down and up again between two looks: the port's slot tells of it, to whoever looks first. */
+/* The link went down and up again between two accesses: the port's slot reports it to the first caller. */
 static void a_link_that_bounces_is_waited_for_again(void **state) {
   for (unsigned neighbour = 0; neighbour < 2; neighbour++) {
     a_switch_gets_nested_bus_numbers_and_windows(state);
@@ -115,7 +115,7 @@ static void a_link_that_bounces_is_waited_for_again(void **state) {
   }
 }
 
-static void who_comes_back_is_asked(void **state) {
+static void a_returning_device_is_identified(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
@@ -139,7 +139,7 @@ static void who_comes_back_is_asked(void **state) {
 
 /* The link goes again just after the port said that it is up, and the bridge answers with arbitrary data: that is not
  * another device. */
-static void arbitrary_data_is_nobody(void **state) {
+static void arbitrary_data_is_not_another_device(void **state) {
   (void)state;
   unsigned busy = 0, restored = 0;
   for (unsigned after = 0; after < 60; after++) {
@@ -169,7 +169,8 @@ static void what_was_never_enumerated_is_not_restored(void **state) {
   assert_int_equal(enumerate(), SPATE_OK);
   struct spate_pcie_device before = host.devices[0];
   struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
-  assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK); /* opened again: the bridge's record is gone */
+  assert_int_equal(spate_pcie_ecam_open(&host, &config),
+                   SPATE_OK); /* after a new open the record of the bridge is gone */
   assert_int_equal(spate_pcie_restore(&host, &before), SPATE_E_NO_DEVICE);
 }
 
@@ -200,11 +201,11 @@ int main(void) {
       cmocka_unit_test(a_drive_whose_link_came_back_is_as_before),
       cmocka_unit_test(only_what_lost_its_configuration_is_written),
       cmocka_unit_test(a_switch_is_restored_with_its_drives),
-      cmocka_unit_test(a_change_is_news_to_each_drive_below_a_switch),
+      cmocka_unit_test(each_drive_below_a_switch_notices_a_change),
       cmocka_unit_test(a_link_that_goes_down_again_is_waited_for_again),
       cmocka_unit_test(a_link_that_bounces_is_waited_for_again),
-      cmocka_unit_test(who_comes_back_is_asked),
-      cmocka_unit_test(arbitrary_data_is_nobody),
+      cmocka_unit_test(a_returning_device_is_identified),
+      cmocka_unit_test(arbitrary_data_is_not_another_device),
       cmocka_unit_test(what_was_never_enumerated_is_not_restored),
       cmocka_unit_test(random_trees_are_restored),
   };

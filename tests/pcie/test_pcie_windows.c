@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows and BARs: where each BAR goes, what becomes of those without a place, and what an address reaches. */
+/* Windows and BARs: where each BAR is placed, what happens to BARs without a place, and what an address reaches. */
 #include "pcie_fixture.h"
 
 static void prefetchable_64_bit_bars_go_high_where_every_bridge_agrees(void **state) {
@@ -29,7 +29,7 @@ static void prefetchable_64_bit_bars_go_high_where_every_bridge_agrees(void **st
   assert_true(fake_bar_address(low, 2) < HIGH_BUS);
   assert_true(fake_bar_address(other, 0) < HIGH_BUS);
 
-  /* Below a narrow bridge a wide one does not help. */
+  /* A bridge with a 64-bit window does not help below one that has a 32-bit window. */
   fake_reset();
   struct fake_function *top = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
   top->config[0x24 / 4] = 0;
@@ -62,13 +62,13 @@ static void io_bars_are_left_alone(void **state) {
   assert_int_equal(drive->parent->config[0x1c / 4] & 0xffff, 0x00f0); /* closed: base above limit */
 }
 
-/* A BAR without a place is out of the way: no address that the host can send reaches it. */
+/* A BAR without a place is put aside: no address that the host can send reaches it. */
 static void assert_out_of_the_way(const struct fake_function *function, unsigned index) {
   if ((function->config[0x04 / 4] & 2) == 0) return;
   uint64_t first = fake_bar_address(function, index), last = first + function->bar_bytes[index] - 1;
   const struct spate_pcie_window *windows[] = {&host.memory, &host.prefetchable};
   for (unsigned i = 0; i < 2; i++) {
-    uint64_t end = (windows[i]->bus_address + windows[i]->bytes + MIB - 1) / MIB * MIB; /* as bridges count */
+    uint64_t end = (windows[i]->bus_address + windows[i]->bytes + MIB - 1) / MIB * MIB; /* rounded as bridges do */
     assert_true(windows[i]->bytes == 0 || last < windows[i]->bus_address || first >= end);
   }
 }
@@ -77,7 +77,7 @@ static enum spate_error find_drive(const struct spate_pcie_device **device) {
   return spate_pcie_find(&host, NVME, 0, device);
 }
 
-static void a_drive_is_usable_whatever_else_is_too_large(void **state) {
+static void a_drive_is_usable_beside_bars_that_are_too_large(void **state) {
   (void)state;
   static const struct {
     uint64_t bytes;
@@ -108,7 +108,7 @@ static void a_drive_is_usable_whatever_else_is_too_large(void **state) {
       if (large[i].bytes > MIB)
         assert_ptr_equal(fake_decode(fake_bar_address(drive, 4), &bar), drive);
       else
-        assert_out_of_the_way(drive, 4); /* it went before anybody's BAR 0 */
+        assert_out_of_the_way(drive, 4); /* it was left out before any BAR 0 */
       assert_int_equal(spate_pcie_find(&host, 0x020000, 0, &device), SPATE_E_WINDOW);
       assert_at(device->address, other->parent->config[0x18 / 4] >> 8 & 0xff, 0, 0);
       assert_int_equal(device->bar0, 0);
@@ -142,7 +142,7 @@ static void a_bar_0_larger_than_the_window_is_named(void **state) {
     if (cases[i].error) assert_out_of_the_way(drive, 0);
   }
 
-  /* A BAR of which no address bit can be written takes every address: it is never decoded. */
+  /* A BAR that has no writable address bit claims every address: it is never decoded. */
   fake_reset();
   struct fake_function *odd = fake_endpoint(fake_bridge(NULL, 0, FAKE_ROOT_PORT), 0, 0, NVME);
   odd->config[0x10 / 4] = BAR_64;
@@ -151,7 +151,7 @@ static void a_bar_0_larger_than_the_window_is_named(void **state) {
   assert_int_equal(host.devices[0].bar0, 0);
 }
 
-/* A 32-bit BAR without a place goes to the top of 4 GiB. A window there leaves no room for it. */
+/* A 32-bit BAR without a place is put at the top of 4 GiB. A window there leaves no room for it. */
 static void a_bar_that_cannot_be_put_aside_is_not_decoded(void **state) {
   (void)state;
   fake_reset();
@@ -168,7 +168,7 @@ static void a_bar_that_cannot_be_put_aside_is_not_decoded(void **state) {
     assert_out_of_the_way(drive, 2);
   }
 
-  /* A bridge has to decode, or nothing below it is reached. */
+  /* A bridge has to decode: otherwise nothing below it is reached. */
   fake_bar(port, 0, 2 * MIB, BAR_32);
   config.memory.bus_address -= MIB;
   assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK);
@@ -176,7 +176,7 @@ static void a_bar_that_cannot_be_put_aside_is_not_decoded(void **state) {
   assert_at(host.failed_at, 0, 0, 0);
 }
 
-static void of_bars_that_do_not_fit_together_the_largest_are_left_out(void **state) {
+static void the_largest_bars_are_left_out_until_the_rest_fit(void **state) {
   (void)state;
   fake_reset();
   struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
@@ -206,7 +206,7 @@ static void a_window_is_filled_to_the_last_byte(void **state) {
   assert_int_equal(enumerate_with(MIB, 0), SPATE_OK);
   assert_all_reachable(MIB);
 
-  /* A window smaller than what a bridge can express: its registers round up, the BARs do not leave it. */
+  /* A window smaller than a bridge's granularity: the bridge's registers round up, but the BARs stay in the window. */
   fake_reset();
   drive = drive_below(fake_bridge(NULL, 0, FAKE_ROOT_PORT));
   assert_int_equal(enumerate_with(0x10000, 0), SPATE_OK);
@@ -235,7 +235,7 @@ static bool is_placed(const struct fake_function *function, unsigned index) {
          (high->bytes && first >= high->bus_address && last < high->bus_address + high->bytes);
 }
 
-/* Returns the number of BARs without a place. */
+/* Returns the number of BARs that have no place. */
 static unsigned assert_placed_or_out_of_the_way(void) {
   unsigned left_out = 0, left_out_0 = 0;
   for (unsigned i = 0; i < fake.count; i++) {
@@ -259,7 +259,7 @@ static unsigned assert_placed_or_out_of_the_way(void) {
   return left_out;
 }
 
-/* Whatever comes out OK routes each BAR's addresses to that BAR alone. */
+/* After each successful enumeration every BAR's addresses reach that BAR alone. */
 static void random_trees_route_every_address(void **state) {
   (void)state;
   unsigned fitted = 0, with_left_out = 0;
@@ -275,7 +275,7 @@ static void random_trees_route_every_address(void **state) {
       fitted++;
     }
   }
-  assert_true(fitted > 1000); /* or the windows above are no test */
+  assert_true(fitted > 1000); /* otherwise the windows above test nothing */
   assert_true(with_left_out > 100);
 }
 
@@ -284,10 +284,10 @@ int main(void) {
       cmocka_unit_test(prefetchable_64_bit_bars_go_high_where_every_bridge_agrees),
       cmocka_unit_test(bar_0_in_the_high_window_has_its_cpu_address),
       cmocka_unit_test(io_bars_are_left_alone),
-      cmocka_unit_test(a_drive_is_usable_whatever_else_is_too_large),
+      cmocka_unit_test(a_drive_is_usable_beside_bars_that_are_too_large),
       cmocka_unit_test(a_bar_0_larger_than_the_window_is_named),
       cmocka_unit_test(a_bar_that_cannot_be_put_aside_is_not_decoded),
-      cmocka_unit_test(of_bars_that_do_not_fit_together_the_largest_are_left_out),
+      cmocka_unit_test(the_largest_bars_are_left_out_until_the_rest_fit),
       cmocka_unit_test(a_window_is_filled_to_the_last_byte),
       cmocka_unit_test(bus_address_0_is_not_handed_out),
       cmocka_unit_test(random_trees_route_every_address),

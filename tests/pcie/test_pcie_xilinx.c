@@ -16,7 +16,7 @@ static struct fake_function *xilinx_port(uint32_t phy) {
   fake_bar(port, 0, 8 * GIB, BAR_64); /* inbound */
   port->config[0x10 / 4] |= 0x40000000;
   port->config[0x14 / 4] = 0x00000010;
-  port->bar_bytes[0] = 0; /* not for fake_decode() */
+  port->bar_bytes[0] = 0; /* ignored by fake_decode() */
   return port;
 }
 
@@ -56,8 +56,8 @@ static void a_xilinx_bridge_brings_up_its_drive(void **state) {
   assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_LINK_DOWN);
 }
 
-/* Rate and width as both guides have them. */
-static void a_xilinx_bridge_tells_its_links_speed_and_width(void **state) {
+/* Rate and width as both product guides define them. */
+static void a_xilinx_bridge_reports_its_links_speed_and_width(void **state) {
   static const struct {
     uint32_t phy;
     uint8_t speed, width;
@@ -77,7 +77,7 @@ static void a_xilinx_bridge_tells_its_links_speed_and_width(void **state) {
   }
 }
 
-/* Who is there instead of the drive gets no requests: the bridge is not told to pass them on. */
+/* Another device than the drive gets no requests: the bridge does not forward them. */
 static void a_xilinx_bridge_stays_closed_to_another_device(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x1800 | 2 << 1);
@@ -101,7 +101,7 @@ static void a_xilinx_bridge_without_a_drive_has_none(void **state) {
   assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_NO_DEVICE);
   assert_in_range(fake.now_ticks - start, 1000 * FAKE_MS, 1010 * FAKE_MS);
 
-  /* What the bridge knows of its own link says nothing about those of a switch. */
+  /* The bridge's own link status says nothing about the links of a switch. */
   struct fake_function *down = fake_bridge(fake_bridge(port, 0, FAKE_UPSTREAM), 0, FAKE_DOWNSTREAM);
   *fake_express_register(down, 0x0c) &= ~(1u << 20);
   start = fake.now_ticks;
@@ -109,7 +109,7 @@ static void a_xilinx_bridge_without_a_drive_has_none(void **state) {
   assert_in_range(fake.now_ticks - start, 0, 10 * FAKE_MS);
 }
 
-static void a_xilinx_bridge_shows_who_it_is_first(void **state) {
+static void a_xilinx_bridge_is_identified_first(void **state) {
   (void)state;
   static const struct {
     unsigned offset;
@@ -125,14 +125,14 @@ static void a_xilinx_bridge_shows_who_it_is_first(void **state) {
   fake_reset();
   fake.background = 0;
   assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_E_NO_BRIDGE);
-  xilinx_port(0x800)->config[0] = 0x10001d9b; /* a vendor's own bridge, with the vendor's id */
+  xilinx_port(0x800)->config[0] = 0x10001d9b; /* a vendor's own bridge, with that vendor's ID */
   assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
 }
 
-/* PERST# was released a moment ago, and the link is up when it is first looked at: since when, nobody knows. */
+/* PERST# was released a moment ago, and the link is up at the first look. When it came up is unknown. */
 static void a_xilinx_link_that_came_up_unseen_has_its_100_ms(void **state) {
   (void)state;
-  for (unsigned reports = 0; reports < 2; reports++) { /* the port's own capability, too */
+  for (unsigned reports = 0; reports < 2; reports++) { /* the second time by the port's own capability */
     struct fake_function *port = xilinx_port(0x1800);
     drive_below(port);
     if (!reports) *fake_express_register(port, 0x0c) &= ~(1u << 20);
@@ -144,7 +144,7 @@ static void a_xilinx_link_that_came_up_unseen_has_its_100_ms(void **state) {
   }
 }
 
-static void a_xilinx_link_that_stays_down_is_told_in_time(void **state) {
+static void a_xilinx_link_that_stays_down_is_reported_in_time(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x5);
   uint64_t start = fake.now_ticks;
@@ -183,7 +183,7 @@ static void a_xilinx_fifo_that_never_empties_does_not_hang(void **state) {
   assert_in_range(fake.accesses, 0, 2000);
 }
 
-/* The bridge stops forwarding when its link goes down, and must not be asked for what is below meanwhile. */
+/* The bridge stops forwarding when its link goes down. Nothing below it may be accessed until it forwards again. */
 static void a_xilinx_bridge_forwards_again(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x1800);
@@ -202,7 +202,7 @@ static void a_xilinx_bridge_forwards_again(void **state) {
   assert_int_equal(port->config[0x148 / 4] & 1, 1);
   assert_as_enumerated();
 
-  /* Up again before anybody looked: the bridge has stopped, and that tells. */
+  /* The link is up again before anybody looked: that the bridge stopped forwarding shows the drop. */
   assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
   port->config[0x148 / 4] &= ~1u;
   assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
@@ -211,9 +211,9 @@ static void a_xilinx_bridge_forwards_again(void **state) {
   assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
 }
 
-/* The link goes in the middle of the last step: at whichever access, what dropped is not taken for restored. */
-/* A switch below it: the bridge remembers its change by one bit, which restoring the first drive sets again. */
-static void a_xilinx_bridges_change_is_news_to_each_drive(void **state) {
+/* A switch is below the bridge. The bridge records a change in one bit, and restoring the first drive sets this bit
+ * again. */
+static void each_drive_notices_a_xilinx_bridges_change(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x1800 | 2 << 1);
   struct fake_function *up = fake_bridge(port, 0, FAKE_UPSTREAM);
@@ -225,7 +225,7 @@ static void a_xilinx_bridges_change_is_news_to_each_drive(void **state) {
   assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
   assert_int_equal(host.device_count, 2);
 
-  /* The link alone forgets: nothing but the bridge's bit tells of it. */
+  /* Only the link drops: nothing but the bridge's bit shows it. */
   port->config[0x148 / 4] = 0;
   assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
   assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
@@ -234,7 +234,7 @@ static void a_xilinx_bridges_change_is_news_to_each_drive(void **state) {
   assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
   assert_true(spate_pcie_link_is_up(&host, &host.devices[1]));
 
-  /* The first is restored when the second is, and neither disturbs the other. */
+  /* The first drive is restored when the second one is, and neither disturbs the other. */
   fake_link_drop(port, fake.now_ticks);
   port->config[0x148 / 4] = 0;
   fake.phy_ticks = fake.now_ticks + 10 * FAKE_MS;
@@ -250,6 +250,7 @@ static void a_xilinx_bridges_change_is_news_to_each_drive(void **state) {
   assert_true(spate_pcie_link_is_up(&host, &host.devices[1]));
 }
 
+/* The link goes down during the last step, at any access: the drive is not reported as restored. */
 static void a_xilinx_link_that_drops_at_the_last_moment_is_seen(void **state) {
   (void)state;
   unsigned busy = 0, restored = 0;
@@ -269,7 +270,7 @@ static void a_xilinx_link_that_drops_at_the_last_moment_is_seen(void **state) {
     assert_true(fake.accesses - before < 80);
     busy += error == SPATE_E_BUSY;
     restored += error == SPATE_OK;
-    /* Its own last look at the PHY status was its last access. */
+    /* The last access was the library's own read of the PHY status. */
     if (error == SPATE_OK)
       assert_true(fake.now_ticks - fake.phy_drop_ticks < 4 * (FAKE_MS / 1000) || fake.now_ticks < fake.phy_drop_ticks);
   }
@@ -277,7 +278,8 @@ static void a_xilinx_link_that_drops_at_the_last_moment_is_seen(void **state) {
   assert_true(busy > 5 && restored > 5);
 }
 
-/* The bridge stopped when the link dropped. Enumerated again, it forwards again; a drop from then on is seen. */
+/* The bridge stopped forwarding when the link dropped. A new enumeration makes it forward again, and a later drop is
+ * detected. */
 static void a_xilinx_bridge_forwards_when_it_is_enumerated_again(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x1800);
@@ -291,7 +293,7 @@ static void a_xilinx_bridge_forwards_when_it_is_enumerated_again(void **state) {
   assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
 }
 
-/* The link was seen up before this reset: that says nothing about the time after it. */
+/* The link was seen up before this reset: that says nothing about the time after the reset. */
 static void a_xilinx_link_has_its_100_ms_after_each_reset(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x1800);
@@ -309,16 +311,16 @@ static void a_xilinx_link_has_its_100_ms_after_each_reset(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_xilinx_bridge_brings_up_its_drive),
-      cmocka_unit_test(a_xilinx_bridge_tells_its_links_speed_and_width),
+      cmocka_unit_test(a_xilinx_bridge_reports_its_links_speed_and_width),
       cmocka_unit_test(a_xilinx_bridge_stays_closed_to_another_device),
       cmocka_unit_test(a_xilinx_bridge_without_a_drive_has_none),
-      cmocka_unit_test(a_xilinx_bridge_shows_who_it_is_first),
+      cmocka_unit_test(a_xilinx_bridge_is_identified_first),
       cmocka_unit_test(a_xilinx_link_that_came_up_unseen_has_its_100_ms),
-      cmocka_unit_test(a_xilinx_link_that_stays_down_is_told_in_time),
+      cmocka_unit_test(a_xilinx_link_that_stays_down_is_reported_in_time),
       cmocka_unit_test(a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms),
       cmocka_unit_test(a_xilinx_fifo_that_never_empties_does_not_hang),
       cmocka_unit_test(a_xilinx_bridge_forwards_again),
-      cmocka_unit_test(a_xilinx_bridges_change_is_news_to_each_drive),
+      cmocka_unit_test(each_drive_notices_a_xilinx_bridges_change),
       cmocka_unit_test(a_xilinx_link_that_drops_at_the_last_moment_is_seen),
       cmocka_unit_test(a_xilinx_bridge_forwards_when_it_is_enumerated_again),
       cmocka_unit_test(a_xilinx_link_has_its_100_ms_after_each_reset),

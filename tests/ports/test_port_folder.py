@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's folder with what docs/use/porting.md lists, and no more, outside of the repository: the applications are linked."""
+"""A board's folder outside the repository, with exactly what docs/PORTING.md lists: the applications link."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from conftest import ROOT, run
 
 PAGE = (ROOT / "docs/use/porting.md").read_text()
 
-# A definition of each name in the page's list. It does not run: a board's memory and registers are its own.
+# A definition of each name in the page's list. The programs are not run, because memory and registers belong to no board.
 SUPPLIED = {
     "board_layout": "const struct board_layout board_layout = {.ring = {(void *)0x50000000, 0x10000000}};",
     "board_pcie_open": """enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
@@ -42,7 +42,7 @@ def listed():
 
 @pytest.fixture
 def folder(tmp_path):
-    """All that the page asks for. The port's header and the linker script are another board's."""
+    """Everything that the page requires. The port's header and the linker script are copied from another board."""
     board = tmp_path / "my-board"
     board.mkdir()
     for name in ("spate_board.h", "link.ld"):
@@ -54,7 +54,7 @@ def folder(tmp_path):
 
 
 def build(folder):
-    """The applications that are linked. Functions stay what they are in the sources."""
+    """The linked applications, without inlining, so that every function is a symbol."""
     result = folder.parent / "build"
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", result, f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64.cmake",
         f"-DSPATE_PORT_DIR={folder}", "-DCMAKE_BUILD_TYPE=Release", env=os.environ | {"CFLAGS": "-fno-inline"})
@@ -68,7 +68,7 @@ def symbols(programs):
 
 
 def test_the_list_is_what_a_board_supplies(folder):
-    """No name is missing, or the applications would not link; none is too many, or the linker would have dropped it."""
+    """No name is missing: the applications link. None is superfluous: the linker drops none."""
     assert sorted(listed()[0]) == sorted(SUPPLIED)
     programs = build(folder)
     assert {"demo.elf", "hello.elf", "recorder_only.elf"} <= {program.name for program in programs}
@@ -76,7 +76,7 @@ def test_the_list_is_what_a_board_supplies(folder):
 
 
 def test_a_board_has_its_own_random_numbers_and_log(folder):
-    """Both ways in which a board may have the log: in its header, and in board.c."""
+    """A board may define the log in its header or in board.c."""
     source = folder / "board.c"
     source.write_text(source.read_text() + "uint64_t my_generator(void);\nuint64_t my_generator(void) { return 4; }\n"
                       "uint64_t board_random(void) { return my_generator(); }\n")

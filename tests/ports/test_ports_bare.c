@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ports/common makes of the little that a bare board supplies (ports/bare.h): memory, words, chance, log. */
+/* What ports/common provides on top of a bare board's functions (ports/bare.h): memory, arguments, random numbers,
+ * log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "../../ports/bare.h"
 #include <spate/port.h>
 
-/* Each with a state of its own, as each boot of a board has: at other times, or at the same. */
+/* Each copy has its own state, like each boot of a board: at another time, or at the same time. */
 uint64_t boot_one(void);
 uint64_t boot_a_second_later(void);
 uint64_t boot_a_tick_later(void);
@@ -83,12 +84,12 @@ static void the_ring_has_its_table_in_queue_memory(void **state) {
 
 static void words_are_arguments(void **state) {
   (void)state;
-  assert_string_equal(board_argument("size", "1"), "1"); /* no words at all */
+  assert_string_equal(board_argument("size", "1"), "1"); /* no arguments at all */
   memcpy(board_words, "name\0erase=1 trim=0", sizeof "name\0erase=1 trim=0");
   assert_string_equal(board_argument("erase", "0"), "1");
   assert_string_equal(board_argument("trim", "1"), "0");
   assert_string_equal(board_argument("size", "1"), "1");
-  memcpy(board_words + WORDS_AT, "size=12", sizeof "size=12"); /* the last ones that fit */
+  memcpy(board_words + WORDS_AT, "size=12", sizeof "size=12"); /* the last position that fits */
   assert_string_equal(board_argument("size", "1"), "12");
 }
 
@@ -98,7 +99,7 @@ static void boots_differ_by_the_clock_and_by_the_ticks(void **state) {
   ticks = 5;
   const uint64_t first = boot_one();
   assert_true(first == boot_one_again());
-  const uint64_t second = boot_one(), third = boot_one(); /* nothing has changed meanwhile */
+  const uint64_t second = boot_one(), third = boot_one(); /* the clock did not advance */
   assert_true(second != first && third != first && third != second);
   ticks = 6;
   const uint64_t tick_later = boot_a_tick_later();

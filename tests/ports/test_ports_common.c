@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the boards share instead of a C library, against the C library of this machine. */
+/* The boards' replacements for a C library, compared with this machine's C library. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +162,7 @@ static void arguments_are_found_among_words(void **state) {
   assert_string_equal(arguments_find(line, end, "sizes"), "3");
   assert_string_equal(arguments_find(line, end, "path"), "/a=b");
   assert_string_equal(arguments_find(line, end, "empty"), "");
-  assert_string_equal(arguments_find(line, end, "size"), "12"); /* again, with NULs in the line by now */
+  assert_string_equal(arguments_find(line, end, "size"), "12"); /* again; the line now contains NULs */
   assert_null(arguments_find(line, end, "siz"));
   assert_null(arguments_find(line, end, "last"));
   assert_null(arguments_find(line, end, "hello"));

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METADATA_BLOCKS_MAX 16u /* a longer write is data, or a table that is made before anything points at it */
-#define EXHAUSTIVE_MAX      10u /* undecided pieces of metadata whose combinations are all tried */
+#define METADATA_BLOCKS_MAX 16u /* a longer write is data, or a structure that is made before anything points at it */
+#define EXHAUSTIVE_MAX      10u /* all combinations of up to as many undecided units of metadata are tried */
 #define SINGLES_MAX         40u
 #define SAMPLES             4u
 #define ROUNDS_MAX          6u
 
 enum bulk { BULK_NONE, BULK_ALL, BULK_CHANCE, BULK_ALL_BUT_ONE, BULK_ONLY_ONE, BULK_MOST, BULK_CHOICES };
-enum fate { OLD, NEW, NEW_ONES }; /* of a piece; trimmed blocks have two new versions */
+enum fate { OLD, NEW, NEW_ONES }; /* of a unit; trimmed blocks have two new versions */
 
 struct event {
   uint64_t number;
@@ -31,9 +31,9 @@ struct run {
   size_t event_count;
   struct undecided *open;
   size_t open_count;
-  bool counting; /* only how many states there are */
+  bool counting; /* only count the states */
   uint64_t planned;
-  uint64_t from, to; /* of the planned ones in the order that the seed gives them: those that this round tries */
+  uint64_t from, to; /* this round tries those planned states whose seeded rank is in this interval */
 };
 
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -45,12 +45,12 @@ static bool is_metadata(const struct journal_entry *entry) {
   return entry->op == SPATE_WRITE && !entry->stream && entry->blocks <= METADATA_BLOCKS_MAX;
 }
 
-static uint32_t piece_of(const struct cuts *cuts, const struct journal_entry *entry, uint32_t i) {
+static uint32_t unit_of(const struct cuts *cuts, const struct journal_entry *entry, uint32_t i) {
   return (uint32_t)((entry->block + i) / cuts->tear_blocks - entry->block / cuts->tear_blocks);
 }
 
-static uint32_t pieces(const struct cuts *cuts, const struct journal_entry *entry) {
-  return piece_of(cuts, entry, entry->blocks - 1) + 1;
+static uint32_t units(const struct cuts *cuts, const struct journal_entry *entry) {
+  return unit_of(cuts, entry, entry->blocks - 1) + 1;
 }
 
 static void put(struct medium *medium, const struct journal_entry *entry, uint32_t i, enum fate fate) {
@@ -59,9 +59,9 @@ static void put(struct medium *medium, const struct journal_entry *entry, uint32
   medium_write(medium, entry->block + i, data, fate == NEW_ONES ? 0xff : 0);
 }
 
-/* ---- what becomes durable ---- */
+/* ---- which writes become durable ---- */
 
-static void bury(struct undecided *older, const struct journal_entry *newer) {
+static void mark_dead(struct undecided *older, const struct journal_entry *newer) {
   const struct journal_entry *entry = older->entry;
   if (newer->block >= entry->block + entry->blocks || entry->block >= newer->block + newer->blocks) return;
   if (older->dead == NULL) older->dead = calloc(entry->blocks, 1);
@@ -81,7 +81,7 @@ static void settle(struct run *run, size_t index) {
     if (open->dead == NULL || !open->dead[i]) put(cuts->medium, entry, i, fate);
   }
   for (size_t i = 0; i < index; i++)
-    bury(&run->open[i], entry);
+    mark_dead(&run->open[i], entry);
 }
 
 static void forget(struct run *run, size_t index) {
@@ -111,14 +111,14 @@ static void advance(struct run *run, const struct event *event) {
 
 /* ---- states ---- */
 
-/* How one state comes about: which pieces of metadata are new, by their number, and what holds of the rest. */
+/* How a state is made: which units of metadata are new, by their number, and which other units are. */
 struct plan {
-  uint64_t metadata; /* bit i: piece i is new */
-  bool chance;       /* by chance instead */
-  uint32_t alone;    /* only this one is new, or only this one old; UINT32_MAX: `metadata` says */
+  uint64_t metadata; /* bit i: unit i is new */
+  bool chance;       /* by random numbers instead */
+  uint32_t alone;    /* only this unit is new, or only this one old; UINT32_MAX: use `metadata` */
   bool alone_new;
   enum bulk bulk;
-  uint64_t spared; /* BULK_ALL_BUT_ONE, BULK_ONLY_ONE: this one */
+  uint64_t spared; /* the one unit of BULK_ALL_BUT_ONE and BULK_ONLY_ONE */
   uint64_t random;
 };
 
@@ -127,31 +127,31 @@ struct count {
   uint64_t bulk;
 };
 
-static struct count count_pieces(const struct run *run) {
+static struct count count_units(const struct run *run) {
   struct count count = {0};
   for (size_t i = 0; i < run->open_count; i++) {
     const struct journal_entry *entry = run->open[i].entry;
     if (is_metadata(entry))
-      count.metadata += pieces(run->cuts, entry);
+      count.metadata += units(run->cuts, entry);
     else
-      count.bulk += pieces(run->cuts, entry);
+      count.bulk += units(run->cuts, entry);
   }
   return count;
 }
 
-static enum fate fate_of(struct plan *plan, bool metadata, uint64_t piece, uint8_t op) {
+static enum fate fate_of(struct plan *plan, bool metadata, uint64_t unit, uint8_t op) {
   bool new = true;
   if (metadata && plan->alone != UINT32_MAX) {
-    new = (piece == plan->alone) == plan->alone_new;
+    new = (unit == plan->alone) == plan->alone_new;
   } else if (metadata) {
-    new = plan->chance ? (ram_random(&plan->random) & 1u) != 0 : (plan->metadata >> piece & 1u) != 0;
+    new = plan->chance ? (ram_random(&plan->random) & 1u) != 0 : (plan->metadata >> unit & 1u) != 0;
   } else {
     switch (plan->bulk) {
     case BULK_NONE: new = false; break;
     case BULK_CHANCE: new = (ram_random(&plan->random) & 1u) != 0; break;
     case BULK_MOST: new = (ram_random(&plan->random) & 7u) != 0; break;
-    case BULK_ALL_BUT_ONE: new = piece != plan->spared; break;
-    case BULK_ONLY_ONE: new = piece == plan->spared; break;
+    case BULK_ALL_BUT_ONE: new = unit != plan->spared; break;
+    case BULK_ONLY_ONE: new = unit == plan->spared; break;
     default: break;
     }
   }
@@ -159,7 +159,7 @@ static enum fate fate_of(struct plan *plan, bool metadata, uint64_t piece, uint8
   return op == SPATE_TRIM && (ram_random(&plan->random) & 1u) != 0 ? NEW_ONES : NEW;
 }
 
-/* Has a piece before this one decided the same block? Then the state is another plan's, too. */
+/* Has an earlier unit decided the same block? Then another plan makes the same state. */
 static bool decided_before(const struct run *run, size_t index, uint64_t block, const bool *chosen) {
   for (size_t i = 0; i < index; i++) {
     const struct journal_entry *entry = run->open[i].entry;
@@ -168,10 +168,10 @@ static bool decided_before(const struct run *run, size_t index, uint64_t block, 
   return false;
 }
 
-/* False: this state was another's already. */
+/* False: another plan makes the same state. */
 static bool apply(struct run *run, struct plan *plan) {
   struct medium *medium = run->cuts->medium;
-  uint64_t at[2] = {0, 0}; /* pieces of bulk and metadata so far */
+  uint64_t at[2] = {0, 0}; /* units of bulk and metadata so far */
   bool fresh = true;
   bool *chosen = calloc(run->open_count + 1, sizeof *chosen);
   if (chosen == NULL) abort();
@@ -182,9 +182,9 @@ static bool apply(struct run *run, struct plan *plan) {
     uint32_t last = UINT32_MAX;
     enum fate fate = OLD;
     for (uint32_t i = 0; i < entry->blocks; i++) {
-      uint32_t piece = piece_of(run->cuts, entry, i);
-      if (piece != last) fate = fate_of(plan, metadata, at[metadata] + piece, entry->op);
-      last = piece;
+      uint32_t unit = unit_of(run->cuts, entry, i);
+      if (unit != last) fate = fate_of(plan, metadata, at[metadata] + unit, entry->op);
+      last = unit;
       bool dead = open->dead != NULL && open->dead[i];
       if (fate == OLD) continue;
       if (metadata && (dead || decided_before(run, n, entry->block + i, chosen))) fresh = false;
@@ -193,7 +193,7 @@ static bool apply(struct run *run, struct plan *plan) {
       medium_keep(medium, entry->block + i, 1);
       put(medium, entry, i, fate);
     }
-    at[metadata] += pieces(run->cuts, entry);
+    at[metadata] += units(run->cuts, entry);
   }
   free(chosen);
   return fresh || plan->chance || plan->alone != UINT32_MAX;
@@ -240,7 +240,7 @@ static bool judged_before(const struct cuts *cuts, uint64_t at) {
 
 static bool cut(struct run *run, uint64_t at) {
   struct cuts *cuts = run->cuts;
-  struct count count = count_pieces(run);
+  struct count count = count_units(run);
   uint64_t states = states_of(count);
   if (run->counting) {
     run->planned += states;
@@ -278,8 +278,8 @@ static bool go_through(struct run *run, bool counting) {
   return good;
 }
 
-/* Try as many more as it may take until there are states_max that were judged. False: there are, or no other is left.
- */
+/* Extend the round by as many states as it probably takes until states_max were judged. False: they were, or none is
+ * left. */
 static bool more_to_try(struct run *run) {
   const struct cuts *cuts = run->cuts;
   if (!cuts->replaced || cuts->only != 0 || run->to >= run->planned || cuts->states >= cuts->states_max) return false;

@@ -37,7 +37,7 @@ int main(int count, char **words) {
     }
   }
   witness_tally();
-  ram_block_close(&fixture->ram); /* the cut comes before the clip is closed */
+  ram_block_close(&fixture->ram); /* the power is cut before the clip is closed */
   const struct promise_loss *loss = witness_loss();
   (void)printf("{\"states\": %llu, \"short\": %llu, \"foreign\": %llu, \"unmountable\": %llu, \"broken\": %llu, "
                "\"loss_mean\": %.0f, \"loss_max\": %llu}\n",

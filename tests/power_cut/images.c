@@ -25,7 +25,7 @@ uint64_t image_block_hash(uint64_t number, const uint8_t *block, uint32_t bytes)
   return all == 0 ? 0 : stir(hash);
 }
 
-/* The slot of a number, or the free one where it would be. */
+/* The slot of a number, or the free slot where it belongs. */
 static size_t slot_of(const struct number_set *set, uint64_t number) {
   size_t at = (size_t)stir(number) & (set->capacity - 1);
   while (set->slots[at] != 0 && set->slots[at] != number)

@@ -72,7 +72,7 @@ void journal_dropped(struct journal *journal, unsigned drive) {
 }
 
 void journal_power_lost(struct journal *journal, unsigned drive) {
-  uint64_t flushed = 0; /* submission of the last flush that completed */
+  uint64_t flushed = 0; /* when the last completed flush was submitted */
   journal->now++;
   for (size_t i = 0; i < journal->count; i++) {
     const struct journal_entry *entry = &journal->entries[i];

@@ -11,16 +11,16 @@
 #define WINDOW_BYTES 8192u
 #define PARTS        64u
 
-/* The record's file on volumes of 512-byte clusters: a cut while it is made may leak as much, once. */
+/* The record's file has this many clusters of 512 bytes. A cut while it is made may leak them once. */
 #define RECORD_CLUSTERS (SPATE_EXFAT_CLIPS_MAX + 1u)
 
-/* A host that comes up again after the cut. */
+/* A host that restarts after the cut. */
 struct judge_memory {
   struct ram_block drives[JOURNAL_DRIVES_MAX];
   struct spate_exfat volume;
   struct spate_stripe stripe;
   struct spate_stripe_part parts[PARTS];
-  struct journal journal; /* of the present recovery */
+  struct journal journal; /* of the current recovery */
   _Alignas(64) uint8_t cache[CACHE_BLOCKS * 4096u];
   _Alignas(64) uint8_t bitmap[WINDOW_BYTES];
   _Alignas(64) uint8_t scratch[4096];
@@ -91,7 +91,7 @@ static enum spate_error open_device(struct judge *judge, const struct ram_observ
   return spate_stripe_open(&memory->stripe, &config);
 }
 
-/* The next mount, with a journal of what it does. */
+/* The next mount, with a journal of its writes. */
 static void recover(struct judge *judge, uint64_t random) {
   struct judge_memory *memory = judge->memory;
   const struct ram_observer observer = {taken, over, dropped, judge};
@@ -124,26 +124,26 @@ static uint64_t volume_bytes(const struct judge *judge) { return judge->blocks *
 static void check_structure(struct judge *judge, bool recovered) {
   const struct oracle *oracle = judge->oracle;
   struct promises *promises = judge->promises;
-  /* Without a record: on a volume of others, until there is room for it. */
+  /* There is no record on a volume of others until there is room for it. */
   bool recorded = oracle_find(oracle, ".spate") != NULL;
   uint32_t leaked_max = judge->leaked + (recorded ? 0 : RECORD_CLUSTERS);
   bool damaged = judge->cross_linked > 0 || judge->overlong > 0;
   if (oracle->unallocated > 0)
     promises_broken(promises, "%u owned clusters are free in the bitmap", oracle->unallocated);
   if (oracle->boot_torn) promises_broken(promises, "the boot sector came before its region");
-  /* The record outlives the flag at both ends, so a volume of ours never stays dirty. */
+  /* The record exists before the flag is set and after it is cleared, so a volume of ours never stays dirty. */
   if (recovered && oracle->dirty && !judge->foreign_dirty && !damaged && recorded)
     promises_broken(promises, "recovered, and marked dirty");
   if (oracle->dirty && !(recovered && recorded)) return;
   if (oracle->cross_linked > judge->cross_linked) promises_broken(promises, "%u cross-linked", oracle->cross_linked);
   if (oracle->overlong > judge->overlong) promises_broken(promises, "%u chains too long", oracle->overlong);
   if (oracle->strays > 0) promises_broken(promises, "%u stray entries", oracle->strays);
-  /* Clusters in the midst of being freed, that a PC has linked to others, cannot be told any more. */
+  /* Clusters that were being freed and that a PC has linked to another file cannot be identified any more. */
   if (promises->by_pc.written[0] != '\0') leaked_max = UINT32_MAX;
   if (oracle->leaked > leaked_max) promises_broken(promises, "%u clusters leaked", oracle->leaked);
 }
 
-/* False: it cannot even be read. */
+/* False: the volume cannot even be read. */
 static bool check_volume(struct judge *judge, uint64_t at, bool recovered) {
   bool whole = oracle_read(judge->oracle, volume_start(judge), volume_bytes(judge));
   if (!whole) promises_broken(judge->promises, "fault: %s", judge->oracle->fault);
@@ -160,7 +160,7 @@ static bool check_volume(struct judge *judge, uint64_t at, bool recovered) {
   return true;
 }
 
-/* Between the cut and the mount. Not where the volume is such that a PC would do harm by itself: it says so. */
+/* Between the cut and the mount. Not on a dirty volume with damage, where a PC's change could add damage of its own. */
 static void use_pc(struct judge *judge, uint64_t random) {
   const struct oracle *oracle = judge->oracle;
   const bool sound = oracle->cross_linked + oracle->unallocated + oracle->overlong + oracle->strays == 0;
@@ -174,7 +174,7 @@ static void use_pc(struct judge *judge, uint64_t random) {
 
 struct again {
   struct judge *judge;
-  uint64_t at; /* of the first cut: what was promised then */
+  uint64_t at; /* of the first cut, whose promises apply */
 };
 
 static bool judge_again(void *context, uint64_t at, uint64_t random) {
@@ -183,7 +183,7 @@ static bool judge_again(void *context, uint64_t at, uint64_t random) {
   return judge_state(again->judge, again->at, random);
 }
 
-/* The recovery has changed no promise. */
+/* A recovery changes no promise. */
 static uint64_t promised_again(void *context, uint64_t at) {
   const struct again *again = context;
   (void)at;
@@ -240,7 +240,7 @@ bool judge_state(void *context, uint64_t at, uint64_t random) {
     cut_recovery(judge, mark, at, random);
   journal_free(&judge->memory->journal);
   whole = promises->broken[0] == '\0';
-  if (judge->depth > 0) promises->loss = loss; /* a cut is counted once, whatever its recovery goes through */
+  if (judge->depth > 0) promises->loss = loss; /* a cut counts once, however often its recovery is cut */
   if (judge->tally && judge->depth == 0) {
     promises->loss.broken_short += promises->short_of;
     promises->loss.broken_foreign += promises->foreign;
@@ -250,7 +250,7 @@ bool judge_state(void *context, uint64_t at, uint64_t random) {
   return whole || judge->tally;
 }
 
-/* ---- a volume that is being made ---- */
+/* ---- a volume that is being formatted ---- */
 
 bool judge_format(struct judge *judge, uint64_t at, uint64_t done, uint32_t fresh_serial) {
   struct promises *promises = judge->promises;
@@ -265,7 +265,7 @@ bool judge_format(struct judge *judge, uint64_t at, uint64_t done, uint32_t fres
   oracle_free(judge->oracle);
   if (promises->broken[0] != '\0') return false;
   if (oracle->serial != fresh_serial) {
-    if (at >= done) promises_broken(promises, "the new volume is not there");
+    if (at >= done) promises_broken(promises, "the new volume does not exist");
     promises_check(promises, oracle, 0, true);
     return promises->broken[0] == '\0';
   }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A state as files, for other people's programs to judge: VOLUME-STATE-before.img or -after.img, and beside it a .txt
- * of what our oracle reads there: a line "b BLOCK_BYTES DIRTY WHOLE" (in the midst of a change a
- * dirty volume need not be whole), then for each file or directory "f" or "d", its bytes,
- * the CRC-32 of its content, its path.
+ * Writes a state as files for programs of others to judge: VOLUME-STATE-before.img or -after.img, and beside it a .txt
+ * with what our oracle reads there. Its first line is "b BLOCK_BYTES DIRTY WHOLE" (a dirty volume in the middle of a
+ * change need not be whole). A line for each file or directory follows: "f" or "d", its length in bytes, the CRC-32 of
+ * its contents, its path.
  */
 #ifndef SPATE_TESTS_KEEP_H
 #define SPATE_TESTS_KEEP_H

@@ -19,7 +19,7 @@ static uint8_t content_at(uint32_t at) { return (uint8_t)(at * 7u + (at >> 8) + 
 
 static const uint8_t *look(const struct pc *pc, uint64_t offset) { return pc->oracle->image + offset; }
 
-/* Block by block, so that the medium can take it back, and knows its hash. */
+/* Block by block, so that the medium can undo the change and update its hash. */
 static void change(struct pc *pc, uint64_t offset, const void *data, uint32_t bytes) {
   struct medium *medium = pc->medium;
   uint8_t block[4096];
@@ -68,7 +68,7 @@ static void link_to(struct pc *pc, uint32_t cluster, uint32_t next) {
 
 static uint16_t rotated(uint16_t sum, uint8_t byte) { return (uint16_t)(((sum & 1u) << 15) + (sum >> 1) + byte); }
 
-/* The hash of its name, of capitals and digits, and the checksum. */
+/* The hash of its name (capitals and digits) and the checksum. */
 static void seal(uint8_t *set, uint32_t entries) {
   uint16_t hash = 0;
   uint16_t sum = 0;
@@ -80,7 +80,7 @@ static void seal(uint8_t *set, uint32_t entries) {
   spate_put16(set + 2, sum);
 }
 
-/* Room for a set in the first cluster of the root directory; 0: there is none. */
+/* A gap for a set in the first cluster of the root directory; 0: none. */
 static uint64_t find_slots(const struct pc *pc) {
   const uint64_t root = cluster_offset(pc, pc->oracle->root);
   uint32_t found = 0;
@@ -91,7 +91,7 @@ static uint64_t find_slots(const struct pc *pc) {
   return 0;
 }
 
-/* Its clusters: those that are free first, linked by the FAT. 0: there are not enough. */
+/* Allocate its clusters: the first free ones, linked by the FAT. 0: not enough are free. */
 static uint32_t allocate(struct pc *pc) {
   const uint32_t count = (PC_FILE_BYTES + pc->oracle->cluster_bytes - 1) / pc->oracle->cluster_bytes;
   uint32_t clusters[PC_FILE_BYTES / 512 + 1] = {0};
@@ -135,7 +135,7 @@ static void write_file(struct pc *pc, struct promise_by_pc *by_pc) {
   (void)snprintf(by_pc->written, sizeof by_pc->written, "%s", NAME);
 }
 
-/* A file in the root directory, whose set lies together; NULL: none. */
+/* A file in the root directory whose set is contiguous; NULL: none. */
 static const struct oracle_file *choose(const struct pc *pc, uint64_t *random) {
   const struct oracle *oracle = pc->oracle;
   const uint64_t root = cluster_offset(pc, oracle->root);
@@ -164,7 +164,7 @@ static void delete_file(struct pc *pc, const struct oracle_file *file, struct pr
   (void)snprintf(by_pc->from, sizeof by_pc->from, "%s", file->path);
 }
 
-/* In its place, to a name of capitals that is as long. */
+/* In place, to a name of capitals with the same length. */
 static void rename_file(struct pc *pc, const struct oracle_file *file, struct promise_by_pc *by_pc) {
   uint8_t set[19 * ENTRY_BYTES];
   memcpy(set, look(pc, file->set_offset), file->entries * ENTRY_BYTES);

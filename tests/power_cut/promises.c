@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts tear at blocks of 512 bytes or more, and a source does not repeat itself: so many bytes of each tell which
- * version of it this is. */
+/* Cuts tear at blocks of 512 bytes or more, and a source's data does not repeat: comparing this many bytes of each
+ * block shows which version it is. */
 #define PROOF_BYTES 8u
 #define PROOF_EVERY 512u
 
@@ -105,7 +105,7 @@ void promises_add(struct promises *promises, const char *path, struct promise pr
   add(promises, path_of(promises, path), promise);
 }
 
-/* `from` itself, or what lies below it: its name under `to`. */
+/* If a path is `from` or lies below it: its name under `to`. */
 static bool renamed(const char *path, const char *from, const char *to, char *renamed) {
   size_t length = strlen(from);
   if (strncmp(path, from, length) != 0 || (path[length] != '\0' && path[length] != '/')) return false;
@@ -149,7 +149,7 @@ void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks) {
   promises->ticks[event] = ticks;
 }
 
-/* ---- holding them against a volume ---- */
+/* ---- comparing promises with a volume ---- */
 
 void promises_broken(struct promises *promises, const char *format, ...) {
   if (promises->broken[0] != '\0') return;
@@ -167,7 +167,7 @@ static bool proves(const struct oracle *oracle, const struct oracle_file *file, 
   return memcmp(data, content->bytes + at, file->bytes - at) == 0;
 }
 
-/* How many bytes from the start are what the source gave. */
+/* How many bytes from the start of the file are the source's. */
 static uint64_t proven_bytes(const struct oracle *oracle, const struct oracle_file *file,
                              const struct content *content) {
   uint64_t at = 0;
@@ -193,7 +193,8 @@ static const struct content_step *step_at(const struct content *content, uint64_
   return found;
 }
 
-/* The bound: what had completed a checkpoint period and its two commands ago is in the file, whatever the rate. */
+/* The bound: bytes that had completed a checkpoint period, a flush and a FUA write before are in the file, at any
+ * rate. */
 static uint64_t bound_bytes(const struct promises *promises, const struct content *content, uint64_t at) {
   if (promises->window_ticks == UINT64_MAX || promises->tick_count == 0 || content->step_count == 0) return 0;
   uint64_t now = promises->ticks[at < promises->tick_count ? at : promises->tick_count - 1];
@@ -212,7 +213,7 @@ static void check_bound(struct promises *promises, const struct content *content
                         uint64_t bytes) {
   const uint64_t least = bound_bytes(promises, content, at);
   if (bytes >= least) return;
-  promises_broken(promises, "%s: %llu bytes, of which %llu had completed a checkpoint's time ago", path,
+  promises_broken(promises, "%s: %llu bytes, while %llu had completed a checkpoint's time ago", path,
                   (unsigned long long)bytes, (unsigned long long)least);
 }
 
@@ -233,12 +234,12 @@ static void check_there(struct promises *promises, const struct oracle *oracle, 
                     (unsigned long long)promise->bytes_min);
   }
   if (file->bytes > promise->bytes_max)
-    promises_broken(promises, "%s: %llu bytes, where there are %llu", file->path, (unsigned long long)file->bytes,
+    promises_broken(promises, "%s: %llu bytes, but only %llu were written", file->path, (unsigned long long)file->bytes,
                     (unsigned long long)promise->bytes_max);
   if (!file->directory && promise->content != NULL) check_content(promises, oracle, file, promise->content);
 }
 
-/* Its promise at that event, or NULL. */
+/* The path's promise at that event, or NULL. */
 static const struct promise *promise_at(const struct promised_path *path, uint64_t at) {
   for (size_t i = path->count; i > 0; i--)
     if (path->promises[i - 1].since <= at) return &path->promises[i - 1];
@@ -252,7 +253,7 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
   const struct promise_by_pc *by_pc = &promises->by_pc;
   const bool changed = by_pc->from[0] != '\0' && strcmp(path->path, by_pc->from) == 0;
   if (changed && oracle_find(oracle, by_pc->from) != NULL)
-    promises_broken(promises, "%s is back from a PC", path->path);
+    promises_broken(promises, "%s is back after a PC's change", path->path);
   if (changed && by_pc->to[0] == '\0') return;
   const struct oracle_file *file = oracle_find(oracle, changed ? by_pc->to : path->path);
   if (promise->presence == PRESENT && file == NULL) {
@@ -263,9 +264,9 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
   if (promise->twin != UINT32_MAX) {
     const char *twin = promises->paths[promise->twin].path;
     const struct oracle_file *other = oracle_find(oracle, twin);
-    if (file == NULL && other == NULL) promises_broken(promises, "%s is neither there nor at %s", path->path, twin);
+    if (file == NULL && other == NULL) promises_broken(promises, "%s exists neither there nor at %s", path->path, twin);
     if (recovered && file != NULL && other != NULL)
-      promises_broken(promises, "%s is both there and at %s", path->path, twin);
+      promises_broken(promises, "%s exists both there and at %s", path->path, twin);
   }
   if (file != NULL) check_there(promises, oracle, promise, file);
   if (!recovered || promise->presence != PRESENT || promise->content == NULL) return;
@@ -275,20 +276,20 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
   count_loss(promises, promise->content, at, bytes);
 }
 
-/* A file that nobody has made: what a directory's cluster held before, for instance. */
-static void check_made(struct promises *promises, const struct oracle_file *file) {
+/* A file that was never created: for instance, old contents of a directory's cluster. */
+static void check_created(struct promises *promises, const struct oracle_file *file) {
   if (strcmp(file->path, ".spate") == 0 || strchr(file->path, '?') != NULL) return;
   if (strcmp(file->path, promises->by_pc.to) == 0 || strcmp(file->path, promises->by_pc.written) == 0) return;
   for (uint32_t i = 0; i < promises->path_count; i++)
     if (strcmp(file->path, promises->paths[i].path) == 0) return;
-  promises_broken(promises, "%s was made by nobody", file->path);
+  promises_broken(promises, "%s was never created", file->path);
 }
 
 void promises_check(struct promises *promises, const struct oracle *oracle, uint64_t at, bool recovered) {
   for (uint32_t i = 0; i < promises->path_count; i++)
     check_path(promises, oracle, &promises->paths[i], at, recovered);
   for (uint32_t i = 0; i < oracle->file_count; i++)
-    check_made(promises, &oracle->files[i]);
+    check_created(promises, &oracle->files[i]);
 }
 
 uint64_t promises_hash(const struct promises *promises, uint64_t at) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a volume's user may rely on, from which event on: made from what the library told its caller, kept by path, and
- * compared with a volume as a cut has left it.
+ * What a volume's user may rely on, and from which event on. The promises follow from what the library told its caller.
+ * They are kept by path, and compared with the volume that a cut has left.
  */
 #ifndef SPATE_TESTS_PROMISES_H
 #define SPATE_TESTS_PROMISES_H
@@ -16,12 +16,12 @@
 
 enum presence { ABSENT, PRESENT, EITHER };
 
-/* What a file's bytes are: all that its source gave, in order; a file may hold less. */
+/* A file's expected bytes: all data of its source, in order. A file may hold less. */
 struct content {
   struct content *next;
   uint8_t *bytes;
   uint64_t size, capacity;
-  /* How far it had come, after each event that changed that. */
+  /* The progress of a file's contents, after each event that changed it. */
   struct content_step {
     uint64_t since, ticks;
     uint64_t pushed_bytes, completed_bytes;
@@ -30,14 +30,14 @@ struct content {
 };
 
 void content_put(struct content *content, uint64_t offset, const uint8_t *bytes, uint64_t count);
-/* Remembered only if it differs from the last step. */
+/* Recorded only if it differs from the last step. */
 void content_step(struct content *content, struct content_step step);
 
 struct promise {
   uint64_t since; /* from this event on, until the path's next promise */
   enum presence presence;
   uint64_t bytes_min, bytes_max;
-  struct content *content; /* NULL: of any content */
+  struct content *content; /* NULL: any contents */
   uint32_t twin;           /* EITHER: exactly one of this path and the twin exists; UINT32_MAX: none */
 };
 
@@ -47,12 +47,12 @@ struct promised_path {
   size_t count, capacity;
 };
 
-/* What a cut at some event has cost, in bytes pushed and not in the file. */
+/* What the cuts at all events cost, in bytes pushed and not in the file. */
 struct promise_loss {
   uint64_t states, bytes_sum, bytes_max;
   uint64_t broken_short;   /* states with less in a file than was promised, or without the file */
-  uint64_t broken_foreign; /* ... with bytes in a file that its source never gave */
-  uint64_t broken_volume;  /* ... of a volume that contradicts itself */
+  uint64_t broken_foreign; /* ... with bytes in a file that are not its source's */
+  uint64_t broken_volume;  /* ... with a volume that contradicts itself */
   uint64_t unmountable;
 };
 
@@ -60,17 +60,17 @@ struct promises {
   struct promised_path *paths;
   uint32_t path_count, path_capacity;
   struct content *contents;
-  /* A byte that had completed so long before the cut is in the file; UINT64_MAX: not promised. */
+  /* A byte that had completed this long before the cut is in the file; UINT64_MAX: not promised. */
   uint64_t window_ticks;
   uint64_t *ticks; /* of each event */
   size_t tick_count, tick_capacity;
-  /* What a PC has done since the cut: it renamed or deleted (`to` empty) a file, and wrote one. Empty: it did not. */
+  /* What a PC did since the cut: it renamed or deleted (`to` empty) a file, and wrote one. Empty: nothing. */
   struct promise_by_pc {
     char from[1024], to[1024], written[1024]; /* as long as the oracle's */
   } by_pc;
-  char broken[512]; /* the first broken promise of the present state; empty: none */
+  char broken[512]; /* the first broken promise of the current state; empty: none */
   struct promise_loss loss;
-  bool short_of, foreign; /* of the present state */
+  bool short_of, foreign; /* of the current state */
 };
 
 void promises_free(struct promises *promises);
@@ -79,18 +79,18 @@ struct content *promises_content(struct promises *promises);
 /* The last promise of a path, or NULL. */
 const struct promise *promises_last(const struct promises *promises, const char *path);
 void promises_add(struct promises *promises, const char *path, struct promise promise);
-/* A file or directory, with all below it, is under one of two names, then under the second. */
+/* A file or directory, with everything below it, has one of two names, and later the second. */
 void promises_moving(struct promises *promises, uint64_t since, const char *from, const char *to);
 void promises_moved(struct promises *promises, uint64_t since, const char *from, const char *to);
 void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks);
 
-/* Of all that a state after event `at` is compared with. Equal: the same verdict on the same image. */
+/* A hash of everything that a state after event `at` is compared with. Equal: the same verdict on the same image. */
 uint64_t promises_hash(const struct promises *promises, uint64_t at);
 
 __attribute__((format(printf, 2, 3))) void promises_broken(struct promises *promises, const char *format, ...);
 
-/* Hold all promises of event `at` against what was read, and that there is nothing else. Before recovery a renamed file
- * may be there twice. */
+/* Compare what was read with all promises of event `at`, and check that nothing else exists. Before recovery a renamed
+ * file may exist under both names. */
 void promises_check(struct promises *promises, const struct oracle *oracle, uint64_t at, bool recovered);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sample of what power cuts leave, before our recovery and after it, read by programs that are not ours. The crash
-gate keeps the images (tests/power_cut/keep.h), with what our own oracle reads in them; the others must read the same."""
+"""Programs of others read a sample of the states that power cuts leave, before our recovery and after it. The crash gate
+keeps the images (tests/power_cut/keep.h), with what our own oracle reads in them; the others must read the same."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from exfat_tools import fsck, fuse_mount, why_no_fuse
 
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
-# How many states of each program, about, and which share of them is kept.
+# About how many states of each program, and which share of them is kept.
 PROGRAMS = {"crash_recording": (100, 45), "crash_volumes": (100, 45), "crash_stripe_recorder": (20, 30)}
 
 
@@ -50,8 +50,8 @@ def kept(tmp_path_factory):
 
 
 def test_fsck_finds_nothing(kept):
-    """Before recovery too: clusters that no file owns yet are no error to it. Only in the midst of a directory's change
-    may it find what it is there for, on a volume that says it is dirty."""
+    """Also before recovery: clusters that no file owns yet are no error to fsck. Only a volume that is marked dirty, in the
+    middle of a directory change, may have faults that it finds."""
     for state in kept:
         assert state.whole or (state.dirty and not state.recovered)
         if state.whole:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the order of writes is worth: the library with one rule of its order broken, and the crash gate that sees it.
+"""The crash gate detects each broken rule of the library's order of writes.
 
 Each mutation changes a copy of one source file, at one place that must be there exactly once, and links it with a
-program of the gate ahead of the library. The program must then fail, and say what a user would have lost."""
+program of the gate ahead of the library. The program must then fail, and report what a user would have lost."""
 
 import os
 import pathlib
@@ -27,24 +27,25 @@ MUTATIONS = {
     ),
     "length from submitted bytes": (
         CHECKPOINT,
-        [("    clip->snapshot_bytes = clip->completed_bytes;", "    clip->snapshot_bytes = clip->pushed_bytes;")],
+        [("clip->snapshot_bytes = clip->progress.completed_bytes;", "clip->snapshot_bytes = clip->progress.pushed_bytes;")],
         "crash_recording", "foreign byte",
     ),
     "length completed after the flush was submitted": (
         CHECKPOINT,
-        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
-          "    error = spate_exfat_publish(file, clip->completed_bytes);")],
+        [("spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
+          "spate_exfat_publish(&clip->file, clip->progress.completed_bytes);")],
         "crash_recording", "foreign byte",
     ),
     "stream A's write publishes stream B's unflushed length": (
         CHECKPOINT,
-        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
-          """    for (uint32_t i = 0; i < clip_count(recorder); i++) {
+        [("  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
+          """  enum spate_error error = SPATE_OK;
+    for (uint32_t i = 0; i < clip_count(recorder); i++) {
       struct spate_stream_clip *other = open_clip(recorder, i);
-      if (other != NULL && other != clip && other->completed_bytes > other->file.wanted_bytes)
-        error = spate_exfat_publish(&other->file, other->completed_bytes);
+      if (other != NULL && other != clip && other->progress.completed_bytes > other->file.wanted_bytes)
+        error = spate_exfat_publish(&other->file, other->progress.completed_bytes);
     }
-    error = spate_exfat_publish(file, clip->snapshot_bytes);""")],
+    error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);""")],
         "crash_recording", "foreign byte",
     ),
     "no FUA": (
@@ -86,15 +87,15 @@ MUTATIONS = {
     "TRIM before the deletion is durable": (
         CHANGE,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n",
-          "  error = each_run(volume, *chain, spate_exfat_trim);\n"
+          "  error = each_run(volume, chain, spate_exfat_trim);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);\n")],
         "crash_volumes", "foreign byte",
     ),
     "bits freed before the entry": (
         CHANGE,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n"
-          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
-          "  error = each_run(volume, *chain, free_run);\n"
+          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
+          "  error = each_run(volume, chain, free_run);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);")],
         "crash_volumes", "free in the bitmap",
     ),
@@ -138,9 +139,9 @@ MUTATIONS = {
     ),
     "a flush of one drive of an array": (
         "stripe/parts.c",
-        [("  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n",
-          "  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n"
-          "  if (stripe->to_cut->op == SPATE_FLUSH && stripe->cut_position == 1) return false;\n")],
+        [("  if (moves_data(stripe->splitting)) return next_chunk(stripe, range);\n",
+          "  if (moves_data(stripe->splitting)) return next_chunk(stripe, range);\n"
+          "  if (stripe->splitting->op == SPATE_FLUSH && stripe->split_position == 1) return false;\n")],
         "crash_drive", "foreign byte|free in the bitmap",
     ),
     "recovery that frees what has an owner": (
@@ -166,7 +167,7 @@ MUTATIONS = {
           "  if (error == SPATE_OK) error = reclaim(volume, found);\n")],
         "crash_recording", "leaked",
     ),
-    # The rest: volumes of others, names, what a PC does, many streams.
+    # The rest: volumes of others, names, changes by a PC, many streams.
     "the first FAT's bitmap": (
         "exfat/volume.c",
         [("    if ((raw[1] & BITMAP_SECOND) != volume->active_fat) return SPATE_OK;",
@@ -175,7 +176,7 @@ MUTATIONS = {
     ),
     "a deleted chain freed as if its clusters lay together": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
+        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
           "  if (error == SPATE_OK)\n"
           "    error = free_run(volume, chain->first_cluster, (uint32_t)spate_exfat_clusters(volume, chain->bytes));")],
         "crash_others", "free in the bitmap",
@@ -184,26 +185,26 @@ MUTATIONS = {
         CHANGE,
         [("    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, cluster), spate_exfat_cluster_blocks(volume, 1));\n",
           "    error = SPATE_OK;\n")],
-        "crash_others", "stale .* was made by nobody",
+        "crash_others", "stale .* was never created",
     ),
     "a directory grown by what a cluster held": (
         "exfat/grow.c",
         [("  if (error == SPATE_OK)\n"
           "    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, added), spate_exfat_cluster_blocks(volume, 1));\n",
           "")],
-        "crash_others", "stale .* was made by nobody|stray entries|entry behind the end",
+        "crash_others", "stale .* was never created|stray entries|entry behind the end",
     ),
     "no barrier between zeros and a directory's entry": (
         CHANGE,
         [("  if (error == SPATE_OK) error = spate_exfat_barrier(volume);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);",
           "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);")],
-        "crash_others", "stale .* was made by nobody|free in the bitmap",
+        "crash_others", "stale .* was never created|free in the bitmap",
     ),
     "the second unit of a pair without its last bits": (
         "exfat/name.c",
         [("      code = 0xdc00 + ((code - 0x10000) & 0x3ff);", "      code = 0xdc00 + ((code - 0x10000) & 0x3f0);")],
-        "crash_others", "is lost|made by nobody",
+        "crash_others", "is lost|was never created",
     ),
     "a hash of the name as it is written": (
         "exfat/name.c",
@@ -231,7 +232,7 @@ MUTATIONS = {
 
 
 def gate(binary, **settings):
-    """Run a program of the gate up to the first promise that it finds broken, and return that; None: there was none."""
+    """Run a program of the gate up to the first broken promise, and return that; None: no promise was broken."""
     environment = os.environ | {"SPATE_CUTS": "1000"} | settings
     with subprocess.Popen([str(binary)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as running:
@@ -246,7 +247,7 @@ def gate(binary, **settings):
 
 
 def compile_mutated(folder, source, changes):
-    """An object of the source with its changes, which must each fit in one place."""
+    """An object of the changed source. Each change must fit in exactly one place."""
     text = (ROOT / "src" / source).read_text()
     for old, new in changes:
         assert text.count(old) == 1, f"{source} has {text.count(old)} times: {old}"
@@ -255,7 +256,7 @@ def compile_mutated(folder, source, changes):
     copy.write_text(text)
     where = [ROOT / "include", ROOT / "ports/host", ROOT / "src" / pathlib.Path(source).parent]
     command = ["gcc", "-std=c17", "-O1", "-c", copy, "-o", copy.with_suffix(".o")]
-    # Its includes are found from where it was: "internal.h" beside it, "../core/fields.h" through that folder.
+    # Its includes are found from its original place: "internal.h" beside it, "../core/fields.h" through that folder.
     program.run(*command, *[f"-I{folder}" for folder in where])
     return copy.with_suffix(".o")
 
@@ -274,7 +275,7 @@ def test_the_gate_sees(name, tmp_path):
 
 
 def test_the_gate_sees_an_entry_set_across_two_blocks():
-    """A set inside a block of 4096 bytes lies across several of 512: so it is on a drive that tears within a block."""
+    """A set inside a block of 4096 bytes spans several units of 512, on a drive that tears within a block."""
     broken = gate(BUILD / "crash" / "crash_recording", SPATE_ATOMIC_BYTES="512")
     assert broken is not None and re.search("torn set|stray", broken), broken
 

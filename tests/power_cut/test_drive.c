@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings through the NVMe driver onto virtual drives, whose journals say what was asked of the medium and when the
- * host was told: one drive, and arrays of two and three. Under cuts when SPATE_CUTS is set. */
+/* Recordings through the NVMe driver onto virtual drives: one drive, and arrays of two and three. The drives' journals
+ * show what reached the medium, and when the host saw it complete. The power is cut when SPATE_CUTS is set. */
 #include "internal.h" /* of the simulator: event numbers */
 #include "stack.h"
 #include "witness.h"
@@ -41,7 +41,7 @@ struct run {
   struct source sources[STREAMS];
 };
 
-/* ---- what the witness asks ---- */
+/* ---- the witness's callbacks ---- */
 
 static uint64_t now(void *context) {
   const struct run *run = context;

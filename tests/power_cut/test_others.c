@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Volumes that others made, or changed in between, and names that are not ASCII: under cuts when SPATE_CUTS is set. */
+/* Volumes that others made, or changed in between, and names that are not ASCII. The power is cut when SPATE_CUTS is
+ * set. */
 #include "volume_fixture.h"
 
 #define GIVES(error, call) assert_int_equal(call, error)
 #define STALE_SETS         5u /* of three entries each: with one more entry they fill 512 bytes */
 
-/* Two FATs and two bitmaps, the second ones active: what the first ones say must not matter. */
+/* Two FATs and two bitmaps. The second ones are active: the contents of the first ones must not matter. */
 static void test_two_fats(void **state) {
   char path[64];
   (void)state;
@@ -16,7 +17,7 @@ static void test_two_fats(void **state) {
   small_add(memory, "kept", 0x20, small_allocate(memory, 4, 3), 2000, 2000, false);
   OK(image_mount(&image));
   make_directory("d");
-  for (unsigned i = 0; i < 8; i++) { /* it grows, and is linked by the FAT */
+  for (unsigned i = 0; i < 8; i++) { /* it grows, and the FAT links it */
     (void)snprintf(path, sizeof path, "d/file %u", i);
     record(path, 700, 70 + i);
   }
@@ -26,7 +27,7 @@ static void test_two_fats(void **state) {
   end();
 }
 
-/* Files whose clusters take turns, and no other free room: what is deleted leaves holes of one cluster. */
+/* Files with interleaved clusters, and no other free space: a deletion leaves holes of one cluster. */
 static void interleave(uint8_t *memory, unsigned files, unsigned clusters) {
   char name[16];
   uint32_t firsts[8];
@@ -55,18 +56,18 @@ static void fragmented(uint32_t cluster_shift) {
   uint8_t *memory = begin_small(SMALL_BYTES, cluster_shift);
   interleave(memory, 4, 10);
   OK(image_mount(&image));
-  make_directory("d"); /* and the record's file, while there is room */
+  make_directory("d"); /* this also makes the record's file, while there is room */
   delete_file("part 1");
   delete_file("part 3");
-  arm(&clip, "rest", 0); /* all that lies together */
+  arm(&clip, "rest", 0); /* the longest free run */
   checkpoint(&clip, 0, clip.reserved_bytes, 90);
   OK(spate_exfat_close(&clip, clip.reserved_bytes));
   GIVES(SPATE_E_FRAGMENTED, spate_exfat_arm(&image.volume, &clip, "none", 2ull * cluster_bytes));
-  for (unsigned i = 0; i < 12; i++) { /* clips of a cluster, and a directory that grows, into the holes */
+  for (unsigned i = 0; i < 12; i++) { /* clips of one cluster, and a directory that grows, go into the holes */
     (void)snprintf(path, sizeof path, "d/in a hole %u", i);
     record(path, cluster_bytes - 12, 91 + i);
   }
-  delete_file("part 2"); /* with the holes on both sides three clusters together */
+  delete_file("part 2"); /* gives three adjacent clusters, with the holes on both sides */
   record("three", 3ull * cluster_bytes, 105);
   delete_file("d/in a hole 5");
   delete_file("rest");
@@ -84,7 +85,7 @@ static void test_fragmented_4096(void **state) {
   fragmented(12);
 }
 
-/* A cluster full of entry sets, whole and sealed, as a deleted file or directory may leave it. */
+/* A cluster full of whole, sealed entry sets, as a deleted file or directory may leave it. */
 static void fill_stale(uint8_t *cluster) {
   static uint8_t other[SMALL_BYTES];
   char name[16];
@@ -98,10 +99,10 @@ static void fill_stale(uint8_t *cluster) {
   }
   memcpy(cluster, small_cluster(other, spate_get32(other + 96)) + first, STALE_SETS * 96u);
   memset(cluster + STALE_SETS * 96u, 0, 32);
-  cluster[STALE_SETS * 96u] = 0x05; /* unused, and not the end */
+  cluster[STALE_SETS * 96u] = 0x05; /* unused, but not the end marker */
 }
 
-/* Only clusters full of such bytes are free, on a drive without TRIM: new directories begin there, and grow there. */
+/* All free clusters are full of such entries, on a drive without TRIM: new directories begin there, and grow there. */
 static void test_stale_entries(void **state) {
   char path[64];
   uint32_t clusters = 40;
@@ -126,16 +127,17 @@ static void test_stale_entries(void **state) {
   end();
 }
 
-/* Umlauts and Greek have an upper case. Letters and pictures beyond 16 bits are two units, and have none. */
+/* Umlauts and Greek letters have an upper case. Letters and pictographs beyond 16 bits take two units, and have
+ * none. */
 static void names(uint32_t block_bytes) {
-  static const char letter[] = "\xf0\x90\x90\xa8"; /* U+10428 has an upper case, which exFAT does not know */
+  static const char letter[] = "\xf0\x90\x90\xa8"; /* U+10428 has an upper case, which exFAT's table lacks */
   struct spate_exfat_clip clip;
   struct spate_exfat_file file;
   char path[400];
   begin_formatted(block_bytes);
   make_directory("\xc3\x84rger"); /* Aerger, with a diaeresis */
   record("\xc3\x84rger/gr\xc3\xbc\xc3\x9f.mov", 3000, 120);
-  OK(spate_exfat_open(&image.volume, "\xc3\xa4RGER/GR\xc3\x9c\xc3\x9f.MOV", &file)); /* in any case */
+  OK(spate_exfat_open(&image.volume, "\xc3\xa4RGER/GR\xc3\x9c\xc3\x9f.MOV", &file)); /* found in any case */
   GIVES(SPATE_E_NOT_FOUND, spate_exfat_delete(&image.volume, "\xc3\x84RGER/GRU.MOV"));
   GIVES(SPATE_E_EXISTS, spate_exfat_arm(&image.volume, &clip, "\xc3\x84RGER/GR\xc3\x9c\xc3\x9f.MOV", 1000));
   rename_file("\xc3\x84rger/gr\xc3\xbc\xc3\x9f.mov", "\xc3\x84rger/GR\xc3\x9c\xc3\x9f.MOV"); /* of another case */
@@ -164,7 +166,7 @@ static void test_names_4096(void **state) {
   names(4096);
 }
 
-/* Clips that are open, closed and deleted, and a record that outlives what a PC does to them. */
+/* Clips that are open, closed and deleted, and a record that remains after a PC has changed them. */
 static void changed_by_a_pc(uint32_t cluster_shift) {
   struct spate_exfat_clip a;
   struct spate_exfat_clip b;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recorders do all day, on drives of a few megabytes, with a clock that runs evenly: under cuts when SPATE_CUTS is
- * set. The unit tests of the recorder run under cuts as well; here is what they do not do. */
+/* Typical work of recorders, on drives of a few megabytes, with a clock that advances evenly. The power is cut when
+ * SPATE_CUTS is set. The recorder's unit tests run under power cuts as well; these tests add what those do not
+ * cover. */
 #include "recorder_fixture.h"
 #include "witness.h"
 
 #define MS UINT64_C(1000000)
 
-/* Every millisecond the source has a piece, and the recorder its turn: 64 MiB/s. */
+/* Each millisecond the source fills a piece, and the recorder gets a turn: 64 MiB/s. */
 static void run_for(struct fixture *fixture, struct source *const *sources, unsigned count, unsigned ms,
                     uint32_t piece_bytes) {
   for (unsigned i = 0; i < ms; i++) {
@@ -60,7 +61,7 @@ static void two_streams_share_a_block(void **state) {
   open_source(fixture, both[0], 21, false, 0);
   open_source(fixture, both[1], 22, false, 0);
   OK(spate_stream_arm(&both[0]->stream, "A.RAW", 4 * MIB));
-  run_for(fixture, both, 1, 15, 16384); /* checkpoints of the two do not begin together */
+  run_for(fixture, both, 1, 15, 16384); /* the two streams' checkpoints start at different times */
   OK(spate_stream_arm(&both[1]->stream, "B.RAW", 4 * MIB));
   run_for(fixture, both, 2, 80, 16384);
   OK(spate_recorder_finish(&fixture->recorder));
@@ -69,8 +70,8 @@ static void two_streams_share_a_block(void **state) {
   close_fixture(fixture);
 }
 
-/* As many as a recorder takes, each with its next clip armed, so that every slot of the record is in use; four entry
- * sets lie in each block. Clips end while others begin. */
+/* As many streams as a recorder supports, each with its next clip armed, so that every slot of the record is in use.
+ * Four entry sets are in each block. Clips end while others begin. */
 static void eight_streams(uint32_t block_bytes) {
   struct fixture *fixture = open_paced(block_bytes, 64);
   struct source *all[STREAMS];
@@ -85,7 +86,7 @@ static void eight_streams(uint32_t block_bytes) {
   run_for(fixture, all, STREAMS, 40, 16384);
   for (unsigned i = 0; i < STREAMS; i += 3) {
     OK(spate_stream_cut(&all[i]->stream));
-    if (!spate_stream_active(&all[i]->stream)) { /* its next part was not armed yet */
+    if (!spate_stream_active(&all[i]->stream)) { /* its next file was not armed yet */
       close_clips(fixture, all[i]);
       (void)snprintf(path, sizeof path, "%c2.RAW", 'A' + i);
       OK(spate_stream_arm(&all[i]->stream, path, MIB));
@@ -102,7 +103,8 @@ static void eight_streams_at_once(void **state) {
   eight_streams(4096);
 }
 
-/* A full day on a small drive: clips come, the oldest go, and their clusters are used again at once. */
+/* A small drive over a long time: new clips are recorded, the oldest are deleted, and their clusters are used again at
+ * once. */
 static void clips_come_and_go(uint32_t block_bytes) {
   struct fixture *fixture = open_paced(block_bytes, 16);
   struct source *source = &fixture->sources[0];
@@ -163,7 +165,7 @@ static void open_chunks(struct fixture *fixture, struct source *source) {
   source->sealed = true;
 }
 
-/* Chunks that prove themselves, recorded over an older clip of the same stream. */
+/* Chunks recorded over an older clip of the same stream. */
 static void chunks(uint32_t block_bytes) {
   struct fixture *fixture = open_paced(block_bytes, 16);
   struct source *source = &fixture->sources[0];
@@ -184,7 +186,7 @@ static void chunks_are_salvaged(void **state) {
   chunks(4096);
 }
 
-/* The host stops and starts again, the drive goes on: what mount salvages may be in the drive's cache only. */
+/* The host stops and restarts while the drive keeps its power: what mount salvages may be only in the drive's cache. */
 static void a_host_that_starts_again(void **state) {
   (void)state;
   struct fixture *fixture = open_paced(512, 16);
@@ -203,7 +205,7 @@ static void a_host_that_starts_again(void **state) {
   close_fixture(fixture);
 }
 
-/* A name whose entry set fills a block of 512 bytes: inside one of 4096 wherever it lies. */
+/* A name whose entry set fills a block of 512 bytes. In a block of 4096 bytes it fits at any place. */
 static void a_long_name(void **state) {
   char path[211];
   (void)state;

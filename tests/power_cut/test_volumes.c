@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the exFAT layer does for its callers, one operation after the other: under cuts when SPATE_CUTS is set. */
+/* The operations of the exFAT layer, one after the other. The power is cut when SPATE_CUTS is set. */
 #include "volume_fixture.h"
 
 #define CONTENT_OLD 40u
@@ -20,17 +20,17 @@ static void two_clips(uint32_t block_bytes) {
   OK(spate_exfat_discard(&b));
   arm(&b, "b.mov", 3 * MIB);
   checkpoint(&b, 0, 65536, 2);
-  checkpoint(&a, 65536, 200000, 1); /* again from a whole piece */
-  /* both at once: one block, one write in flight, the other length waits */
+  checkpoint(&a, 65536, 200000, 1); /* continues from a whole piece */
+  /* both at once: one block, one write in flight, and the other length waits */
   stream(&a, 196608, 300000, 1);
   stream(&b, 65536, 131072, 2);
   flush();
-  OK(spate_exfat_publish(&a, 300000));
-  OK(spate_exfat_publish(&b, 131072));
+  assert_int_equal(spate_exfat_publish(&a, 300000), SPATE_E_BUSY);
+  assert_int_equal(spate_exfat_publish(&b, 131072), SPATE_E_BUSY);
   published(&a, 300000);
   published(&b, 131072);
-  OK(spate_exfat_close(&a, 300000)); /* two of three clusters are given back */
-  record("c.mov", 150000, 3);        /* and used again */
+  OK(spate_exfat_close(&a, 300000)); /* two of the three clusters are freed */
+  record("c.mov", 150000, 3);        /* and are used again */
   OK(spate_exfat_close(&b, 131072));
   delete_file("a.mov");
   delete_file("c.mov");
@@ -48,7 +48,7 @@ static void test_clips_4096(void **state) {
   two_clips(4096);
 }
 
-/* Every cluster in use, one clip in the last of them, deleted to make room for the next. */
+/* Every cluster is in use, the last ones by a clip that is deleted to make room for the next. */
 static void test_full_volume(void **state) {
   struct spate_exfat_clip clip;
   struct spate_exfat_info info;
@@ -80,7 +80,7 @@ static void test_directories(void **state) {
   rename_file("d/G with a longer name than that", "d/h");
   rename_file("d/h", "d/i");
   record("d/e/j", 2000, 6);
-  rename_file("d/e", "e"); /* with what is in it */
+  rename_file("d/e", "e"); /* with its contents */
   delete_file("e/j");
   delete_file("e");
   delete_file("d/i");
@@ -88,7 +88,7 @@ static void test_directories(void **state) {
   end();
 }
 
-/* Directories of 16 entries a cluster: grown, linked by the FAT, and sets across blocks. */
+/* Directories with 16 entries per cluster: they grow, the FAT links them, and sets span blocks. */
 static void test_small_clusters(void **state) {
   char path[320];
   (void)state;
@@ -116,7 +116,7 @@ static void test_small_clusters(void **state) {
   end();
 }
 
-/* A directory whose set another system put across two blocks, and that must grow. */
+/* A directory whose set another system put across two blocks, and which has to grow. */
 static void test_straddling(void **state) {
   char path[64];
   (void)state;
@@ -135,16 +135,16 @@ static void test_straddling(void **state) {
   }
   assert_true(oracle_read(&oracle, image_start(&image), SMALL_BYTES));
   oracle_free(&oracle);
-  assert_true((oracle_find(&oracle, "dir")->set_offset + 32) % 512 != 0); /* it did move */
+  assert_true((oracle_find(&oracle, "dir")->set_offset + 32) % 512 != 0); /* it was moved */
   end();
 }
 
-/* A stream that always has more to publish must not keep a directory's block from whoever changes it. */
+/* A stream that keeps publishing must not lock others out of a directory's block. */
 static void publish_more(void *context) {
   struct spate_exfat_clip *clip = context;
-  if (++turns > TURNS_MAX) fail_msg("a change waits for ever behind lengths that are published");
+  if (++turns > TURNS_MAX) fail_msg("a change waits for ever for the block of a stream that keeps publishing");
   enum spate_error error = spate_exfat_publish(clip, clip->wanted_bytes + 8);
-  assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+  assert_true(error == SPATE_E_BUSY || error == SPATE_E_FULL);
 }
 
 static void test_publishing(void **state) {
@@ -162,14 +162,13 @@ static void test_publishing(void **state) {
   make_directory("d");
   ram->block.while_waiting = NULL;
   ram->delay_polls = 0;
-  while (clip.publishing)
-    spate_block_poll(&ram->block, 1);
+  published(&clip, clip.wanted_bytes);
   assert_true(clip.published_bytes > 0);
   OK(spate_exfat_close(&clip, 65536));
   end();
 }
 
-/* Over a volume that another system made, nearly full of one file: where the new structures come to lie, too. */
+/* Format over a volume that another system made, nearly full of one file, also where the new structures will be. */
 static void test_format(void **state) {
   uint64_t bytes = 250 * UINT64_C(65536);
   (void)state;
@@ -194,8 +193,8 @@ static void test_repair(void **state) {
   end();
 }
 
-/* The record's file is made first. A deleted file's slots take it, so that nothing but itself makes the volume dirty.
- */
+/* The record's file is made first, in the entries of a deleted file, so that only the test's own changes make the
+ * volume dirty. */
 static void test_foreign(void **state) {
   (void)state;
   uint8_t *memory = begin_small(SMALL_BYTES, 9);
@@ -210,8 +209,8 @@ static void test_foreign(void **state) {
   end();
 }
 
-/* No room for the record on a volume full of others' files, one of them with a set across two blocks: they are deleted
- * without it. */
+/* There is no room for the record on a volume full of others' files, one of which has a set across two blocks: they are
+ * deleted without it. */
 static void test_full_foreign(void **state) {
   char name[256];
   (void)state;
@@ -233,12 +232,12 @@ static void test_full_foreign(void **state) {
   delete_file(name);
   rename_file("file 1", "FILE 1");
   delete_file("file 3");
-  record("new", 700, 8); /* in the room that this left, with the record */
+  record("new", 700, 8); /* in the space that was freed, now with the record */
   delete_file("rest");
   end();
 }
 
-/* A file of others over these clusters, which are its own. */
+/* A file of others with these clusters, which are its own. */
 static void put_old(uint8_t *memory, const char *name, uint32_t first, uint32_t clusters, bool contiguous) {
   uint64_t bytes = (uint64_t)clusters * 4096 - 50;
   for (uint32_t i = 0; i < clusters; i++)
@@ -246,16 +245,17 @@ static void put_old(uint8_t *memory, const char *name, uint32_t first, uint32_t 
   small_add(memory, name, 0x20, first, bytes, bytes, contiguous);
 }
 
-/* Files that share clusters, in runs and chains, on a volume that is marked clean: what is recorded into the room of
- * the deleted ones must spare the others. The rest of the volume is full. */
+/* Files that share clusters, in runs and chains, on a volume that is marked clean: a recording in the space of the
+ * deleted ones must spare the others. The rest of the volume is full. */
 static void open_shared(bool with_record) {
   (void)begin_small(SMALL_BYTES, 12);
   uint8_t *memory = image.ram.memory;
   uint32_t first = small_allocate(memory, 24, 1);
   put_old(memory, "one", first, 10, true);
   put_old(memory, "two", first + 6, 10, true);
-  put_old(memory, "chain", first + 14, 10, false); /* the end of all that is linked */
-  put_old(memory, "long", first + 20, 2, false);   /* two clusters behind its length, which are the chain's */
+  put_old(memory, "chain", first + 14, 10, false); /* the end of the whole chain */
+  /* its chain is two clusters longer than the file: clusters of "chain" */
+  put_old(memory, "long", first + 20, 2, false);
   uint32_t rest = small_allocate(memory, 1, 1);
   uint32_t clusters = spate_get32(memory + 92) + 2 - rest - (with_record ? 5 : 0);
   (void)small_allocate(memory, clusters - 1, 1);
@@ -263,7 +263,7 @@ static void open_shared(bool with_record) {
   OK(image_mount(&image));
   if (with_record) make_directory("d");
   delete_file("one");
-  record("new one", (with_record ? 6 : 3) * 4096, 60); /* the record takes the other three */
+  record("new one", (with_record ? 6 : 3) * 4096, 60); /* the record takes the other three clusters */
 }
 
 static void test_shared_clusters(void **state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A volume, and what a recorder does on it, one operation after the other. Included by one test program each. */
+/* A volume, and a recorder's operations on it, one after the other. Included by one test program each. */
 #ifndef SPATE_TESTS_VOLUME_FIXTURE_H
 #define SPATE_TESTS_VOLUME_FIXTURE_H
 
@@ -25,7 +25,7 @@ static struct image image;
 
 #define OK(call) assert_int_equal(call, SPATE_OK)
 
-/* ---- what a recorder does ---- */
+/* ---- a recorder's operations ---- */
 
 static inline void fill(uint8_t *data, uint64_t bytes, uint32_t content, uint64_t offset) {
   for (uint64_t i = 0; i < bytes; i += 8)
@@ -46,15 +46,13 @@ static inline void stream(struct spate_exfat_clip *clip, uint64_t from, uint64_t
 static inline void flush(void) { OK(spate_block_flush(&image.ram.block)); }
 
 static inline void published(struct spate_exfat_clip *clip, uint64_t bytes) {
-  while (clip->publishing)
-    spate_block_poll(&image.ram.block, 1);
+  OK(image_publish(&image.ram.block, clip, bytes));
   assert_int_equal(clip->published_bytes, bytes);
 }
 
 static inline void checkpoint(struct spate_exfat_clip *clip, uint64_t from, uint64_t to, uint32_t content) {
   stream(clip, from, to, content);
   flush();
-  OK(spate_exfat_publish(clip, to));
   published(clip, to);
 }
 
@@ -79,7 +77,7 @@ static inline void begin(uint64_t bytes, uint32_t block_bytes) {
   image_open(&image, bytes, block_bytes, 0);
   image.ram.order = RAM_RANDOM;
   image.ram.random = witness_seed();
-  image.ram.trim_fill = 0x5a; /* what was on the drive before must not be taken for a clip's own bytes */
+  image.ram.trim_fill = 0x5a; /* old contents of the drive must not equal a clip's own bytes */
 }
 
 static inline void begin_formatted(uint32_t block_bytes) {
@@ -87,7 +85,7 @@ static inline void begin_formatted(uint32_t block_bytes) {
   image_format(&image);
 }
 
-/* As other systems make it: 512-byte blocks, small clusters, and no record of ours. */
+/* As other systems make it: 512-byte blocks, small clusters, and no record. */
 static inline uint8_t *begin_small(uint64_t bytes, uint32_t cluster_shift) {
   begin(bytes, 512);
   small_format(image.ram.memory, bytes, 9, cluster_shift);

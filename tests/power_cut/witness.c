@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "witness.h"
-
-#include <spate/recorder.h>
+#include "witness_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,42 +9,13 @@
 
 #include <cmocka.h>
 
-#define CLIPS_TRACKED_MAX 64u
-#define KEPT_BYTES_MAX    (UINT64_C(1) << 20) /* of a file that was there before: longer ones are promised by length */
-#define AGAIN_EVERY       8u
-#define AGAIN_STATES      12u
+#define KEPT_BYTES_MAX (UINT64_C(1) << 20) /* of a file from before: of longer ones only the length is promised */
+#define AGAIN_EVERY    8u
+#define AGAIN_STATES   12u
 
-struct tracked {
-  struct spate_exfat_clip *clip;
-  char path[PROMISE_PATH_BYTES_MAX];
-  struct content *content;
-  uint64_t published_bytes;
-  bool pushed; /* its content comes by spate_stream_push() */
-};
+struct witness witness;
 
-static struct witness {
-  struct ram_block *drives[JOURNAL_DRIVES_MAX];
-  uint32_t losses[JOURNAL_DRIVES_MAX];
-  unsigned drive_count;
-  bool watching, judging;
-  struct journal journal;
-  struct medium medium;
-  struct promises promises;
-  struct judge judge;
-  struct spate_recorder *recorder;
-  uint64_t ticks_before, turn_ticks_max, checkpoint_ticks_max, close_ticks_max, period_ticks;
-  bool unbounded; /* a checkpoint failed: the bound does not hold */
-  struct tracked tracked[CLIPS_TRACKED_MAX];
-  size_t tracked_count;
-  struct witness_machine machine; /* drives 0: ram_blocks instead */
-  uint64_t machine_since;
-  bool formatting;
-  uint32_t fresh_serial;
-  uint64_t formatted; /* the event */
-  struct images images;
-} witness;
-
-/* Of the program, not of a volume. */
+/* Of the program, not of one volume. */
 static unsigned volumes;
 static uint64_t states, recoveries;
 static struct number_set distinct; /* images */
@@ -67,18 +36,17 @@ void witness_tally(void) { tally = true; }
 
 const struct promise_loss *witness_loss(void) { return &loss; }
 
-/* ---- what the clips and the recorder have come to ---- */
+/* ---- the progress of the clips and the recorder ---- */
 
-static uint64_t now_ticks(void) { return witness.recorder != NULL ? witness.recorder->now_ticks : 0; }
+uint64_t witness_ticks(void) { return witness.recorder != NULL ? witness.recorder->now_ticks : 0; }
 
-/* The number of the last event, or of one after it: what is promised now holds from there on. */
-static uint64_t last_event(void) {
+uint64_t witness_last_event(void) {
   if (witness.machine.drives > 0) witness.journal.now = witness.machine.now(witness.machine.context);
   return witness.journal.now;
 }
 
-static struct promise promise_of(enum presence presence, uint64_t bytes_min, struct content *content) {
-  return (struct promise){.since = last_event(),
+struct promise witness_promise(enum presence presence, uint64_t bytes_min, struct content *content) {
+  return (struct promise){.since = witness_last_event(),
                           .presence = presence,
                           .bytes_min = bytes_min,
                           .bytes_max = UINT64_MAX,
@@ -86,7 +54,7 @@ static struct promise promise_of(enum presence presence, uint64_t bytes_min, str
                           .twin = UINT32_MAX};
 }
 
-/* The recorder's clip that writes this file, if there is one. */
+/* The recorder's clip that writes this file, or NULL. */
 static const struct spate_stream_clip *clip_of(const struct spate_exfat_clip *clip) {
   for (uint32_t i = 0; witness.recorder != NULL && i < witness.recorder->stream_count; i++)
     for (unsigned n = 0; n < 2; n++)
@@ -94,20 +62,21 @@ static const struct spate_stream_clip *clip_of(const struct spate_exfat_clip *cl
   return NULL;
 }
 
-static void see_clip(struct tracked *tracked) {
+static void record_clip(struct tracked *tracked) {
   const struct spate_stream_clip *clip = clip_of(tracked->clip);
   if (tracked->clip->published_bytes != tracked->published_bytes) {
     tracked->published_bytes = tracked->clip->published_bytes;
-    promises_add(&witness.promises, tracked->path, promise_of(PRESENT, tracked->published_bytes, tracked->content));
+    promises_add(&witness.promises, tracked->path,
+                 witness_promise(PRESENT, tracked->published_bytes, tracked->content));
   }
   if (clip == NULL) return;
   content_step(tracked->content, (struct content_step){.since = witness.journal.now,
                                                        .ticks = now_ticks(),
-                                                       .pushed_bytes = clip->pushed_bytes,
-                                                       .completed_bytes = clip->completed_bytes});
+                                                       .pushed_bytes = clip->progress.pushed_bytes,
+                                                       .completed_bytes = clip->progress.completed_bytes});
 }
 
-static void see_recorder(const struct spate_recorder *recorder) {
+static void record_recorder(const struct spate_recorder *recorder) {
   if (witness.ticks_before != 0 && recorder->now_ticks - witness.ticks_before > witness.turn_ticks_max)
     witness.turn_ticks_max = recorder->now_ticks - witness.ticks_before;
   witness.ticks_before = recorder->now_ticks;
@@ -117,42 +86,41 @@ static void see_recorder(const struct spate_recorder *recorder) {
   witness.unbounded |= recorder->counters.checkpoint_failures > 0;
 }
 
-/* Everything that changed since the last look is true from the last event on. */
-static void see(void) {
+void witness_progress(void) {
   if (!witness.watching) return;
-  (void)last_event();
+  (void)witness_last_event();
   for (size_t i = 0; i < witness.tracked_count; i++)
-    see_clip(&witness.tracked[i]);
+    record_clip(&witness.tracked[i]);
   for (unsigned i = 0; i < witness.drive_count; i++) {
     if (witness.losses[i] == witness.drives[i]->block.power_losses) continue;
     witness.losses[i] = witness.drives[i]->block.power_losses;
     journal_power_lost(&witness.journal, i);
   }
-  if (witness.recorder != NULL) see_recorder(witness.recorder);
-  promises_tick(&witness.promises, witness.journal.now, now_ticks());
+  if (witness.recorder != NULL) record_recorder(witness.recorder);
+  promises_tick(&witness.promises, witness.journal.now, witness_ticks());
 }
 
-static struct tracked *tracked_at(const struct spate_exfat_clip *clip) {
+struct tracked *witness_tracked(const struct spate_exfat_clip *clip) {
   for (size_t i = 0; i < witness.tracked_count; i++)
     if (witness.tracked[i].clip == clip) return &witness.tracked[i];
   return NULL;
 }
 
-static void untrack(const struct spate_exfat_clip *clip) {
-  struct tracked *tracked = tracked_at(clip);
+void witness_untrack(const struct spate_exfat_clip *clip) {
+  struct tracked *tracked = witness_tracked(clip);
   if (tracked != NULL) *tracked = witness.tracked[--witness.tracked_count];
 }
 
-/* ---- what the drives are asked ---- */
+/* ---- requests to the drives ---- */
 
 static unsigned drive_of(const struct ram_block *ram) {
   for (unsigned i = 0; i < witness.drive_count; i++)
     if (witness.drives[i] == ram) return i;
-  fail_msg("a drive that nobody opened");
+  fail_msg("a drive that was not opened");
   return 0;
 }
 
-/* The clip whose clusters begin at this block of a drive or of the array. A write never crosses a clip's end. */
+/* The clip whose clusters include this block of a drive or of the array. A write never crosses a clip's end. */
 static struct tracked *clip_at(uint64_t lba, uint8_t block_shift) {
   for (size_t i = 0; i < witness.tracked_count; i++) {
     const struct spate_exfat_clip *clip = witness.tracked[i].clip;
@@ -165,11 +133,11 @@ static struct tracked *clip_at(uint64_t lba, uint8_t block_shift) {
 static void taken(void *context, struct ram_block *ram, const struct spate_io *io) {
   (void)context;
   if (!witness.watching) return;
-  see();
+  witness_progress();
   struct journal_entry *entry = journal_taken(&witness.journal, drive_of(ram), ram, io);
   if (entry == NULL) return;
   entry->stream = io->region != NULL;
-  bool one_drive = witness.drive_count == 1; /* an array's members do not know its blocks by their numbers */
+  bool one_drive = witness.drive_count == 1; /* members of an array have other block numbers than the array */
   struct tracked *tracked = one_drive && io->op == SPATE_WRITE ? clip_at(io->lba, ram->block.block_shift) : NULL;
   if (tracked == NULL) return;
   entry->stream = true;
@@ -182,20 +150,20 @@ static void over(void *context, struct ram_block *ram, const struct spate_io *io
   (void)context;
   (void)ram;
   if (!witness.watching) return;
-  see();
+  witness_progress();
   journal_over(&witness.journal, io);
 }
 
 static void dropped(void *context, struct ram_block *ram) {
   (void)context;
   if (!witness.watching) return;
-  see();
+  witness_progress();
   journal_dropped(&witness.journal, drive_of(ram));
 }
 
-static const struct ram_observer observer = {taken, over, dropped, NULL};
+const struct ram_observer witness_observer = {taken, over, dropped, NULL};
 
-/* ---- the beginning ---- */
+/* ---- the start ---- */
 
 static void use_array(const struct spate_stripe *stripe, const uint8_t *order) {
   medium_stripe(&witness.medium, stripe->members[0].data_lba << stripe->block.block_shift,
@@ -212,13 +180,13 @@ static void promise_files(void) {
     if (!file->directory && file->bytes <= KEPT_BYTES_MAX) content = promises_content(&witness.promises);
     for (uint64_t at = 0; content != NULL && at < file->bytes; at++)
       content_put(content, at, oracle_at(oracle, file, at), 1);
-    struct promise promise = promise_of(PRESENT, file->directory ? 0 : file->bytes, content);
+    struct promise promise = witness_promise(PRESENT, file->directory ? 0 : file->bytes, content);
     if (!file->directory) promise.bytes_max = file->bytes;
     promises_add(&witness.promises, file->path, promise);
   }
 }
 
-/* The medium is loaded: from here on everything is watched. */
+/* The medium is loaded: from here on every request is recorded. */
 static void watch(const struct spate_exfat_config *config, bool foreign_dirty) {
   uint32_t block_bytes = 1u << config->block->block_shift;
   witness.judge = (struct judge){.medium = &witness.medium,
@@ -235,7 +203,7 @@ static void watch(const struct spate_exfat_config *config, bool foreign_dirty) {
   judge_open(&witness.judge);
   if (!oracle_read(witness.judge.oracle, witness.medium.view + config->first_lba * block_bytes,
                    config->blocks * block_bytes))
-    fail_msg("the volume is not whole before any cut: %s", witness.judge.oracle->fault);
+    fail_msg("the volume has a fault before any cut: %s", witness.judge.oracle->fault);
   promise_files();
   witness.judge.cross_linked = witness.judge.oracle->cross_linked;
   witness.judge.overlong = witness.judge.oracle->overlong;
@@ -244,7 +212,7 @@ static void watch(const struct spate_exfat_config *config, bool foreign_dirty) {
   witness.watching = true;
 }
 
-static void begin(const struct spate_exfat_config *config, bool foreign_dirty) {
+void witness_begin(const struct spate_exfat_config *config, bool foreign_dirty) {
   const struct ram_block *first = witness.drives[0];
   uint32_t block_bytes = 1u << first->block.block_shift;
   uint32_t unit_bytes = setting("SPATE_ATOMIC_BYTES", 0) == 512 ? 512 : block_bytes;
@@ -266,7 +234,7 @@ static void begin(const struct spate_exfat_config *config, bool foreign_dirty) {
   watch(config, foreign_dirty);
 }
 
-/* What the journals hold of the time before is the medium's content. */
+/* Journal entries from before this are part of the medium's contents. */
 static void load_machine(void) {
   struct journal before;
   struct medium *medium = &witness.medium;
@@ -294,13 +262,13 @@ void witness_machine(const struct witness_machine *machine) {
   watch(machine->config, false);
 }
 
-void witness_look(void) { see(); }
+void witness_look(void) { witness_progress(); }
 
 void witness_format(const struct spate_exfat_config *config, uint32_t fresh_serial) {
   if (!witness_on()) return;
   witness.formatting = true;
   witness.fresh_serial = fresh_serial;
-  begin(config, false);
+  witness_begin(config, false);
 }
 
 /* ---- the end ---- */
@@ -333,7 +301,7 @@ static uint64_t promised(void *context, uint64_t at) {
   return now->formatting ? at >= now->formatted : judge_promised(&now->judge, at);
 }
 
-/* Only this state is wanted, or none of this volume (UINT64_MAX), or all (0). */
+/* All states (0), one state, or none of this volume (UINT64_MAX). */
 static uint64_t wanted_state(void) {
   const char *text = getenv("SPATE_STATE");
   char *end = NULL;
@@ -343,7 +311,7 @@ static uint64_t wanted_state(void) {
 }
 
 static void set_window(void) {
-  /* A clip that is closed before its checkpoint is done has a flush and a FUA write of its own. */
+  /* A clip that is closed before its checkpoint is done sends a flush and a FUA write of its own. */
   uint64_t window = witness.period_ticks + witness.checkpoint_ticks_max + witness.close_ticks_max;
   window += 2 * witness.turn_ticks_max;
   witness.promises.window_ticks = witness.unbounded || witness.period_ticks == 0 ? UINT64_MAX : window;
@@ -375,7 +343,7 @@ static void say_counts(uint64_t volume_states) {
       volumes, all_of_volume, (unsigned long long)volume_recoveries, images->count, all_of_program, distinct.count);
 }
 
-static void end(void) {
+void witness_end(void) {
   static char broken[sizeof witness.promises.broken];
   bool coarse = volumes % 2 == 1 && getenv("SPATE_ATOMIC_BYTES") == NULL;
   uint32_t atomic_blocks = coarse ? 8192 / witness.medium.block_bytes : 1;
@@ -387,10 +355,10 @@ static void end(void) {
                       .only = wanted_state(),
                       .replaced = true,
                       .judge = judge,
-                      .images = tally ? NULL : &witness.images, /* figures count each instant */
+                      .images = tally ? NULL : &witness.images, /* figures count every instant */
                       .promised = promised,
                       .context = &witness};
-  see();
+  witness_progress();
   witness.watching = false;
   witness.judging = true;
   for (unsigned i = 0; i < witness.drive_count; i++)
@@ -422,13 +390,13 @@ static void end(void) {
 void witness_machine_end(void) {
   struct journal all;
   if (!witness.watching) return;
-  see();
+  witness_progress();
   journal_init(&all, witness.medium.block_bytes, witness.medium.drive_blocks);
   witness.machine.add(witness.machine.context, &all);
   for (size_t i = 0; i < all.count; i++) {
     if (all.entries[i].submitted < witness.machine_since) continue;
     journal_add(&witness.journal, all.entries[i]);
-    all.entries[i].data = NULL; /* it is the other's now */
+    all.entries[i].data = NULL; /* moved to the other journal */
   }
   journal_free(&all);
   end();
@@ -636,7 +604,7 @@ enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t 
   if (data == NULL) abort();
   ram_block_data(&shape, &piece->io, data);
   tracked->pushed = true;
-  content_put(tracked->content, piece->clip->pushed_bytes - bytes, data, bytes);
+  content_put(tracked->content, piece->clip->progress.pushed_bytes - bytes, data, bytes);
   free(data);
   see();
   return error;

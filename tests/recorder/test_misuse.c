@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program may get wrong is answered with an error: it never hangs, and nothing that is open is harmed. */
+/* A program's mistakes are answered with an error: no call hangs, and no open object is damaged. */
 #include "recorder_fixture.h"
 
-/* What lies in memory before an object is opened. */
+/* Memory contents before an object is opened. */
 #define GARBAGE 0xa7
 
 static struct spate_stream_config config_of(struct fixture *fixture, unsigned number) {
@@ -38,7 +38,7 @@ static void a_stream_is_opened_once(void **state) {
   end_fixture(fixture);
 }
 
-/* The ring of one stream, all of it or a part, is not another's. */
+/* A ring, or a part of it, belongs to one stream only. */
 static void pieces_are_one_streams(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -85,7 +85,7 @@ static void a_volume_is_mounted_once(void **state) {
   memset(&other, GARBAGE, sizeof other);
   GIVES(SPATE_E_OPEN, spate_exfat_mount(&other, &config, NULL));
   GIVES(SPATE_E_OPEN, spate_exfat_mount(&fixture->volume, &config, NULL));
-  config.first_lba = config.blocks - 64; /* no volume, and within the one that is mounted */
+  config.first_lba = config.blocks - 64; /* inside the mounted volume, though no volume begins there */
   config.blocks = 64;
   GIVES(SPATE_E_OPEN, spate_exfat_mount(&other, &config, NULL));
   OK(spate_exfat_mkdir(&fixture->volume, "still there"));
@@ -107,7 +107,7 @@ static void a_mounted_volume_is_not_formatted(void **state) {
   OK(spate_recorder_close(&fixture->recorder));
   OK(spate_exfat_unmount(&fixture->volume));
   OK(spate_exfat_format(&config, &format));
-  OK(spate_exfat_format(&config, &format)); /* the one before holds nothing */
+  OK(spate_exfat_format(&config, &format)); /* the previous volume is no longer mounted */
   OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
   struct spate_recorder_config recorder_config = {.checkpoint_ms = 100};
   OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &recorder_config));
@@ -115,8 +115,8 @@ static void a_mounted_volume_is_not_formatted(void **state) {
   end_fixture(fixture);
 }
 
-/* Several volumes on one drive, as many as there is memory for; a mount that failed holds nothing. */
-static void volumes_beside_each_other(void **state) {
+/* Several volumes on one drive, as many as the limit permits. A mount that failed does not count. */
+static void several_volumes_on_one_drive(void **state) {
   (void)state;
   static struct spate_exfat volumes[SPATE_BLOCK_USERS_MAX + 1];
   static _Alignas(4096) uint8_t caches[SPATE_BLOCK_USERS_MAX + 1][8 * 512];
@@ -165,7 +165,7 @@ static void a_recorder_needs_a_mounted_volume(void **state) {
   end_fixture(fixture);
 }
 
-/* What was unmounted may be mounted elsewhere by now: nothing reads or writes it. */
+/* After an unmount the volume may be mounted elsewhere: no call reads or writes it any more. */
 static void an_unmounted_volume_is_not_used(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -193,7 +193,7 @@ static void an_unmounted_volume_is_not_used(void **state) {
   end_fixture(fixture);
 }
 
-/* With a clip open, or one that cannot be closed, the volume is left as a power cut would leave it. */
+/* With a clip open, or one that cannot be closed, the volume stays as a power cut would leave it. */
 static void an_abandoned_volume_is_mounted_again(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -229,7 +229,7 @@ static void a_clip_needs_a_name(void **state) {
   end_fixture(fixture);
 }
 
-/* Memory of zeros, as a program's static objects are before it has opened them. */
+/* Zeroed memory, like a program's static objects before it opens them. */
 static void a_stream_needs_an_open_recorder(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -241,7 +241,7 @@ static void a_stream_needs_an_open_recorder(void **state) {
   end_fixture(fixture);
 }
 
-/* A recorder that was closed takes no stream and no clip, and does not take the drive from the one that followed. */
+/* A closed recorder accepts no stream and no clip. Closing it again does not take the drive from its successor. */
 static void a_closed_recorder_is_not_used(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -271,7 +271,7 @@ int main(void) {
       cmocka_unit_test(a_drive_has_one_recorder),
       cmocka_unit_test(a_volume_is_mounted_once),
       cmocka_unit_test(a_mounted_volume_is_not_formatted),
-      cmocka_unit_test(volumes_beside_each_other),
+      cmocka_unit_test(several_volumes_on_one_drive),
       cmocka_unit_test(a_recorder_needs_a_mounted_volume),
       cmocka_unit_test(an_unmounted_volume_is_not_used),
       cmocka_unit_test(an_abandoned_volume_is_mounted_again),

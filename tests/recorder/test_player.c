@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was recorded comes back in order, and no byte of it that could not be read. */
+/* A recording plays back in order, and no byte that could not be read is played. */
 #include "recorder_fixture.h"
 
 static void play(struct fixture *fixture, const char *path, const uint8_t *bytes, uint64_t length,
@@ -95,7 +95,7 @@ static void playback_of_a_deleted_file_ends(void **state) {
   struct spate_slot slots[4];
   struct spate_slot other_slots[4];
   struct spate_player player;
-  struct spate_player other; /* in the midst of a run, with a slot to fill */
+  struct spate_player other; /* in the middle of a run, with a slot to fill */
   struct spate_exfat_file file;
   uint64_t offset_bytes = 0;
   uint32_t piece = 0;

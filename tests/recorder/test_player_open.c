@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a player asks of its slots and of where it begins. */
+/* What a player requires of its slots and of its start. */
 #include "recorder_fixture.h"
 
 static const struct {
@@ -17,12 +17,12 @@ static const struct {
     {SPATE_E_INVALID, 0, 0, 0, 4096},                 /* no slots */
     {SPATE_E_INVALID, 0, 0, 3, 4096},                 /* no power of two */
     {SPATE_E_INVALID, 0, 0, 6, 4096},                 /* no power of two */
-    {SPATE_E_INVALID, 0, 0, 4, 0},                    /* slots of nothing */
+    {SPATE_E_INVALID, 0, 0, 4, 0},                    /* slots of no bytes */
     {SPATE_E_INVALID, 0, 0, 4, 2048},                 /* less than a page */
     {SPATE_E_INVALID, 0, 0, 4, 4096 + 512},           /* not whole pages */
-    {SPATE_E_INVALID, 0, 512, 4, 4096},               /* not at a page */
-    {SPATE_E_INVALID, 1, 0, 4, 4096},                 /* not at a block of the file */
-    {SPATE_E_INVALID, 256, 0, 4, 4096},               /* not at a block of the file */
+    {SPATE_E_INVALID, 0, 512, 4, 4096},               /* not at the start of a page */
+    {SPATE_E_INVALID, 1, 0, 4, 4096},                 /* not at the start of a block of the file */
+    {SPATE_E_INVALID, 256, 0, 4, 4096},               /* not at the start of a block of the file */
 };
 
 static void slots_and_start_are_checked(void **state) {
@@ -49,7 +49,7 @@ static void slots_and_start_are_checked(void **state) {
   close_fixture(fixture);
 }
 
-/* A slot is one request, and no more than the device takes. */
+/* A slot is read with one request, so it is no longer than the device's limit. */
 static void a_slot_is_no_longer_than_a_request(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);

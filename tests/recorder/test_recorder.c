@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recorder does from day to day. When writes fail or power goes: test_recorder_losses.c; at the worst moment:
- * test_recorder_faults.c. */
+/* What a recorder does in normal operation. For failed writes and power losses: test_recorder_losses.c; for failures at
+ * the worst moment: test_recorder_faults.c. */
 #include "recorder_fixture.h"
 
 static void one_clip(uint32_t block_bytes, enum ram_order order) {
@@ -44,7 +44,7 @@ static bool is_data(const struct source *source, const struct ram_log_entry *ent
   return entry->op == SPATE_WRITE && entry->lba >= clip->first_lba && entry->lba < clip->first_lba + clip_blocks;
 }
 
-/* Between arm and stop: data, flushes, and one-block FUA writes of one and the same block. */
+/* Between arm and stop: data, flushes, and one-block FUA writes, all of the same block. */
 static void only_data_and_checkpoints_between_arm_and_stop(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -156,14 +156,14 @@ static void several_clips_in_a_row_with_the_next_armed_ahead(void **state) {
     stream_pieces(fixture, source, 10 + i);
     (void)snprintf(path, sizeof(path), "%u.RAW", i + 1);
     enum spate_error error = spate_stream_arm(&source->stream, path, 4 * MIB);
-    while (error == SPATE_E_STATE) { /* the one before is still closing */
+    while (error == SPATE_E_STATE) { /* the previous clip is still closing */
       work(fixture);
       error = spate_stream_arm(&source->stream, path, 4 * MIB);
     }
     OK(error);
     GIVES(SPATE_E_STATE, spate_stream_arm(&source->stream, "THIRD.RAW", MIB));
     stream_pieces(fixture, source, 3);
-    OK(spate_stream_cut(&source->stream)); /* not drained: the next clip streams while this one ends */
+    OK(spate_stream_cut(&source->stream)); /* not drained: the next clip records while this one ends */
   }
   starts[5] = source->sent_bytes;
   OK(spate_stream_stop(&source->stream));
@@ -173,7 +173,7 @@ static void several_clips_in_a_row_with_the_next_armed_ahead(void **state) {
     file_holds(fixture, path, source->sent + starts[i], starts[i + 1] - starts[i]);
   }
   struct spate_exfat_entry entry;
-  GIVES(SPATE_E_NOT_FOUND, spate_exfat_stat(&fixture->volume, "5.RAW", &entry)); /* armed, never used */
+  GIVES(SPATE_E_NOT_FOUND, spate_exfat_stat(&fixture->volume, "5.RAW", &entry)); /* armed but not used: deleted */
   close_fixture(fixture);
 }
 
@@ -202,7 +202,7 @@ static void a_stream_rolls_over_without_losing_a_byte(void **state) {
   close_fixture(fixture);
 }
 
-/* A frame that does not fit the rest of a reservation goes whole into the next file. */
+/* A piece that does not fit the rest of a reservation goes into the next file as a whole. */
 static void a_piece_is_never_cut_in_two(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -286,11 +286,11 @@ static void a_full_volume_is_announced_ahead(void **state) {
   OK(spate_stream_stop(&source->stream));
   close_clips(fixture, source);
   assert_int_equal(fixture->values[SPATE_EVENT_OVERRUN], PIECE);
-  assert_int_equal(fixture->events[SPATE_EVENT_FRAGMENTED], 1); /* the last clip took what was left */
+  assert_int_equal(fixture->events[SPATE_EVENT_FRAGMENTED], 1); /* the last clip got the remaining space */
   OK(spate_exfat_info(&fixture->volume, &info));
   assert_true(info.free_bytes <= MIB + 20 * MIB / 16);
   assert_int_equal(file_bytes(fixture, "A.RAW"), 20 * MIB);
-  assert_in_range(file_bytes(fixture, "A_0004.RAW"), 1, 20 * MIB - 1); /* no number is left out */
+  assert_in_range(file_bytes(fixture, "A_0004.RAW"), 1, 20 * MIB - 1); /* no number is skipped */
   close_fixture(fixture);
 }
 
@@ -354,13 +354,14 @@ static void bad_pieces_are_refused(void **state) {
   GIVES(SPATE_E_NAME, spate_stream_arm(&source->stream, "A?.RAW", MIB));
   GIVES(SPATE_E_NO_SPACE, spate_stream_arm(&source->stream, "B.RAW", 1000 * MIB));
   stream_pieces(fixture, source, 16);
-  GIVES(SPATE_E_RESERVATION, push(source, PIECE)); /* the reservation is used up, and there is no next */
+  GIVES(SPATE_E_RESERVATION, push(source, PIECE)); /* the reservation is full, and there is no next clip */
   OK(spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, MIB);
   close_fixture(fixture);
 }
 
-/* While another stream's arm waits for its flush, this one is submitted, completed and pushed to. */
+/* While another stream's arm waits for its flush, this stream's requests are submitted and complete, and pieces are
+ * pushed to it. */
 static void a_stream_flows_while_another_is_armed(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -383,7 +384,7 @@ static void a_stream_flows_while_another_is_armed(void **state) {
   close_fixture(fixture);
 }
 
-/* Any mixture of sizes, cuts, delays and orders gives files whose contents, in order, are what was pushed. */
+/* Any mixture of sizes, cuts, delays and orders: the files' contents, in order, are the bytes that were pushed. */
 static void random_runs(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 30; seed++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose a byte is: the recorder's until it is durable, and then in a file; or it is counted as lost. */
+/* Every byte is held by the recorder until it is durable; then it is in a file, or it is counted as lost. */
 #include "recorder_fixture.h"
 
-/* What completes while the flush is under way is not covered by it, and its memory is not given back. */
+/* Writes that complete during a flush are not covered by it, and their memory is not released. */
 static void memory_is_released_for_what_a_flush_covers(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -25,13 +25,13 @@ static void memory_is_released_for_what_a_flush_covers(void **state) {
   for (int i = 0; i < 10; i++)
     work(fixture);
   assert_int_equal(spate_stream_room(&source->stream), PIECES - 2);
-  cut_the_drives_power(fixture); /* takes the two that the flush did not cover */
+  cut_the_drives_power(fixture); /* loses the two that the flush did not cover */
   OK(spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, 5 * PIECE);
   close_fixture(fixture);
 }
 
-/* Without a volatile cache what completed is durable, though no checkpoint has told the volume so. */
+/* Without a volatile cache completed writes are durable, even if no checkpoint has published them. */
 static void a_power_loss_takes_nothing_from_a_drive_without_volatile_cache(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -50,11 +50,11 @@ static void a_power_loss_takes_nothing_from_a_drive_without_volatile_cache(void 
   close_fixture(fixture);
 }
 
-/* ---- whatever happens ---- */
+/* ---- random faults ---- */
 
 #define PARTS_MAX 80u
 
-/* Some piece of what was sent, from *from on: the next one begins behind it. */
+/* Finds this part in what was sent, from *from on. The next part begins behind it. */
 static void is_a_part_of_what_was_sent(struct fixture *fixture, const struct source *source, const char *path,
                                        uint64_t bytes, uint64_t *from) {
   struct spate_exfat_file file;
@@ -69,7 +69,7 @@ static void is_a_part_of_what_was_sent(struct fixture *fixture, const struct sou
   *from = (uint64_t)(found - source->sent) + bytes;
 }
 
-/* The bytes of A.RAW, A_0002.RAW, …: a clip of which nothing is left has no file. */
+/* The bytes of A.RAW, A_0002.RAW and so on. A clip without data has no file. */
 static uint64_t bytes_of_all_parts(struct fixture *fixture, const struct source *source) {
   uint64_t from = 0;
   uint64_t bytes = 0;
@@ -91,7 +91,7 @@ static void is_ok_or_a_fault(enum spate_error error) {
   assert_true(error == SPATE_OK || error == SPATE_E_MEDIA || error == SPATE_E_POWER_LOST);
 }
 
-/* One clip, or several that follow each other, with a bad block, power losses and pauses by chance. */
+/* One clip, or several consecutive ones, with a bad block, power losses and pauses at random. */
 static void record_by_chance(uint64_t *random) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];

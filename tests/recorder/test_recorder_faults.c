@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder when drives and volumes fail it at the worst moment: whatever happens, bytes are in a file or counted as
- * lost, and nothing goes on forever. */
+/* The recorder when drives and volumes fail at the worst moment: every byte is in a file or counted as lost, and
+ * nothing goes on for ever. */
 #include "recorder_fixture.h"
 
 #define TURNS 20000
@@ -27,7 +27,7 @@ static void file_and_losses_add_up(struct fixture *fixture, struct source *sourc
   if (bytes > 0) file_holds(fixture, path, source->sent, bytes);
 }
 
-/* Cut the drive's power in turn `at` of the waiting that closing takes. False: it takes fewer turns. */
+/* Cut the drive's power in turn number `at` while close waits. False: close takes fewer turns. */
 static bool cut_while_closing(bool retain, int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -48,7 +48,7 @@ static bool cut_while_closing(bool retain, int at) {
   file_and_losses_add_up(fixture, source, "A.RAW", 5 * PIECE);
   if (retain) assert_int_equal(source->stream.counters.lost_bytes, 0);
 
-  /* The stream goes on as if nothing had been. */
+  /* The stream goes on undisturbed. */
   uint64_t start = source->sent_bytes;
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
   stream_pieces(fixture, source, 3);
@@ -72,8 +72,8 @@ static void a_power_loss_at_any_turn_of_closing(void **state) {
   assert_true(turns > 5);
 }
 
-/* An older clip with data, in the second slot, and an empty one armed after it, in the first: they end together. */
-static bool cut_with_an_empty_clip_behind(int at) {
+/* An older clip with data, in the second slot, and an empty clip armed after it, in the first: they end together. */
+static bool cut_with_an_empty_clip_after_it(int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
@@ -90,7 +90,7 @@ static bool cut_with_an_empty_clip_behind(int at) {
   for (unsigned i = 0; i < 6; i++)
     OK(push(source, PIECE));
   fixture->ram.delay_polls = 6;
-  work(fixture); /* B's data are on their slow way */
+  work(fixture); /* the writes of B are delayed */
   fixture->ram.delay_polls = 1;
   OK(spate_stream_stop(&source->stream));
   fixture->turns = 0;
@@ -110,12 +110,12 @@ static void a_clip_is_closed_before_the_one_after_it(void **state) {
   (void)state;
   int turns = 0;
 
-  while (cut_with_an_empty_clip_behind(turns))
+  while (cut_with_an_empty_clip_after_it(turns))
     turns++;
   assert_true(turns > 5);
 }
 
-/* A write that takes the drive's power with it, each time, is given up as any write that fails. */
+/* A write that cuts the drive's power each time it is sent is given up like any write that fails. */
 static void a_write_that_cuts_the_power_is_not_repeated_for_ever(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -136,7 +136,7 @@ static void a_write_that_cuts_the_power_is_not_repeated_for_ever(void **state) {
   for (int i = 0; i < TURNS && spate_stream_active(&source->stream); i++) {
     work(fixture);
     if (source->stream.counters.data_requests != requests)
-      fixture->ram.block.power_losses++; /* before it is answered */
+      fixture->ram.block.power_losses++; /* before the drive answers */
     requests = source->stream.counters.data_requests;
   }
   assert_false(spate_stream_active(&source->stream));
@@ -169,7 +169,7 @@ static void media_error_in_a_retaining_stream(uint64_t next_bytes) {
     if (error == SPATE_OK) more++;
   }
   if (next_bytes > 0) {
-    assert_int_equal(more, 100); /* it went on in the next file */
+    assert_int_equal(more, 100); /* recording went on in the next file */
   } else {
     assert_int_equal(error, SPATE_E_MEDIA);
     assert_int_equal(more, 0);
@@ -192,7 +192,7 @@ static void streams_do_not_starve_metadata(void **state) {
   struct source *source = &fixture->sources[0];
 
   fixture->ram.block.depth = 8;
-  fixture->recorder.config.depth = 8; /* all that the device has */
+  fixture->recorder.config.depth = 8; /* the device's whole depth */
   open_source(fixture, source, 3, false, 0);
   open_source(fixture, &fixture->sources[1], 4, false, 0);
   OK(spate_stream_arm(&source->stream, "A.RAW", 100 * MIB));
@@ -216,8 +216,8 @@ static void fail_the_next_record_write(struct fixture *fixture) {
                                                     .error = SPATE_E_MEDIA});
 }
 
-/* The memory of a clip that could not be closed must stay valid until the volume is mounted again. */
-static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
+/* The memory of a clip that could not be closed belongs to the volume until the volume is mounted again. */
+static void a_clip_that_cannot_be_closed_is_reported_and_kept(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -226,7 +226,7 @@ static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
 
   open_source(fixture, source, 3, false, 2 * MIB);
   OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
-  stream_pieces(fixture, source, 31); /* the next is armed by now */
+  stream_pieces(fixture, source, 31); /* the next one is armed by now */
   fail_the_next_record_write(fixture);
   for (int i = 0; i < 2000; i++) {
     last = push(source, PIECE);
@@ -234,20 +234,20 @@ static void a_clip_that_cannot_be_closed_is_said_and_kept(void **state) {
     if (error != SPATE_OK) reported = error;
   }
   assert_int_equal(reported, SPATE_E_MEDIA);
-  assert_int_equal(last, SPATE_E_MEDIA); /* not FULL, for which one waits, and not what came of it */
+  assert_int_equal(last, SPATE_E_MEDIA); /* not FULL, which means to wait, and not an error that followed from it */
   assert_int_equal(source->stream.error, SPATE_E_MEDIA);
   assert_true(fixture->events[SPATE_EVENT_ERROR] > 0);
   enum spate_error error = spate_recorder_finish(&fixture->recorder);
   assert_int_not_equal(error, SPATE_OK);
   GIVES(SPATE_E_IN_USE, spate_recorder_close(&fixture->recorder));
   spate_exfat_abandon(&fixture->volume);
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL)); /* repairs it */
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL)); /* recovers it */
   file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
   memset(source->stream.clips, 0, sizeof source->stream.clips);
   close_fixture(fixture);
 }
 
-static void a_volume_with_no_room_for_a_second_clip_says_so(void **state) {
+static void a_volume_with_no_room_for_a_second_clip_is_reported(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -265,52 +265,16 @@ static void a_volume_with_no_room_for_a_second_clip_says_so(void **state) {
     last = push(source, PIECE);
     work(fixture);
   }
-  assert_int_equal(last, SPATE_E_MEMORY); /* not FULL, for which one waits */
+  assert_int_equal(last, SPATE_E_MEMORY); /* not FULL, which means to wait */
   assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 1);
   GIVES(SPATE_E_MEMORY, spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
   close_fixture(fixture);
 }
 
-/* The volume's cache has blocks for two clips, in two directories. The clip of another stream, which is closing, gives
- * its block back: the next clip is armed then. */
-static void another_stream_that_closes_makes_room_for_the_next_clip(void **state) {
-  (void)state;
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-  struct source *source = &fixture->sources[0], *other = &fixture->sources[1];
-
-  OK(spate_exfat_mkdir(&fixture->volume, "D"));
-  OK(spate_recorder_close(&fixture->recorder));
-  OK(spate_exfat_unmount(&fixture->volume));
-  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 2u) * 512u;
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-  struct spate_recorder_config config = {.event = on_event, .context = fixture};
-  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
-  open_source(fixture, source, 3, false, 2 * MIB);
-  open_source(fixture, other, 4, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
-  OK(spate_stream_arm(&other->stream, "D/B.RAW", 2 * MIB));
-  stream_pieces(fixture, source, MIB / PIECE - 1);
-  drain(fixture, source);
-  fixture->ram.delay_polls = 8; /* the other clip has a request in flight when the next one is due */
-  OK(push(other, PIECE));
-  OK(spate_stream_stop(&other->stream));
-  OK(push(source, PIECE));
-  work(fixture);
-  assert_true(spate_stream_active(&other->stream));
-  fixture->ram.delay_polls = 0;
-  stream_pieces(fixture, source, MIB / PIECE + 4);
-  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 0);
-  OK(spate_recorder_finish(&fixture->recorder));
-  file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
-  file_holds(fixture, "A_0002.RAW", source->sent + 2 * MIB, 4 * PIECE);
-  file_holds(fixture, "D/B.RAW", other->sent, PIECE);
-  close_fixture(fixture);
-}
-
-/* Whatever keeps the next file from being armed is what push answers once the present one is full: its sentence is the
- * one that helps. RESERVATION advises to reserve more, which is right for none of these. */
-static void the_cause_is_what_push_answers(void **state) {
+/* Push reports why the next file could not be armed, once the current file is full. RESERVATION would advise to reserve
+ * more, which helps in none of these cases. */
+static void push_reports_why_the_next_file_failed(void **state) {
   (void)state;
   static const enum spate_error causes[] = {SPATE_E_MEDIA, SPATE_E_GONE, SPATE_E_TIMEOUT, SPATE_E_COMMAND};
   for (unsigned i = 0; i < sizeof causes / sizeof causes[0]; i++) {
@@ -333,15 +297,15 @@ static void the_cause_is_what_push_answers(void **state) {
     assert_int_equal(last, causes[i]);
     assert_string_not_equal(spate_error_help(last), spate_error_help(SPATE_E_RESERVATION));
     assert_int_equal(source->stream.error, causes[i]);
-    assert_int_equal(source->sent_bytes, 2 * MIB); /* the present file went on to its end */
+    assert_int_equal(source->sent_bytes, 2 * MIB); /* the current file was filled to its end */
     GIVES(causes[i], spate_recorder_finish(&fixture->recorder));
     file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
     close_fixture(fixture);
   }
 }
 
-/* The volume is busy when the next file is due, as in a long deletion: it is armed later. */
-static void a_busy_volume_is_asked_again(void **state) {
+/* The volume is busy when the next file should be armed, as during a long deletion: it is armed later. */
+static void a_busy_volume_is_tried_again(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -371,14 +335,14 @@ static void a_piece_longer_than_the_next_reservation_is_refused_for_good(void **
   source->stream.following->file.reserved_bytes = PIECE / 2;
   for (int i = 0; i < 10; i++) {
     work(fixture);
-    GIVES(SPATE_E_RESERVATION, push(source, PIECE)); /* not FULL, for which one waits */
+    GIVES(SPATE_E_RESERVATION, push(source, PIECE)); /* not FULL, which means to wait */
   }
   OK(spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, MIB);
   close_fixture(fixture);
 }
 
-/* The checkpoint's flush completes last of all, after the clip it was for was closed. */
+/* The checkpoint's flush completes last, after its clip was closed. */
 static void a_slow_flush_does_not_disturb_a_close(void **state) {
   (void)state;
   for (uint32_t delay = 0; delay < 60; delay++) {
@@ -391,14 +355,14 @@ static void a_slow_flush_does_not_disturb_a_close(void **state) {
     drain(fixture, source);
     clock_ns += 600000000;
     fixture->ram.delay_polls = delay;
-    work(fixture); /* the flush is on its slow way */
+    work(fixture); /* the flush is delayed */
     fixture->ram.delay_polls = 0;
     OK(push(source, PIECE));
     work(fixture);
     work(fixture);
     fixture->ram.delay_polls = 2;
     OK(spate_recorder_finish(&fixture->recorder));
-    assert_int_equal(fixture->ram.pending_count, 0); /* nothing of a closed recorder is on its way */
+    assert_int_equal(fixture->ram.pending_count, 0); /* no request of a closed recorder is in flight */
     file_holds(fixture, "A.RAW", source->sent, 4 * PIECE);
     close_fixture(fixture);
   }
@@ -423,7 +387,7 @@ static void eight_streams_without_a_length_share_the_volume(void **state) {
   close_fixture(fixture);
 }
 
-/* Whichever request of an arm fails: the reservation is given back, and the next arm, on a drive that works, works. */
+/* One request of an arm fails: the reservation is freed, and the next arm succeeds when the drive works. */
 static bool arm_with_a_failure(unsigned ops, uint32_t skip) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -482,7 +446,7 @@ static void an_error_is_not_forgotten_when_the_next_clip_is_armed(void **state) 
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
   assert_int_equal(source->stream.error, SPATE_E_MEDIA);
   GIVES(SPATE_E_MEDIA, spate_recorder_finish(&fixture->recorder));
-  OK(spate_stream_arm(&source->stream, "C.RAW", 8 * MIB)); /* a new beginning */
+  OK(spate_stream_arm(&source->stream, "C.RAW", 8 * MIB)); /* a new recording */
   assert_int_equal(source->stream.error, SPATE_OK);
   OK(spate_recorder_finish(&fixture->recorder));
   close_fixture(fixture);
@@ -495,11 +459,10 @@ int main(void) {
       cmocka_unit_test(a_write_that_cuts_the_power_is_not_repeated_for_ever),
       cmocka_unit_test(a_media_error_does_not_stop_a_retaining_stream),
       cmocka_unit_test(streams_do_not_starve_metadata),
-      cmocka_unit_test(a_clip_that_cannot_be_closed_is_said_and_kept),
-      cmocka_unit_test(a_volume_with_no_room_for_a_second_clip_says_so),
-      cmocka_unit_test(another_stream_that_closes_makes_room_for_the_next_clip),
-      cmocka_unit_test(the_cause_is_what_push_answers),
-      cmocka_unit_test(a_busy_volume_is_asked_again),
+      cmocka_unit_test(a_clip_that_cannot_be_closed_is_reported_and_kept),
+      cmocka_unit_test(a_volume_with_no_room_for_a_second_clip_is_reported),
+      cmocka_unit_test(push_reports_why_the_next_file_failed),
+      cmocka_unit_test(a_busy_volume_is_tried_again),
       cmocka_unit_test(a_piece_longer_than_the_next_reservation_is_refused_for_good),
       cmocka_unit_test(a_slow_flush_does_not_disturb_a_close),
       cmocka_unit_test(eight_streams_without_a_length_share_the_volume),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recorder keeps, and what it says is lost, when writes and flushes fail or the drive loses power in mid clip.
- */
+/* What a recorder keeps, and what it reports as lost, when writes and flushes fail or the drive loses power during a
+ * clip. */
 #include "recorder_fixture.h"
 
 static void a_failed_write_ends_the_clip_at_its_last_good_byte(void **state) {
@@ -39,7 +39,7 @@ static void a_failed_write_ends_the_clip_at_its_last_good_byte(void **state) {
   close_fixture(fixture);
 }
 
-/* Stream with the drive losing power in the middle, `held` requests in flight. */
+/* The drive loses power in the middle of the stream, with `held` requests in flight. */
 static void lose_power(struct fixture *fixture, struct source *source) {
   fixture->ram.keep_log = true;
   fixture->ram.order = RAM_RANDOM;
@@ -98,7 +98,8 @@ static void a_power_loss_caps_a_clip_whose_memory_was_released(void **state) {
   close_fixture(fixture);
 }
 
-/* The flush of a checkpoint completes, but only after the loss: it proves nothing about what came before. */
+/* The flush of a checkpoint is submitted before the power loss and completes after it: it proves nothing about earlier
+ * writes. */
 static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -115,10 +116,10 @@ static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) 
   work(fixture);
   assert_int_equal(fixture->recorder.counters.flushes, 1);
   cut_the_drives_power(fixture);
-  fixture->ram.held_ops = RAM_OP(SPATE_WRITE); /* what is written again does not complete yet */
+  fixture->ram.held_ops = RAM_OP(SPATE_WRITE); /* the repeated writes do not complete yet */
   for (int i = 0; i < 10; i++)
     work(fixture);
-  assert_int_equal(source->stream.clips[0].durable_bytes, 0);
+  assert_int_equal(source->stream.clips[0].progress.durable_bytes, 0);
   fixture->ram.held_ops = 0;
   OK(spate_stream_stop(&source->stream));
   close_clips(fixture, source);
@@ -126,8 +127,8 @@ static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) 
   close_fixture(fixture);
 }
 
-/* A closed clip's chunks are released, though no checkpoint came after them, and are never written again. */
-static void a_closed_clip_lets_go_of_the_ring(void **state) {
+/* The chunks of a closed clip are released, though no checkpoint followed them, and are never written again. */
+static void a_closed_clip_releases_the_ring(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -146,7 +147,7 @@ static void a_closed_clip_lets_go_of_the_ring(void **state) {
   drain(fixture, source);
   cut_the_drives_power(fixture);
   OK(spate_recorder_finish(&fixture->recorder));
-  assert_int_equal(source->stream.counters.data_requests, requests + 2); /* B's one piece, twice */
+  assert_int_equal(source->stream.counters.data_requests, requests + 2); /* the single piece of B, twice */
   file_holds(fixture, "A.RAW", source->sent, PIECES * PIECE);
   file_holds(fixture, "B.RAW", source->sent + PIECES * PIECE, PIECE);
   close_fixture(fixture);
@@ -191,7 +192,7 @@ static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
     stream_pieces(fixture, source, 5);
     clock_ns += 300000000;
   }
-  fixture->ram.block.power_losses++; /* nothing is lost: completed is durable */
+  fixture->ram.block.power_losses++; /* nothing is lost: completed writes are durable */
   OK(spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, source->sent_bytes);
   assert_int_equal(fixture->ram.count[SPATE_FLUSH], 0);
@@ -199,7 +200,7 @@ static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
   close_fixture(fixture);
 }
 
-/* Chunks that prove themselves: a cut costs what was not on the medium, not what was not checkpointed. */
+/* Chunks prove themselves: a cut loses what was not on the medium, but not what was merely not checkpointed. */
 static void a_stream_of_chunks_survives_up_to_its_last_piece(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -231,7 +232,7 @@ static void a_stream_of_chunks_survives_up_to_its_last_piece(void **state) {
   close_fixture(fixture);
 }
 
-static void a_short_chunk_is_a_clips_last(void **state) {
+static void a_short_chunk_ends_the_clip(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -253,11 +254,11 @@ int main(void) {
       cmocka_unit_test(a_retaining_stream_loses_nothing_when_the_drive_loses_power),
       cmocka_unit_test(a_power_loss_caps_a_clip_whose_memory_was_released),
       cmocka_unit_test(a_flush_that_straddles_a_power_loss_publishes_nothing),
-      cmocka_unit_test(a_closed_clip_lets_go_of_the_ring),
+      cmocka_unit_test(a_closed_clip_releases_the_ring),
       cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
       cmocka_unit_test(no_flush_where_the_drive_has_no_volatile_cache),
       cmocka_unit_test(a_stream_of_chunks_survives_up_to_its_last_piece),
-      cmocka_unit_test(a_short_chunk_is_a_clips_last),
+      cmocka_unit_test(a_short_chunk_ends_the_clip),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two clips of a stream that end together, and a drive that loses its power while the first is being closed. */
+/* Two clips of a stream that end together, on a drive that loses power while the first is being closed. */
 #include "recorder/internal.h"
 #include "recorder_fixture.h"
 
 #define TURNS 20000
 
-/* The file's bytes are the first of these; how many. A clip of which nothing is left has no file. */
+/* Checks that the file's bytes are the first of `data`, and returns how many. A clip without data has no file. */
 static uint64_t begins_with(struct fixture *fixture, const char *path, const uint8_t *data) {
   struct spate_exfat_entry entry = {0};
   const enum spate_error error = spate_exfat_stat(&fixture->volume, path, &entry);
@@ -15,9 +15,10 @@ static uint64_t begins_with(struct fixture *fixture, const char *path, const uin
   return entry.bytes;
 }
 
-/* Two clips with data end together, the older one in the first slot; the younger one's last pieces complete while the
- * older one is being closed, `delay_polls` after they were sent, and the power goes in turn `at` of that. */
-static bool cut_with_a_full_clip_behind(bool retain, uint32_t delay_polls, int at) {
+/* Two clips with data end together, the older one in the first slot. The last pieces of the younger one complete while
+ * the older one is being closed, `delay_polls` after their submission. The power fails in turn number `at` of
+ * closing. */
+static bool cut_with_a_full_clip_after_it(bool retain, uint32_t delay_polls, int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
@@ -28,7 +29,7 @@ static bool cut_with_a_full_clip_behind(bool retain, uint32_t delay_polls, int a
     OK(push(source, PIECE));
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
   drain(fixture, source);
-  OK(spate_stream_cut(&source->stream)); /* what the next work() closes */
+  OK(spate_stream_cut(&source->stream)); /* the next work() closes it */
   for (unsigned i = 0; i < 5; i++)
     OK(push(source, PIECE));
   OK(spate_stream_stop(&source->stream));
@@ -61,7 +62,7 @@ static void a_power_loss_while_the_clip_before_is_closed(void **state) {
 
   for (unsigned retain = 0; retain < 2; retain++)
     for (uint32_t delay_polls = 0; delay_polls < 30; delay_polls += 3)
-      for (int at = 0; cut_with_a_full_clip_behind(retain != 0, delay_polls, at); at++)
+      for (int at = 0; cut_with_a_full_clip_after_it(retain != 0, delay_polls, at); at++)
         cuts++;
   assert_true(cuts > 100);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From one file of a stream to the next: made half a reservation ahead, under the first free name. */
+/* From one file of a stream to the next: the next file is made at half of the reservation, under the first free
+ * name. */
 #include "recorder_fixture.h"
 
 #define CLIP_BYTES  (4 * MIB)
@@ -35,7 +36,7 @@ static void the_volumes_end_is_announced_at_half_of_the_last_reservation(void **
   struct source *source = &fixture->sources[0];
 
   open_source(fixture, source, 3, false, CLIP_BYTES);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 0)); /* all there is */
+  OK(spate_stream_arm(&source->stream, "A.RAW", 0)); /* all free space */
   uint64_t bytes = source->stream.clips[0].file.reserved_bytes;
   stream_pieces(fixture, source, (uint32_t)(bytes / 2 / PIECE) - 1);
   work(fixture);
@@ -48,7 +49,7 @@ static void the_volumes_end_is_announced_at_half_of_the_last_reservation(void **
   close_fixture(fixture);
 }
 
-/* However many names are taken, the first that is free behind them is used. */
+/* However many names are in use, the next file gets the first free name after them. */
 static void the_next_file_has_the_first_free_name(void **state) {
   (void)state;
   for (unsigned taken = 0; taken < 20; taken++) {
@@ -76,8 +77,8 @@ static void the_next_file_has_the_first_free_name(void **state) {
   }
 }
 
-/* A stream that had longer names before. */
-static void a_name_holds_nothing_of_the_one_before(void **state) {
+/* A stream whose earlier names were longer. */
+static void a_shorter_name_holds_nothing_of_a_longer_one(void **state) {
   (void)state;
   static const char *const paths[] = {"a longer name.RAW", "B.RAW", "C"};
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -95,8 +96,8 @@ static void a_name_holds_nothing_of_the_one_before(void **state) {
   close_fixture(fixture);
 }
 
-/* A file that is closed lets go of the ring at once, without a checkpoint, when it was ended by a roll-over, too. */
-static void a_file_that_is_full_lets_go_of_the_ring(void **state) {
+/* A closed file releases the ring at once, without a checkpoint, also when a roll-over ended it. */
+static void a_full_file_releases_the_ring(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -110,10 +111,10 @@ static void a_file_that_is_full_lets_go_of_the_ring(void **state) {
   assert_int_equal(spate_stream_room(&source->stream), 4);
   clock_ns += 600000000;
   for (int i = 0; i < 10; i++)
-    work(fixture); /* a checkpoint of these */
+    work(fixture); /* checkpoints these */
   assert_int_equal(spate_stream_room(&source->stream), PIECES);
   for (uint32_t i = 0; i < 5; i++)
-    OK(push(source, PIECE)); /* four fill the file, one is the next one's */
+    OK(push(source, PIECE)); /* four fill the file, and one goes into the next */
   drain(fixture, source);
   for (int i = 0; i < 10; i++)
     work(fixture);
@@ -123,8 +124,8 @@ static void a_file_that_is_full_lets_go_of_the_ring(void **state) {
   close_fixture(fixture);
 }
 
-/* Another file armed behind one that is in trouble does not hide the trouble; a new beginning does. */
-static void an_error_stays_until_the_stream_begins_anew(void **state) {
+/* Arming another file does not clear an error of the current one. A new recording does. */
+static void an_error_stays_until_a_new_recording(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -153,9 +154,9 @@ int main(void) {
       cmocka_unit_test(the_next_file_is_made_at_half_of_the_reservation),
       cmocka_unit_test(the_volumes_end_is_announced_at_half_of_the_last_reservation),
       cmocka_unit_test(the_next_file_has_the_first_free_name),
-      cmocka_unit_test(a_name_holds_nothing_of_the_one_before),
-      cmocka_unit_test(a_file_that_is_full_lets_go_of_the_ring),
-      cmocka_unit_test(an_error_stays_until_the_stream_begins_anew),
+      cmocka_unit_test(a_shorter_name_holds_nothing_of_a_longer_one),
+      cmocka_unit_test(a_full_file_releases_the_ring),
+      cmocka_unit_test(an_error_stays_until_a_new_recording),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

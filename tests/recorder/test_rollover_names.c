@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the next file of a stream is called, and what is said when it cannot be called anything. */
+/* The names of a stream's next files, and the errors when no name is free. */
 #include "recorder_fixture.h"
 
 static void take_name(struct fixture *fixture, const char *path) {
@@ -13,8 +13,8 @@ static void record_on(struct fixture *fixture, struct source *source, uint32_t p
   OK(spate_recorder_finish(&fixture->recorder));
 }
 
-/* As many files as an earlier recording of that name left. */
-static void names_that_are_taken_are_passed_over(void **state) {
+/* As many files as an earlier recording of this name left. */
+static void names_in_use_are_skipped(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -55,7 +55,7 @@ static bool stamp(void *context, struct spate_stream *stream, uint32_t part, cha
   return part <= 5;
 }
 
-/* The program names its files itself, and one of its names is taken. Then it has no more, and push says so. */
+/* The program names its files itself, and one of its names is in use. It has no other name, and push reports that. */
 static void a_program_names_its_files(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -92,7 +92,7 @@ static bool always_the_same(void *context, struct spate_stream *stream, uint32_t
   return true;
 }
 
-static void a_name_that_stays_taken_ends_it(void **state) {
+static void a_name_that_stays_in_use_ends_the_recording(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -107,7 +107,7 @@ static void a_name_that_stays_taken_ends_it(void **state) {
   close_fixture(fixture);
 }
 
-/* Without a next file: the clip is full, and the volume is not. */
+/* The clip is full and has no next file, but the volume is not full. */
 static void a_full_reservation_is_no_full_volume(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -119,7 +119,7 @@ static void a_full_reservation_is_no_full_volume(void **state) {
   GIVES(SPATE_E_RESERVATION, push(source, PIECE));
   OK(spate_stream_stop(&source->stream));
   close_clips(fixture, source);
-  OK(spate_stream_arm(&source->stream, "B.RAW", 0)); /* all that is free */
+  OK(spate_stream_arm(&source->stream, "B.RAW", 0)); /* all free space */
   source->stream.current->file.reserved_bytes = PIECE;
   stream_pieces(fixture, source, 1);
   GIVES(SPATE_E_NO_SPACE, push(source, PIECE));
@@ -127,15 +127,15 @@ static void a_full_reservation_is_no_full_volume(void **state) {
   close_fixture(fixture);
 }
 
-/* A file that was armed ahead and not used is deleted: no file of 0 bytes was closed. */
-static void an_unused_file_is_said_to_be_deleted(void **state) {
+/* A file that was armed ahead and not used is deleted, and not reported as a closed file of 0 bytes. */
+static void an_unused_file_is_reported_as_deleted(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
   open_source(fixture, source, 3, false, MIB);
   OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
-  record_on(fixture, source, 12); /* the next is armed by now */
+  record_on(fixture, source, 12); /* the next one is armed by now */
   assert_int_equal(fixture->events[SPATE_EVENT_CLIP_CLOSED], 1);
   assert_int_equal(fixture->events[SPATE_EVENT_CLIP_DISCARDED], 1);
   close_fixture(fixture);
@@ -143,12 +143,12 @@ static void an_unused_file_is_said_to_be_deleted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(names_that_are_taken_are_passed_over),
+      cmocka_unit_test(names_in_use_are_skipped),
       cmocka_unit_test(parts_have_as_many_digits_as_they_need),
       cmocka_unit_test(a_program_names_its_files),
-      cmocka_unit_test(a_name_that_stays_taken_ends_it),
+      cmocka_unit_test(a_name_that_stays_in_use_ends_the_recording),
       cmocka_unit_test(a_full_reservation_is_no_full_volume),
-      cmocka_unit_test(an_unused_file_is_said_to_be_deleted),
+      cmocka_unit_test(an_unused_file_is_reported_as_deleted),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the recorder say that a ring will not last, and only then? What it promises in numbers: test_watch_bounds.c; the
- * drive's temperature: test_heat.c. */
+/* Does the recorder warn that a ring will not last, and only then? For its promises in numbers: test_watch_bounds.c;
+ * for the drive's temperature: test_heat.c. */
 #include "paced_run.h"
 #include "recorder/internal.h"
 
@@ -15,7 +15,7 @@ static void rates_are_those_of_source_and_drive(void **state) {
   assert_in_range(pressure->in_bytes_per_s, 2000 * PIECE_BYTES * 96 / 100, 2000 * PIECE_BYTES * 104 / 100);
   assert_in_range(pressure->out_bytes_per_s, 1500 * PIECE_BYTES * 96 / 100, 1500 * PIECE_BYTES * 104 / 100);
   assert_in_range(pressure->room_pieces, spate_stream_room(&run->stream), spate_stream_room(&run->stream) + 10);
-  /* 28 requests in flight at 1.5 a millisecond. */
+  /* 28 requests in flight at 1.5 requests per millisecond. */
   assert_in_range(pressure->latency_ticks, 17 * MS, 20 * MS);
   assert_in_range(pressure->latency_ticks_max, pressure->latency_ticks, 21 * MS);
   end(run);
@@ -49,11 +49,11 @@ static void levels_do_not_flutter(void **state) {
     struct run *run = start(128, 100, false);
     run->in_per_ms = 0.8;
     paced.out_per_ms = 0.8;
-    for (unsigned i = 0; i < 100; i++) { /* for ten seconds now slower, now faster than the source */
+    for (unsigned i = 0; i < 100; i++) { /* for ten seconds alternately slower and faster than the source */
       paced.out_per_ms = between(&random, 0.4, 1.3);
       run_for(run, 100);
     }
-    /* Up by up to three steps, and down after a second at the earliest. */
+    /* Up by at most three steps, and down after at least a second. */
     if (run->events > 4 * 10) fail_msg("seed %lu: %u events", (unsigned long)seed, run->events);
     assert_true(run->events > 1);
     end(run);
@@ -73,7 +73,7 @@ static void a_source_that_stopped_is_calm(void **state) {
   run_for(run, 1500);
   assert_int_equal(run->stream.pressure.level, SPATE_LEVEL_CALM);
   assert_int_equal(run->stream.pressure.left_ms, SPATE_NEVER_MS);
-  run->in_per_ms = 2; /* again, and then the drive hangs with the ring nearly full: nothing will be lost */
+  run->in_per_ms = 2; /* it goes on, and then the drive hangs with the ring nearly full: nothing will be lost */
   run_for(run, 200);
   run->in_per_ms = 0;
   run_for(run, 10);
@@ -102,7 +102,7 @@ static void a_full_ring_that_drains_is_no_pressure(void **state) {
   end(run);
 }
 
-/* It waits at each FULL, as somebody does who has the data already. */
+/* The source waits at each FULL, as one does that has all its data already. */
 static void a_ring_kept_full_is_critical_once(void **state) {
   (void)state;
   struct run *run = start(64, 0, false);
@@ -115,7 +115,7 @@ static void a_ring_kept_full_is_critical_once(void **state) {
     step(run);
   }
   assert_int_equal(run->stream.pressure.level, SPATE_LEVEL_CRITICAL);
-  assert_in_range(run->events, 1, 3); /* on its way there */
+  assert_in_range(run->events, 1, 3); /* while the level rises */
   end(run);
 }
 
@@ -154,7 +154,7 @@ static void a_reported_overrun_is_critical(void **state) {
   end(run);
 }
 
-/* A camera: half a ring at once, ten times a second, which the drive has written long before the next. */
+/* Like a camera: half a ring at once, ten times a second. The drive has written it long before the next burst. */
 static void bursts_are_no_pressure(void **state) {
   (void)state;
   struct run *run = start(128, 0, false);
@@ -167,12 +167,12 @@ static void bursts_are_no_pressure(void **state) {
   end(run);
 }
 
-/* Memory that waits for a flush comes and goes with the checkpoints: no reason to slow down. */
-static void what_is_retained_is_no_pressure_but_no_room(void **state) {
+/* The memory that waits for a flush rises and falls with the checkpoints: this is no reason to slow down. */
+static void retained_memory_is_no_pressure_but_takes_room(void **state) {
   (void)state;
   struct run *run = start(512, 50, true);
 
-  run->in_per_ms = 0.6; /* 300 pieces and more from checkpoint to checkpoint */
+  run->in_per_ms = 0.6; /* 300 pieces and more between checkpoints */
   paced.out_per_ms = 2;
   paced.flush_ns = 10 * MS;
   run_for(run, 4000);
@@ -202,14 +202,14 @@ static void a_flush_that_takes_too_long_is_a_slow_drive(void **state) {
   end(run);
 }
 
-/* The application was busy elsewhere: nothing can be said of that time, and nothing is. */
-static void nobody_looked_for_a_second(void **state) {
+/* The application did not call work() for a second: nothing is known about that time, and no level is reported. */
+static void no_call_for_a_second(void **state) {
   (void)state;
   struct run *run = start(256, 0, false);
 
   run->in_per_ms = 2;
   paced.out_per_ms = 4;
-  run->fixture->ram.block.volatile_cache = false; /* no flush that explains it */
+  run->fixture->ram.block.volatile_cache = false; /* no flush could explain it */
   run_for(run, 300);
   clock_ns += 5000 * MS;
   step(run);
@@ -219,7 +219,7 @@ static void nobody_looked_for_a_second(void **state) {
   end(run);
 }
 
-/* Clocks of boards: 24 MHz, 62.5 MHz, 100 MHz, 500 MHz, 1 GHz, 5 GHz, 1 MHz, 32768 Hz. */
+/* Clocks of several boards: 24 MHz, 62.5 MHz, 100 MHz, 500 MHz, 1 GHz, 5 GHz, 1 MHz, 32768 Hz. */
 static void any_clock_will_do(void **state) {
   (void)state;
   static const uint64_t rates[] = {24000000, 62500000, 100000000, 500000000, 1000000000, 5000000000, 1000000, 32768};
@@ -247,9 +247,9 @@ int main(void) {
       cmocka_unit_test(a_drive_that_hangs_is_critical_while_it_does),
       cmocka_unit_test(a_reported_overrun_is_critical),
       cmocka_unit_test(bursts_are_no_pressure),
-      cmocka_unit_test(what_is_retained_is_no_pressure_but_no_room),
+      cmocka_unit_test(retained_memory_is_no_pressure_but_takes_room),
       cmocka_unit_test(a_flush_that_takes_too_long_is_a_slow_drive),
-      cmocka_unit_test(nobody_looked_for_a_second),
+      cmocka_unit_test(no_call_for_a_second),
       cmocka_unit_test(any_clock_will_do),
   };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What spate/recorder.h promises about a ring's levels, in numbers, on random drives, rings and sources. */
+/* The promises of spate/recorder.h about a ring's levels, in numbers, with random drives, rings and sources. */
 #include "paced_run.h"
 
-#define CHECKPOINT_MS 500 /* the recorder's own choice */
+#define CHECKPOINT_MS 500 /* the recorder's default */
 
 struct trial {
   uint32_t ring_pieces, slow_ms;
-  double in, fast, slow; /* pieces a millisecond: the source, the drive before and after it becomes slow */
+  double in, fast, slow; /* pieces per millisecond: the source, and the drive before and after it becomes slow */
   double flush_ms;
   uint64_t slow_after_ms;
   uint32_t burst;
@@ -24,23 +24,23 @@ static struct trial make_trial(uint64_t *random) {
   return trial;
 }
 
-/* What the drive takes when it is slow, its flushes included. */
+/* The slow drive's rate, including its flushes. */
 static double slow_mean(const struct trial *trial) { return trial->slow * (1 - trial->flush_ms / CHECKPOINT_MS); }
 
-/* What spate/recorder.h asks of the ring, with the room there is when the drive becomes slow. */
+/* The ring that spate/recorder.h requires, compared with the room when the drive becomes slow. */
 static bool ring_suffices(const struct trial *trial, uint32_t room_pieces) {
   const double fills = trial->in - slow_mean(trial);
-  const double fills_apart = trial->in - trial->slow; /* flushes apart */
+  const double fills_apart = trial->in - trial->slow; /* without flushes */
   const double flush = trial->in * trial->flush_ms + trial->burst;
   double needed = fills * (trial->slow_ms + 100) * 9 / 8 + flush;
 
-  /* What cannot be told before a quarter is left: the quarter has to do. */
+  /* Growth this slow cannot be detected before a quarter of the ring is left: the quarter has to suffice. */
   if (trial->ring_pieces / fills_apart > 1000 && needed < 4 * (fills_apart * (trial->slow_ms + 32) + flush))
     needed = 4 * (fills_apart * (trial->slow_ms + 32) + flush);
-  return needed <= room_pieces && needed * 2 > room_pieces; /* but not by far */
+  return needed <= room_pieces && needed * 2 > room_pieces; /* but not by a large margin */
 }
 
-static bool listen_for_two_seconds(struct run *run, const struct trial *trial) {
+static bool follow_the_levels_for_two_seconds(struct run *run, const struct trial *trial) {
   run->in_per_ms = trial->in;
   run->burst = trial->burst;
   paced.out_per_ms = trial->fast;
@@ -57,7 +57,7 @@ static bool listen_for_two_seconds(struct run *run, const struct trial *trial) {
   return true;
 }
 
-static void a_source_that_listens_loses_nothing(void **state) {
+static void a_source_that_follows_the_levels_loses_nothing(void **state) {
   (void)state;
   unsigned tried = 0, slowed = 0;
 
@@ -65,7 +65,7 @@ static void a_source_that_listens_loses_nothing(void **state) {
     uint64_t random = seed;
     const struct trial trial = make_trial(&random);
     struct run *run = start(trial.ring_pieces, trial.slow_ms, false);
-    if (listen_for_two_seconds(run, &trial)) {
+    if (follow_the_levels_for_two_seconds(run, &trial)) {
       if (run->overruns > 0)
         fail_msg("seed %lu: ring %u, slow_ms %u, in %.3f, out %.3f to %.3f, flush %.1f ms: lost %lu",
                  (unsigned long)seed, trial.ring_pieces, trial.slow_ms, trial.in, trial.fast, trial.slow,
@@ -75,11 +75,11 @@ static void a_source_that_listens_loses_nothing(void **state) {
     }
     end(run);
   }
-  assert_in_range(slowed, tried / 2, tried); /* the others' rings outlast the trial */
+  assert_in_range(slowed, tried / 2, tried); /* the other trials end before the ring is full */
 }
 
-/* Also that a level is no nuisance: WATCH comes at most once for each checkpoint. */
-static void a_steady_drive_never_calls_for_less(void **state) {
+/* A level is not reported too often either: WATCH at most once per checkpoint. */
+static void a_steady_drive_never_asks_for_a_lower_rate(void **state) {
   (void)state;
   unsigned tried = 0;
 
@@ -87,7 +87,7 @@ static void a_steady_drive_never_calls_for_less(void **state) {
     uint64_t random = seed;
     struct trial trial = make_trial(&random);
     const double flushed_share = trial.in * trial.flush_ms / trial.ring_pieces;
-    /* The flush fits, and the drive catches up before the next. */
+    /* The flush fits into the ring, and the drive catches up before the next one. */
     if (flushed_share > 0.65 || (trial.fast - trial.in) * (CHECKPOINT_MS - 60) < trial.in * trial.flush_ms) continue;
     struct run *run = start(trial.ring_pieces, trial.slow_ms, false);
     run->in_per_ms = trial.in;
@@ -103,8 +103,9 @@ static void a_steady_drive_never_calls_for_less(void **state) {
   }
 }
 
-/* Without flushes to a quarter or so; one flush ahead is counted, so with them never later than it comes. */
-static void the_time_left_is_what_is_left(void **state) {
+/* Without flushes the estimate is right within about a quarter. It includes one future flush, so that with flushes it
+ * is never later than the overrun. */
+static void the_predicted_time_is_the_time_left(void **state) {
   (void)state;
   unsigned looks = 0;
 
@@ -124,7 +125,7 @@ static void the_time_left_is_what_is_left(void **state) {
     paced.flush_ns = (uint64_t)(trial.flush_ms * 1e6);
     run_for(run, trial.slow_after_ms);
     paced.out_per_ms = trial.slow;
-    run_for(run, 80); /* the view is full of it */
+    run_for(run, 80); /* long enough to fill the window of the estimate */
     const uint64_t until_ns = clock_ns + 3000 * MS;
     while (run->overrun_ns == 0 && clock_ns < until_ns) {
       if (run->stream.pressure.left_ms != SPATE_NEVER_MS) {
@@ -134,12 +135,12 @@ static void the_time_left_is_what_is_left(void **state) {
       run_for(run, 16);
     }
     const double fills = trial.in - trial.slow;
-    const double flush_ms = trial.flush_ms * trial.slow / fills; /* what one flush takes off */
+    const double flush_ms = trial.flush_ms * trial.slow / fills; /* the time that one flush costs */
     for (unsigned i = 0; i < count && run->overrun_ns > 0; i++) {
       const double left_ms = (double)(run->overrun_ns - said[i].at_ns) / 1e6;
-      /* Rhythm of two pieces in what grew in 64 ms, two steps, and of each later checkpoint its flush. */
+      /* The slack: a jitter of two pieces in the growth of 64 ms, two steps, and a flush for each later checkpoint. */
       const double slack_ms = left_ms * (0.05 + 2 / (fills * 62)) + 2 * 16;
-      /* How long flushes are is known from the first. */
+      /* The duration of flushes is known from the first one on. */
       const bool first = said[i].at_ns < (uint64_t)((CHECKPOINT_MS + trial.flush_ms) * 1e6);
       const double late_ms = slack_ms + flush_ms * (left_ms / CHECKPOINT_MS + (first ? 1 : 0));
       const double early_ms = slack_ms + flush_ms;
@@ -156,9 +157,9 @@ static void the_time_left_is_what_is_left(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_source_that_listens_loses_nothing),
-      cmocka_unit_test(a_steady_drive_never_calls_for_less),
-      cmocka_unit_test(the_time_left_is_what_is_left),
+      cmocka_unit_test(a_source_that_follows_the_levels_loses_nothing),
+      cmocka_unit_test(a_steady_drive_never_asks_for_a_lower_rate),
+      cmocka_unit_test(the_predicted_time_is_the_time_left),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

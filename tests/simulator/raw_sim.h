@@ -31,7 +31,7 @@ static inline void raw_sim_write32(void *context, uint32_t offset, uint32_t valu
 
 static inline void raw_sim_wait(void *context) { sim_idle(((struct raw_sim *)context)->sim, SIM_PS_PER_MS); }
 
-/* A machine with one drive, its bridge set up. Ends the program if that fails. */
+/* A machine with one drive, its bridge configured. Ends the program if that fails. */
 static inline struct raw_sim *raw_sim_new(const struct sim_profile *profile, const struct sim_drive_options *options,
                                           uint64_t seed) {
   struct raw_sim *r = calloc(1, sizeof *r);
@@ -63,7 +63,7 @@ static inline struct raw_sim *raw_sim_new(const struct sim_profile *profile, con
   return r;
 }
 
-/* The same, enabled, with I/O queues 1 and 2. */
+/* The same machine with the controller enabled, and with I/O queues 1 and 2. */
 static inline struct raw_sim *raw_sim_start(const struct sim_profile *profile, const struct sim_drive_options *options,
                                             uint64_t seed) {
   struct raw_sim *r = raw_sim_new(profile, options, seed);

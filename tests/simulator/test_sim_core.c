@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine without a drive: its clock, its events, what looks at the clock cost, chance, and violations. */
+/* The machine without a drive: its clock, its events, the cost of reading the clock, its random numbers, and
+ * violations. */
 #include "internal.h"
 #include <setjmp.h>
 #include <signal.h>
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-#define LOOKS_MOST 16u /* a completion is found by then, and nobody is carried on before */
+#define LOOKS_MOST 16u /* a completion is found within as many, and until then time does not jump to the next event */
 
 static struct sim *make(const struct sim_host *host) {
   struct sim_config config = {.seed = 7, .coherent = true};
@@ -48,7 +49,7 @@ static void test_events_happen_in_their_order(void **state) {
   static uint64_t asked[EVENTS];
 
   seen = (struct seen){.sim = sim};
-  for (unsigned i = 0; i < EVENTS; i++) { /* many at the same instant */
+  for (unsigned i = 0; i < EVENTS; i++) { /* many at the same time */
     asked[i] = sim_random(sim) % 100;
     sim_at(sim, asked[i], note, &seen, i);
   }
@@ -68,7 +69,8 @@ static void ask_again(void *context, uint64_t number) {
   struct seen *seen = context;
 
   note(context, number);
-  if (number > 0) sim_at(seen->sim, 0, ask_again, context, number - 1); /* in the past: at once, but after the others */
+  /* in the past: it happens immediately, but after the others */
+  if (number > 0) sim_at(seen->sim, 0, ask_again, context, number - 1);
 }
 
 static void test_events_that_an_event_asks_for(void **state) {
@@ -108,7 +110,7 @@ static void test_idle_ends_at_the_next_event(void **state) {
   sim_free(sim);
 }
 
-/* ---- looks at the clock ---- */
+/* ---- reads of the clock ---- */
 
 static const struct sim_host host = {
     .clock_mhz = 1000,
@@ -120,14 +122,14 @@ static const struct sim_host host = {
     .read_ns = 70,
 };
 
-static void test_polling_in_vain_is_carried_on(void **state) {
+static void test_polling_in_vain_jumps_to_the_next_event(void **state) {
   (void)state;
   struct sim *sim = make(&host);
   static struct seen seen;
 
   seen = (struct seen){.sim = sim};
   sim_at(sim, 1000000 * SIM_PS_PER_NS, note, &seen, 0);
-  const uint64_t before_ns = spate_port_ticks(); /* nothing happens for long: deadlines pass all the same */
+  const uint64_t before_ns = spate_port_ticks(); /* no event for a long time: deadlines pass nevertheless */
   assert_int_equal(spate_port_ticks() - before_ns, 100010);
   spate_port_relax();
   assert_int_equal(spate_port_ticks() - before_ns, 300030);
@@ -138,7 +140,7 @@ static void test_polling_in_vain_is_carried_on(void **state) {
   sim_free(sim);
 }
 
-static void test_after_an_event_looks_take_their_own_time(void **state) {
+static void test_after_an_event_each_read_takes_its_time(void **state) {
   (void)state;
   struct sim *sim = make(&host);
   static struct seen seen;
@@ -173,8 +175,8 @@ static void post(void *context, uint64_t number) {
   poster->posted_ps = sim_now_ps(poster->sim);
 }
 
-/* However often a turn of the caller's loop looks at the clock before it looks at its queue, it is not carried past an
- * entry that is there. Something is always about to happen, which it could be carried to. */
+/* However often the caller's loop reads the clock before it reads its queue, time does not jump past an entry that is
+ * there. There is always a next event that it could jump to. */
 static void test_a_completion_is_seen_when_it_is_there(void **state) {
   (void)state;
   for (unsigned looks = 1; looks < LOOKS_MOST; looks++) {
@@ -190,12 +192,12 @@ static void test_a_completion_is_seen_when_it_is_there(void **state) {
         (void)spate_port_ticks();
     assert_int_equal(poster.posted_ps, 70003 * SIM_PS_PER_NS);
     assert_true(sim_now_ps(sim) - poster.posted_ps <= looks * 10 * SIM_PS_PER_NS);
-    assert_int_equal(sim_busy_ps(sim), 10 * SIM_PS_PER_NS); /* the look that found it */
+    assert_int_equal(sim_busy_ps(sim), 10 * SIM_PS_PER_NS); /* the read that found it */
     sim_free(sim);
   }
 }
 
-static void look_at_clock(void *context, uint64_t number) {
+static void read_clock(void *context, uint64_t number) {
   (void)number;
   struct sim *sim = context;
   const uint64_t now_ps = sim_now_ps(sim);
@@ -204,19 +206,19 @@ static void look_at_clock(void *context, uint64_t number) {
   assert_int_equal(sim_now_ps(sim), now_ps);
 }
 
-/* A source pushes from an event: the library takes the time, and none passes. */
+/* A source pushes from within an event: the library reads the time, and none passes. */
 static void test_no_time_passes_within_an_event(void **state) {
   (void)state;
   struct sim *sim = make(&host);
 
-  sim_at(sim, 100, look_at_clock, sim, 0);
-  sim_at(sim, 200, look_at_clock, sim, 0);
+  sim_at(sim, 100, read_clock, sim, 0);
+  sim_at(sim, 200, read_clock, sim, 0);
   sim_spend(sim, 1000);
   assert_int_equal(sim_now_ps(sim), 1000);
   sim_free(sim);
 }
 
-/* ---- chance and violations ---- */
+/* ---- random numbers and violations ---- */
 
 static void test_the_seed_decides(void **state) {
   (void)state;
@@ -251,7 +253,7 @@ static void test_violations_are_counted_and_the_first_is_kept(void **state) {
   sim_free(sim);
 }
 
-static void test_a_violation_that_nobody_took_ends_the_program(void **state) {
+static void test_a_violation_that_no_test_collects_ends_the_program(void **state) {
   (void)state;
   const pid_t child = fork();
   int status = 0;
@@ -274,13 +276,13 @@ int main(void) {
       cmocka_unit_test(test_events_happen_in_their_order),
       cmocka_unit_test(test_events_that_an_event_asks_for),
       cmocka_unit_test(test_idle_ends_at_the_next_event),
-      cmocka_unit_test(test_polling_in_vain_is_carried_on),
-      cmocka_unit_test(test_after_an_event_looks_take_their_own_time),
+      cmocka_unit_test(test_polling_in_vain_jumps_to_the_next_event),
+      cmocka_unit_test(test_after_an_event_each_read_takes_its_time),
       cmocka_unit_test(test_a_completion_is_seen_when_it_is_there),
       cmocka_unit_test(test_no_time_passes_within_an_event),
       cmocka_unit_test(test_the_seed_decides),
       cmocka_unit_test(test_violations_are_counted_and_the_first_is_kept),
-      cmocka_unit_test(test_a_violation_that_nobody_took_ends_the_program),
+      cmocka_unit_test(test_a_violation_that_no_test_collects_ends_the_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

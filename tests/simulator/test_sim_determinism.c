@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same seed gives the same run to the byte: each register access, each store of a device, with its time, its
- * address and its data. In one process, and in another one, whose memory lies elsewhere.
+ * The same seed gives the same run to the byte: each register access and each store of a device, with its time, address
+ * and data. This holds within one process, and in another process, whose memory has other addresses.
  */
 #include "internal.h"
 #include "stack.h"
@@ -19,7 +19,7 @@
 #define AT_ONCE    24u
 #define PIECE      (64u * 1024u)
 #define POLLS_MAX  1000000u
-#define HASH_START UINT64_C(0xcbf29ce484222325) /* Fowler, Noll and Vo's, FNV-1a */
+#define HASH_START UINT64_C(0xcbf29ce484222325) /* offset basis of FNV-1a (Fowler, Noll and Vo) */
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
 struct trace {
@@ -52,7 +52,7 @@ static void done(struct spate_io *io) {
   request->busy = false;
 }
 
-/* Whatever a stream and its file system ask of a drive, by the machine's own chance. */
+/* Any request of a stream and its file system, chosen by the machine's own random numbers. */
 static void make_request(struct sim_stack *stack, const struct spate_region *region, struct request *request,
                          unsigned slot) {
   const uint64_t random = sim_random(stack->sim);
@@ -129,7 +129,7 @@ static void test_another_seed_gives_another_run(void **state) {
   assert_int_not_equal(run(1).hash, run(2).hash);
 }
 
-/* Addresses of the process must not matter: the other one has its own. */
+/* The addresses of the process must not matter: another process has others. */
 static void test_another_process_gives_the_same_run(void **state) {
   (void)state;
   const struct trace here = run(4);

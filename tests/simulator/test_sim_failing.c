@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive that fails as a whole: it says that it failed, does not do what CC says, shuts down slowly, or is silent. And
- * one that keeps over a reset what others lose. */
+/* A drive that fails as a whole: it reports a fatal status, ignores CC, shuts down slowly, or does not answer. Also a
+ * drive that keeps state across a reset that others lose. */
 #include "raw_sim.h"
 #include "unanswered.h"
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void enable_again(struct raw_sim *r) {
   assert_int_equal(raw_queue(&r->raw, 1), 0);
 }
 
-/* CSTS.CFS is set beside CSTS.RDY, nothing completes, and CC.EN recovers it. */
+/* CSTS.CFS is set besides CSTS.RDY, and nothing completes. A reset by CC.EN repairs it. */
 static void test_failed(void **state) {
   struct raw_sim *r = start();
   assert_true(answers(r));
@@ -55,7 +55,7 @@ static void test_failed(void **state) {
   (void)state;
 }
 
-/* CSTS.RDY falls, and CC says that the controller is enabled. */
+/* CSTS.RDY falls, but CC reads as enabled. */
 static void test_control_ignored(void **state) {
   struct raw_sim *r = start();
   const uint32_t control = raw_sim_read32(r, CC);
@@ -65,7 +65,7 @@ static void test_control_ignored(void **state) {
   assert_int_equal(raw_sim_read32(r, CC), control);
   raw_sim_write32(r, CC, control | 0x4000);
   sim_spend(r->sim, SIM_PS_PER_S);
-  assert_int_equal(raw_csts(&r->raw), 0); /* no shutdown, and not ready again */
+  assert_int_equal(raw_csts(&r->raw), 0); /* no shutdown status, and not ready again */
   assert_int_equal(sim_drive_counters(r->drive)->shutdowns, 0);
   end(r);
   (void)state;
@@ -83,15 +83,15 @@ static void test_slow_shutdown(void **state) {
   (void)state;
 }
 
-/* Reads are unanswered, writes are lost, memory is left alone; the link and the configuration stay, and then it is as
- * after a reset. */
-static void test_silent(void **state) {
+/* Reads get no answer, writes are lost, and memory is not accessed. Link and configuration stay. Afterwards the drive
+ * is as after a reset. */
+static void test_does_not_answer(void **state) {
   struct raw_sim *r = start();
   const struct raw_command read = {.opcode = READ, .nsid = 1, .prp1 = raw_bus(&r->raw, BACK), .dword12 = 7};
   memset(raw_at(&r->raw, BACK), 0xee, RAW_PAGE);
   (void)raw_put(&r->raw, 1, &read);
   raw_ring(&r->raw, 1);
-  sim_spend(r->sim, 5 * SIM_PS_PER_US); /* it is on its way */
+  sim_spend(r->sim, 5 * SIM_PS_PER_US); /* the command is in flight */
   assert_int_equal(sim_drive_counters(r->drive)->io[READ], 1);
   sim_drive_silence(r->drive, true);
   sim_spend(r->sim, SIM_PS_PER_S);
@@ -121,7 +121,7 @@ static void test_write_cache_kept(void **state) {
   for (unsigned keeps = 0; keeps < 2; keeps++) {
     const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20, .keeps_write_cache = keeps == 1};
     struct raw_sim *r = raw_sim_start(sim_profile_find("ideal"), &options, 7);
-    assert_int_equal(write_cache(r), 1); /* the default, until the host says otherwise */
+    assert_int_equal(write_cache(r), 1); /* the default, until the host sets it again */
     (void)raw_do(&r->raw, 0, &(struct raw_command){.opcode = SET_FEATURES, .dword10 = WRITE_CACHE});
     assert_int_equal(write_cache(r), 0);
     assert_true(raw_disable(&r->raw));
@@ -134,8 +134,9 @@ static void test_write_cache_kept(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_failed), cmocka_unit_test(test_control_ignored),  cmocka_unit_test(test_slow_shutdown),
-      cmocka_unit_test(test_silent), cmocka_unit_test(test_write_cache_kept),
+      cmocka_unit_test(test_failed),           cmocka_unit_test(test_control_ignored),
+      cmocka_unit_test(test_slow_shutdown),    cmocka_unit_test(test_does_not_answer),
+      cmocka_unit_test(test_write_cache_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static struct raw_sim *start(void) {
   return r;
 }
 
-/* Who tells a drive lies deserves no violations: these tests are good hosts. */
+/* These tests obey the specification, so no fault may lead to a violation. */
 static void end(struct raw_sim *r) {
   const char *first = NULL;
   if (sim_take_violations(r->sim, &first) != 0) fail_msg("%s", first);
@@ -56,7 +56,7 @@ static uint8_t read_byte(struct raw_sim *r, uint32_t lba) {
   return raw_at(&r->raw, BACK)[RAW_PAGE - 1];
 }
 
-/* What is in flight with the I/O queues gone, after a reset by the host. */
+/* After a reset by the host the I/O queues are gone, and with them the commands in flight. */
 static void enable_again(struct raw_sim *r) {
   r->raw.target.patience = 1000;
   assert_true(raw_enable(&r->raw));
@@ -104,7 +104,7 @@ static void test_which_commands(void **state) {
                   (struct sim_fault){.action = SIM_STATUS, .opcode = READ, .skip = 2, .count = 2, .value = 0x0281});
   static const uint16_t expected[] = {0, 0, MEDIA_ERROR, MEDIA_ERROR, 0};
   for (unsigned i = 0; i < 5; i++) {
-    write_byte(r, 8, 1); /* of another opcode: neither passes nor is hit */
+    write_byte(r, 8, 1); /* another opcode: neither counted nor hit */
     assert_int_equal(do_io(r, READ, 8).status, expected[i]);
   }
   sim_drive_clear_faults(r->drive);
@@ -180,7 +180,7 @@ static void test_double(void **state) {
   (void)state;
 }
 
-/* The second completion comes when the identifier is nobody's any more. */
+/* The second completion comes when no command has the identifier any more. */
 static void test_double_later(void **state) {
   struct raw_sim *r = start();
   sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 1, .value = 3});
@@ -196,7 +196,7 @@ static void test_double_later(void **state) {
   assert_true(raw_take(&r->raw, 1).missing);
   sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 1, .value = 3});
   assert_false(do_io(r, READ, 8).missing);
-  assert_true(raw_disable(&r->raw)); /* a reset takes it away */
+  assert_true(raw_disable(&r->raw)); /* a reset drops the second completion */
   enable_again(r);
   assert_true(raw_take(&r->raw, 1).missing);
   end(r);
@@ -239,12 +239,12 @@ static void test_wrong_completions(void **state) {
   const struct raw_completion misdirected = do_io(r, READ, 8);
   assert_int_equal(misdirected.id, id);
   assert_int_equal(misdirected.queue, 2);
-  assert_true(raw_take(&r->raw, 1).missing); /* its own never comes */
+  assert_true(raw_take(&r->raw, 1).missing); /* its own completion never comes */
   end(r);
   (void)state;
 }
 
-/* The entry is there and looks old; the next one is new, behind it, where no host looks. */
+/* The entry is written, but looks old. The next entry looks new, but is behind it, where no host looks. */
 static void test_wrong_phase(void **state) {
   struct raw_sim *r = start();
   sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_WRONG_PHASE, .opcode = READ, .count = 1});
@@ -366,7 +366,7 @@ static void test_garbage(void **state) {
   memcpy(first, raw_at(&r->raw, BACK), RAW_PAGE);
   assert_int_equal(do_io(r, READ, 8).status, 0);
   assert_memory_not_equal(raw_at(&r->raw, BACK), first, RAW_PAGE);
-  assert_int_equal(read_byte(r, 8), 4); /* the medium is as it was */
+  assert_int_equal(read_byte(r, 8), 4); /* the medium is unchanged */
   end(r);
   (void)state;
 }
@@ -387,7 +387,7 @@ static void test_hold(void **state) {
   (void)state;
 }
 
-/* Two that wait for the same three: both come, behind them. */
+/* Two commands that wait for the same three: both complete after them. */
 static void test_hold_of_two(void **state) {
   struct raw_sim *r = start();
   uint16_t ids[5];
@@ -410,15 +410,15 @@ static void test_hold_of_two(void **state) {
   (void)state;
 }
 
-/* The link's time is its own: what else goes wrong meanwhile does not keep it down. */
-static void test_link_returns_whatever_happens_meanwhile(void **state) {
+/* The link returns on time: other faults do not keep it down. */
+static void test_link_returns_despite_other_faults(void **state) {
   for (unsigned what = 0; what < 3; what++) {
     struct raw_sim *r = start();
     sim_drive_link_drop(r->drive, 10);
     sim_spend(r->sim, SIM_PS_PER_MS);
     if (what == 0) sim_drive_reset(r->drive);
     if (what == 1) sim_drive_power_cut(r->drive);
-    if (what == 2) sim_drive_link_drop(r->drive, 20); /* the later one counts */
+    if (what == 2) sim_drive_link_drop(r->drive, 20); /* the later return counts */
     sim_spend(r->sim, 8 * SIM_PS_PER_MS);
     assert_int_not_equal(spate_pcie_restore(&r->host, r->device), SPATE_OK);
     sim_spend(r->sim, 2 * SIM_PS_PER_MS);
@@ -437,7 +437,7 @@ static void test_link_returns_whatever_happens_meanwhile(void **state) {
   (void)state;
 }
 
-/* Commands that wait in the front end when their queue is deleted end there, whatever was to happen to them. */
+/* Commands that wait in the front end when their queue is deleted are dropped, whatever faults are planted on them. */
 static void test_queue_deleted_before_its_commands_began(void **state) {
   const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20};
   struct sim_profile profile = *sim_profile_find("ideal");
@@ -478,7 +478,7 @@ int main(void) {
       cmocka_unit_test(test_garbage),
       cmocka_unit_test(test_hold),
       cmocka_unit_test(test_hold_of_two),
-      cmocka_unit_test(test_link_returns_whatever_happens_meanwhile),
+      cmocka_unit_test(test_link_returns_despite_other_faults),
       cmocka_unit_test(test_queue_deleted_before_its_commands_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The link's arithmetic, against figures worked out by hand. */
+/* The link's arithmetic, compared with figures computed by hand. */
 #include "link.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static void a_slow_bridge_limits_what_the_drive_fetches_and_nothing_else(void **
   assert_near(rate_of(&reads, sim_link_drive_write), 3.60, 0.005);
 }
 
-/* By hand: bytes with headers × 4 × 8 GT/s × 128/130 / 8 = 253.9 ps a byte, 250 ns one way. */
+/* By hand: bytes with headers × 4 × 8 GT/s × 128/130 / 8 = 253.9 ps a byte; 250 ns one way. */
 static void latencies_add_up(void **state) {
   (void)state;
   struct sim_link link = make(gen3(256));
@@ -102,7 +102,7 @@ static void latencies_add_up(void **state) {
   link = make(gen3(256));
   assert_near((double)sim_link_drive_write(&link, 0, 16), 40 * byte_ps + 250e3, 2);
   link = make(gen3(256));
-  /* 8192 bytes: 16 requests of 24 bytes; the first is on its way after one, 32 completions follow it. */
+  /* 8192 bytes: 16 requests of 24 bytes. The first leaves after the time of one, and 32 completions follow it. */
   assert_near((double)sim_link_drive_read(&link, 0, 8192), 24 * byte_ps + (8192 + 32 * 20) * byte_ps + 500e3, 4);
   assert_int_equal(link.up_bytes, 16 * 24);
   assert_int_equal(link.down_bytes, 8192 + 32 * 20);
@@ -118,7 +118,7 @@ static void each_direction_takes_one_thing_after_the_other(void **state) {
 
   assert_near((double)(behind - 250000), 2.0 * (double)(alone - 250000), 4);
   assert_true(other_way < alone + 500000);
-  /* A completion goes behind the data, as soon as that is through. */
+  /* A completion follows the data as soon as the data are through. */
   assert_in_range(completion, behind + 1, behind + 11000);
 }
 
@@ -130,7 +130,7 @@ static void doorbells_and_entries_go_between_packets_and_push_them_back(void **s
   assert_in_range(sim_link_host_write(&link, 1000000, 4), 1250000, 1257000);
   assert_in_range(sim_link_drive_read(&link, 1000000, 64), 1500000, 1545000);
   assert_in_range(sim_link_host_read(&link, 1000000, 4), 1500000, 1550000);
-  /* What comes next waits for all of it: 24 + 84 + 20 bytes more. */
+  /* The next item waits for all of it: 24 + 84 + 20 bytes more. */
   assert_near((double)(sim_link_drive_read(&link, 0, 16 * MIB) - data), (double)(data - 500000) + 128 * 253.9, 10000);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programmable logic as a drive's host: windows in the place of memory, and register accesses that nobody waits for. */
+/* Programmable logic as a drive's host: windows instead of memory, and register accesses that nothing waits for. */
 #include "internal.h"
 #include "logic.h"
 #include "raw_sim.h"
@@ -12,9 +12,9 @@
 
 #define PAGES  64u
 #define WINDOW UINT64_C(0x40000000)
-#define ROUND  UINT64_C(10) /* microseconds that are more than enough for a register's answer */
+#define ROUND  UINT64_C(10) /* microseconds: more than enough for a register's answer */
 
-/* Logic that happens to keep what it is given, and counts who asks. */
+/* Logic that stores what is written to it, and counts the accesses. */
 struct logic {
   struct raw_sim *r;
   uint8_t kept[PAGES * RAW_PAGE];
@@ -101,7 +101,7 @@ static void drop(struct logic *logic) {
   free(logic);
 }
 
-/* Queues, lists and data, all of it in a window. */
+/* Queues, page lists and data are all in a window. */
 static void test_a_drive_works_from_a_window(void **state) {
   struct logic *logic = make();
   struct raw_nvme *raw = &logic->raw;
@@ -135,12 +135,12 @@ static void test_a_drive_works_from_a_window(void **state) {
   drop(logic);
 }
 
-/* The ring's phases are nobody's to look at: a window's completion queue is never read. */
+/* Nothing reads the phases in the ring: the drive never reads a completion queue in a window. */
 static void test_completion_queues_are_not_read(void **state) {
   struct logic *logic = make();
 
   (void)state;
-  memset(logic->kept, 0xff, sizeof logic->kept); /* every phase set, if it were memory */
+  memset(logic->kept, 0xff, sizeof logic->kept); /* if it were memory, every phase bit would be set */
   assert_false(sim_memory_is_window(logic->r->sim, WINDOW - 1));
   assert_true(sim_memory_is_window(logic->r->sim, WINDOW + sizeof logic->kept - 1));
   assert_false(sim_memory_is_window(logic->r->sim, WINDOW + sizeof logic->kept));
@@ -149,7 +149,7 @@ static void test_completion_queues_are_not_read(void **state) {
   drop(logic);
 }
 
-static void test_beyond_a_window_there_is_nobody(void **state) {
+static void test_nothing_answers_beyond_a_window(void **state) {
   struct logic *logic = make();
   struct sim *sim = logic->r->sim;
   const uint64_t end = WINDOW + sizeof logic->kept;
@@ -169,7 +169,7 @@ static void test_beyond_a_window_there_is_nobody(void **state) {
   drop(logic);
 }
 
-/* A read pushes the writes before it, and takes the link's time there and back. */
+/* A read pushes the writes before it, and takes the link's round-trip time. */
 static void test_accesses_take_the_links_time(void **state) {
   struct logic *logic = make();
   struct sim *sim = logic->r->sim;
@@ -220,7 +220,7 @@ static void test_configuration_space(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_drive_works_from_a_window),     cmocka_unit_test(test_completion_queues_are_not_read),
-      cmocka_unit_test(test_beyond_a_window_there_is_nobody), cmocka_unit_test(test_accesses_take_the_links_time),
+      cmocka_unit_test(test_nothing_answers_beyond_a_window), cmocka_unit_test(test_accesses_take_the_links_time),
       cmocka_unit_test(test_without_a_drive_all_ones),        cmocka_unit_test(test_configuration_space),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each of the port's memory calls does between the processor's view and the devices'. */
+/* The effect of each memory call of the port between the processor's view and the devices' view. */
 #include "internal.h"
 #include <setjmp.h>
 #include <spate/dma.h>
@@ -39,7 +39,7 @@ static void assert_violation(struct sim *sim, const char *says) {
 
 /* ---- addresses ---- */
 
-static void test_addresses_are_the_bus_s_own(void **state) {
+static void test_bus_addresses_differ_from_pointers(void **state) {
   (void)state;
   struct sim *sim = make(false);
   uint8_t *one = sim_memory_take(sim, 10000, SIM_CACHED);
@@ -55,7 +55,7 @@ static void test_addresses_are_the_bus_s_own(void **state) {
   sim_free(sim);
 }
 
-static void test_beyond_a_piece_there_is_nobody(void **state) {
+static void test_nothing_answers_beyond_an_allocation(void **state) {
   (void)state;
   struct sim *sim = make(false);
   uint8_t *memory = sim_memory_take(sim, 4096, SIM_QUEUE);
@@ -103,7 +103,7 @@ static void test_queue_stores_wait_for_the_write_barrier(void **state) {
   assert_memory_equal(device(sim, memory + 5000), "\0\0\0\0\0", 5);
   spate_port_dma_write_barrier();
   assert_memory_equal(device(sim, memory + 5000), "entry", 5);
-  memory[5000] = 0; /* back to what it was at first is a store, too */
+  memory[5000] = 0; /* writing the original value back is a store, too */
   spate_port_dma_write_barrier();
   assert_memory_equal(device(sim, memory + 5000), "\0ntry", 5);
   sim_free(sim);
@@ -136,7 +136,7 @@ static void test_queue_loads_wait_for_the_read_barrier(void **state) {
   sim_free(sim);
 }
 
-static void test_a_completion_is_seen_before_what_came_before_it(void **state) {
+static void test_a_completion_may_be_visible_before_earlier_stores(void **state) {
   (void)state;
   struct sim *sim = make(false);
   char *memory = sim_memory_take(sim, 4096, SIM_QUEUE);
@@ -151,7 +151,7 @@ static void test_a_completion_is_seen_before_what_came_before_it(void **state) {
   sim_free(sim);
 }
 
-/* The barrier was before the store: it says nothing of it. */
+/* A barrier before the store does not apply to it. */
 static void test_an_early_read_barrier_does_not_count(void **state) {
   (void)state;
   struct sim *sim = make(false);
@@ -163,8 +163,8 @@ static void test_an_early_read_barrier_does_not_count(void **state) {
   sim_free(sim);
 }
 
-/* A later look does not report again what an earlier one reported. */
-static void test_a_read_barrier_tells_of_a_store_once(void **state) {
+/* A barrier shows each store once: a later barrier does not repeat an earlier store. */
+static void test_a_read_barrier_shows_a_store_once(void **state) {
   (void)state;
   struct sim *sim = make(false);
   char *memory = sim_memory_take(sim, 4096, SIM_QUEUE);
@@ -193,7 +193,7 @@ static void test_cached_stores_wait_for_the_clean(void **state) {
   spate_port_cache_clean(memory, LINE);
   assert_memory_equal(device(sim, memory), "first", 5);
   assert_int_equal(*device(sim, memory + LINE), 0);
-  spate_port_cache_clean(memory + LINE + 5, 1); /* the line it is in */
+  spate_port_cache_clean(memory + LINE + 5, 1); /* the line that contains it */
   assert_memory_equal(device(sim, memory + LINE), "second", 6);
   sim_free(sim);
 }
@@ -210,7 +210,7 @@ static void test_cached_loads_wait_for_barrier_and_invalidate(void **state) {
   assert_memory_equal(memory, "data", 4);
 
   store(sim, memory, "more");
-  spate_port_cache_invalidate(memory, LINE); /* fetched ahead of the look at the completion */
+  spate_port_cache_invalidate(memory, LINE); /* fetched before the completion was read */
   assert_memory_equal(memory, "data", 4);
   spate_port_dma_read_barrier(); /* too late: the line is in the cache */
   assert_memory_equal(memory, "data", 4);
@@ -257,7 +257,7 @@ static void test_a_dirty_line_is_evicted_over_what_a_device_writes(void **state)
   sim_free(sim);
 }
 
-/* A clean line, stale as it may be, is not. */
+/* A clean line is not evicted, however stale it is. */
 static void test_a_clean_line_is_not_evicted(void **state) {
   (void)state;
   struct sim *sim = make(false);
@@ -308,15 +308,15 @@ static void test_logic_and_coherent_memory_have_one_view(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_addresses_are_the_bus_s_own),
-      cmocka_unit_test(test_beyond_a_piece_there_is_nobody),
+      cmocka_unit_test(test_bus_addresses_differ_from_pointers),
+      cmocka_unit_test(test_nothing_answers_beyond_an_allocation),
       cmocka_unit_test(test_memory_from_elsewhere_is_a_violation),
       cmocka_unit_test(test_queue_stores_wait_for_the_write_barrier),
       cmocka_unit_test(test_a_write_barrier_moves_only_what_was_stored),
       cmocka_unit_test(test_queue_loads_wait_for_the_read_barrier),
-      cmocka_unit_test(test_a_completion_is_seen_before_what_came_before_it),
+      cmocka_unit_test(test_a_completion_may_be_visible_before_earlier_stores),
       cmocka_unit_test(test_an_early_read_barrier_does_not_count),
-      cmocka_unit_test(test_a_read_barrier_tells_of_a_store_once),
+      cmocka_unit_test(test_a_read_barrier_shows_a_store_once),
       cmocka_unit_test(test_cached_stores_wait_for_the_clean),
       cmocka_unit_test(test_cached_loads_wait_for_barrier_and_invalidate),
       cmocka_unit_test(test_an_invalidate_takes_whole_lines_and_no_others),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a drive is told to read must be there for it before the register write leaves that tells it. A barrier or a
- * clean that comes behind the write is in time by luck, and a violation; for commands, page lists, data and new rings.
+ * Data that a drive will read must be visible to it before the register write that makes the drive read leaves the
+ * processor. A barrier or a clean behind that write is in time only by luck, and is a violation: for commands, page
+ * lists, data and new rings.
  */
 #include "internal.h"
 #include "stack.h"
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-#define TOO_LATE "could be seen only after the register write had left"
+#define TOO_LATE "became visible only after the register write that announces it"
 #define BYTES    16384u
 
 static struct sim_stack *open_stack(void) {
@@ -32,7 +33,7 @@ static unsigned too_late(struct sim_stack *stack) {
 
 static void finished(struct spate_io *io) { *(bool *)io->context = true; }
 
-/* A write of dirty lines, cleaned before the doorbell or behind it. */
+/* A write of dirty lines, cleaned before the doorbell or after it. */
 static unsigned write_dirty(bool clean_first) {
   struct sim_stack *stack = open_stack();
   struct spate_block *block = stack->block;
@@ -59,8 +60,8 @@ static void test_data_are_clean_before_the_doorbell(void **state) {
   (void)state;
 }
 
-/* What is drawn along with a line that was shown in time stays in time, to the quadword. */
-static void test_when_devices_came_to_see_it(void **state) {
+/* Data in the same line as data that became visible in time stay in time, to the quadword. */
+static void test_when_data_became_visible(void **state) {
   struct sim *sim = sim_new(&(struct sim_config){.seed = 1});
   sim_use(sim);
   uint8_t *queue = sim_memory_take(sim, 4096, SIM_QUEUE), *cached = sim_memory_take(sim, 4096, SIM_CACHED);
@@ -71,7 +72,7 @@ static void test_when_devices_came_to_see_it(void **state) {
   const uint64_t first = sim_next_sequence(sim);
   assert_true(sim_memory_was_shown(sim, queue_at, 4096, first) && sim_memory_was_shown(sim, cached_at, 4096, first));
   queue[16] = cached[16] = 1;
-  assert_true(sim_memory_was_shown(sim, queue_at, 4096, first)); /* in the buffer yet */
+  assert_true(sim_memory_was_shown(sim, queue_at, 4096, first)); /* still in the store buffer */
   spate_port_dma_write_barrier();
   spate_port_cache_clean(cached, 64);
   assert_true(sim_memory_was_shown(sim, queue_at, 16, first) && sim_memory_was_shown(sim, cached_at, 16, first));
@@ -84,7 +85,7 @@ static void test_when_devices_came_to_see_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_data_are_clean_before_the_doorbell),
-      cmocka_unit_test(test_when_devices_came_to_see_it),
+      cmocka_unit_test(test_when_data_became_visible),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way from configuration space to a drive's registers, what it costs, and the stack that goes it for other
- * programs.
- */
+/* The path from configuration space to a drive's registers, its cost, and the stack that sets it up for other
+ * programs. */
 #include "internal.h"
 #include "stack.h"
 #include <setjmp.h>
@@ -84,7 +83,7 @@ static void test_link_and_packet_sizes_are_negotiated(void **state) {
     struct sim_stack *stack = make_stack((struct sim_stack_config){.options = {.link = cases[i].link}});
     const struct sim_link_config *link = &sim_drive_link(stack->drives[0].drive)->config;
     (void)spate_port_read32(CONFIG(0, 0, 0));
-    assert_int_equal(link->payload_bytes, 128); /* until it is told otherwise */
+    assert_int_equal(link->payload_bytes, 128); /* until software sets another one */
     enumerate(&stack->host);
     assert_int_equal(link->payload_bytes, cases[i].payload_bytes);
     assert_int_equal(link->read_request_bytes, 512);
@@ -96,7 +95,7 @@ static void test_link_and_packet_sizes_are_negotiated(void **state) {
   }
 }
 
-static void test_packet_sizes_that_nobody_can_do(void **state) {
+static void test_unsupported_packet_sizes(void **state) {
   (void)state;
   struct sim_stack *stack = make_stack((struct sim_stack_config){.drives = 1});
   const struct sim_link_config *link = &sim_drive_link(stack->drives[0].drive)->config;
@@ -114,7 +113,7 @@ static void test_packet_sizes_that_nobody_can_do(void **state) {
   sim_stack_free(stack);
 }
 
-static void test_nothing_answers_where_nothing_is(void **state) {
+static void test_nothing_answers_where_no_device_is(void **state) {
   (void)state;
   struct sim_stack *stack = make_stack((struct sim_stack_config){.drives = 1});
 
@@ -130,7 +129,8 @@ static void test_nothing_answers_where_nothing_is(void **state) {
   sim_stack_free(stack);
 }
 
-/* Memory decoding off in either command register: nothing gets through. Mastering off in either: the drive is mute. */
+/* With memory decoding off in either command register nothing passes. With bus mastering off in either, the drive sends
+ * nothing. */
 static void test_command_registers_decide(void **state) {
   (void)state;
   struct sim_stack *stack = make_stack((struct sim_stack_config){.drives = 1});
@@ -152,8 +152,8 @@ static void test_command_registers_decide(void **state) {
   sim_stack_free(stack);
 }
 
-/* A write is posted: the processor goes on, the drive sees it when it has crossed the link. A read waits for all
- * writes before it, and for its own way there and back. */
+/* A write is posted: the processor goes on, and the drive sees the write when it has crossed the link. A read waits for
+ * all earlier writes, and for its own round trip. */
 static void test_writes_are_posted_and_reads_wait(void **state) {
   (void)state;
   struct sim_stack *stack = make_stack((struct sim_stack_config){.drives = 1});
@@ -174,7 +174,7 @@ static void test_writes_are_posted_and_reads_wait(void **state) {
   sim_stack_free(stack);
 }
 
-/* Each link has its own time: what was written first may arrive last, at another drive. */
+/* Each link has its own delay: an earlier write to one drive may arrive after a later write to another. */
 static void test_each_write_finds_its_drive(void **state) {
   (void)state;
   struct sim *sim = sim_new(&(struct sim_config){.seed = 7, .host = host});
@@ -198,9 +198,8 @@ static void test_each_write_finds_its_drive(void **state) {
   sim_free(sim);
 }
 
-/* Whoever waits for a register to change gets there in a bounded number of turns, although accesses may cost nothing.
- */
-static void test_polling_a_register_is_carried_on(void **state) {
+/* A loop that waits for a register to change ends after a bounded number of turns, even if accesses cost nothing. */
+static void test_polling_a_register_jumps_in_time(void **state) {
   (void)state;
   struct sim_stack *stack = sim_stack_new(&(struct sim_stack_config){.drives = 1});
 
@@ -224,8 +223,8 @@ static void count_down(struct spate_io *io) {
   (*left)--;
 }
 
-/* For each command its submission and its completion, for each doorbell its write, and for a look what it found. Once,
- * also while the doorbells before are still on their way. */
+/* The processor's time: for each command its submission and completion, for each doorbell its write, and for a poll its
+ * result. Each is charged once, also while earlier doorbells are still in flight. */
 static void test_the_processor_is_charged_for_each_command_once(void **state) {
   (void)state;
   struct sim_stack *stack =
@@ -277,8 +276,9 @@ static uint64_t time_of_reads_ps(bool carried_on) {
   return time_ps;
 }
 
-/* A processor that really takes every look finds each completion up to one look later, and that is all. */
-static void test_to_be_carried_on_changes_nothing(void **state) {
+/* A processor that performs every poll finds each completion at most one poll later: jumping in time has no other
+ * effect. */
+static void test_jumps_in_time_change_nothing(void **state) {
   (void)state;
   const uint64_t look_ps = 10 * SIM_PS_PER_NS;
   const uint64_t carried_ps = time_of_reads_ps(true), looked_ps = time_of_reads_ps(false);
@@ -297,7 +297,7 @@ static void test_after_a_link_drop_the_drive_is_unconfigured(void **state) {
   const uintptr_t version = stack->host.devices[0].bar0 + NVME_VS;
   assert_int_equal(spate_port_read32(CONFIG(0, 0, 0x50)) >> 29 & 1, 1);
   sim_drive_link_drop(stack->drives[0].drive, 20);
-  assert_int_equal(spate_port_read32(CONFIG(0, 0, 0x50)) >> 29 & 1, 0); /* the port says so */
+  assert_int_equal(spate_port_read32(CONFIG(0, 0, 0x50)) >> 29 & 1, 0); /* the port reports it */
   assert_int_equal(spate_port_read32(version), ALL_ONES);
   assert_int_equal(spate_port_read32(CONFIG(1, 0, 0)), ALL_ONES);
   assert_false(sim_pcie_bus_master(stack->sim, 0));
@@ -305,11 +305,11 @@ static void test_after_a_link_drop_the_drive_is_unconfigured(void **state) {
   sim_spend(stack->sim, 21 * SIM_PS_PER_MS);
   assert_int_equal(spate_port_read32(CONFIG(0, 0, 0x50)) >> 29 & 1, 1);
   assert_int_equal(spate_port_read32(version), ALL_ONES);
-  (void)spate_port_read32(CONFIG(1, 0, 0)); /* not before 100 ms */
+  (void)spate_port_read32(CONFIG(1, 0, 0)); /* not within 100 ms */
   assert_int_equal(sim_take_violations(stack->sim, &first), 1);
   assert_non_null(strstr(first, "1 ms after its link came up or it was reset"));
   sim_spend(stack->sim, 100 * SIM_PS_PER_MS);
-  assert_int_equal(spate_port_read32(CONFIG(1, 0, 0)), 0xffff0001); /* retry, which enumeration made visible */
+  assert_int_equal(spate_port_read32(CONFIG(1, 0, 0)), 0xffff0001); /* "retry", which enumeration made visible */
   sim_spend(stack->sim, 100 * SIM_PS_PER_MS);
   assert_int_equal(spate_port_read32(CONFIG(1, 0, 0)), 0x00101b36);
   assert_int_equal(spate_port_read32(CONFIG(1, 0, 4)) & 0xffff, 0);
@@ -322,8 +322,8 @@ static void test_after_a_link_drop_the_drive_is_unconfigured(void **state) {
 
 /* ---- the stack ---- */
 
-/* The link of one drive of two goes while both write; the library configures it again, not before it may, and all is
- * there. Then the host restarts. */
+/* The link of one of two drives drops while both write. The library configures the drive again, not earlier than
+ * permitted, and all data are there. Then the host restarts. */
 static void test_a_stack_survives_link_drop_and_restart(void **state) {
   (void)state;
   struct sim_stack *stack =
@@ -372,14 +372,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_drive_is_found_behind_its_port),
       cmocka_unit_test(test_link_and_packet_sizes_are_negotiated),
-      cmocka_unit_test(test_packet_sizes_that_nobody_can_do),
-      cmocka_unit_test(test_nothing_answers_where_nothing_is),
+      cmocka_unit_test(test_unsupported_packet_sizes),
+      cmocka_unit_test(test_nothing_answers_where_no_device_is),
       cmocka_unit_test(test_command_registers_decide),
       cmocka_unit_test(test_writes_are_posted_and_reads_wait),
       cmocka_unit_test(test_each_write_finds_its_drive),
-      cmocka_unit_test(test_polling_a_register_is_carried_on),
+      cmocka_unit_test(test_polling_a_register_jumps_in_time),
       cmocka_unit_test(test_the_processor_is_charged_for_each_command_once),
-      cmocka_unit_test(test_to_be_carried_on_changes_nothing),
+      cmocka_unit_test(test_jumps_in_time_change_nothing),
       cmocka_unit_test(test_after_a_link_drop_the_drive_is_unconfigured),
       cmocka_unit_test(test_a_stack_survives_link_drop_and_restart),
   };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a power cut may take, over many seeds: what is durable stays, and of what is not every version comes up that the
- * specification allows. And what it may not take: after a reset, or a clean shutdown.
+ * What a power cut may lose, over many seeds: durable data stay; for other data every version occurs that the
+ * specification allows. Also what must not be lost: after a reset, or after a clean shutdown.
  */
 #include "raw_sim.h"
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #define BACK  32u
 #define SEEDS 400u
 #define FUA   (UINT32_C(1) << 30)
-#define MIXED 0xaa /* of units that are not all the same */
+#define MIXED 0xaa /* of units that do not all have the same byte */
 #define NONE  0
 #define BLOCK 512u
 
@@ -28,7 +28,7 @@ static struct raw_sim *start(uint64_t seed, uint16_t atomic_bytes, const struct 
   options.bytes = UINT64_C(16) << 20;
   options.journal = true;
   profile.atomic_bytes = atomic_bytes;
-  profile.flush_ns = 100000; /* longer than a write: what completes meanwhile is not covered */
+  profile.flush_ns = 100000; /* longer than a write: a write that completes during a flush is not covered by it */
   return raw_sim_start(&profile, &options, seed);
 }
 
@@ -43,7 +43,7 @@ static void must(struct raw_completion c) {
   assert_int_equal(c.status, 0);
 }
 
-/* At most two pages from page OUT on. */
+/* At most two pages, from page OUT on. */
 static struct raw_command write_command(struct raw_sim *r, uint32_t lba, uint32_t blocks, uint8_t byte,
                                         uint32_t flags) {
   memset(raw_at(&r->raw, OUT), byte, 8 * RAW_PAGE);
@@ -62,7 +62,7 @@ static void write_blocks(struct raw_sim *r, uint32_t lba, uint32_t blocks, uint8
 
 static void flush(struct raw_sim *r) { must(raw_do(&r->raw, 1, &(struct raw_command){.opcode = FLUSH, .nsid = 1})); }
 
-/* The byte that all of the blocks are of, or MIXED. */
+/* The byte that fills all of the blocks, or MIXED. */
 static uint8_t read_blocks(struct raw_sim *r, uint32_t lba, uint32_t blocks) {
   const uint8_t *back = raw_at(&r->raw, BACK);
   must(raw_do(&r->raw, 1,
@@ -116,22 +116,22 @@ static void test_durable_stays(void **state) {
     write_blocks(r, 0, 1, 1, 0);
     write_blocks(r, 1, 1, 1, 0);
     flush(r);
-    write_blocks(r, 2, 1, 1, FUA); /* no flush behind it */
+    write_blocks(r, 2, 1, 1, FUA); /* no flush after it */
     write_blocks(r, 3, 1, 1, 0);
-    write_blocks(r, 3, 1, 2, FUA); /* over something that is not durable */
+    write_blocks(r, 3, 1, 2, FUA); /* over data that is not durable */
     write_blocks(r, 4, 1, 1, FUA);
     write_blocks(r, 4, 1, 2, 0);
     cut(r);
     for (uint32_t lba = 0; lba < 3; lba++)
       assert_int_equal(read_blocks(r, lba, 1), 1);
     assert_int_equal(read_blocks(r, 3, 1), 2);
-    assert_in_range(read_blocks(r, 4, 1), 1, 2); /* never nothing */
+    assert_in_range(read_blocks(r, 4, 1), 1, 2); /* one of the versions, never nothing */
     end(r);
   }
   (void)state;
 }
 
-/* Blocks are lost each on its own, and not in the order in which they were written. */
+/* Blocks are lost independently of each other, and not in the order of their writes. */
 static void test_blocks_are_lost_in_any_order(void **state) {
   unsigned seen[4] = {0};
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -147,7 +147,8 @@ static void test_blocks_are_lost_in_any_order(void **state) {
   (void)state;
 }
 
-/* Nor does one that the host rang for before that, although the drive fetched it only afterwards. */
+/* A flush whose doorbell was rung before the write completed does not cover the write, even if the drive fetched it
+ * afterwards. */
 static void test_flush_rung_before_the_write_completed(void **state) {
   unsigned between = 0, lost = 0;
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -177,7 +178,7 @@ static void test_flush_rung_before_the_write_completed(void **state) {
   (void)state;
 }
 
-/* A flush that was fetched before the write completed promises nothing of it. */
+/* A flush that was fetched before the write completed does not cover the write. */
 static void test_flush_beside_a_write(void **state) {
   unsigned lost = 0, kept = 0;
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -211,18 +212,18 @@ static void test_torn_at_the_atomic_unit(void **state) {
     end(r);
 
     r = start(seed, 4096, NULL);
-    write_blocks(r, 3, 8, 1, 0); /* as large as the unit, at any place */
+    write_blocks(r, 3, 8, 1, 0); /* as large as the unit, at any offset */
     write_blocks(r, 16, 16, 1, 0);
     cut(r);
     assert_int_not_equal(read_blocks(r, 3, 8), MIXED);
-    torn_inside += read_blocks(r, 16, 8) == MIXED; /* larger: nothing is promised, not even the half of it */
+    torn_inside += read_blocks(r, 16, 8) == MIXED; /* larger: nothing is guaranteed, not even for half of it */
     end(r);
   }
   assert_true(torn > 0 && torn_inside > 0);
   (void)state;
 }
 
-/* Of a command that was on its way each block is old or new. */
+/* Of a command in flight, each block is old or new. */
 static void test_in_flight(void **state) {
   unsigned old = 0, new = 0;
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -231,7 +232,7 @@ static void test_in_flight(void **state) {
     const struct raw_command command = write_command(r, 8, 8, 2, FUA);
     (void)raw_put(&r->raw, 1, &command);
     raw_ring(&r->raw, 1);
-    sim_spend(r->sim, seed * 20 * SIM_PS_PER_NS); /* the drive has its data after some microseconds */
+    sim_spend(r->sim, seed * 20 * SIM_PS_PER_NS); /* the drive has the data after some microseconds */
     cut(r);
     for (uint32_t lba = 8; lba < 16; lba++) {
       const uint8_t byte = read_blocks(r, lba, 1);
@@ -300,7 +301,7 @@ static void test_reset_loses_nothing(void **state) {
     if (seed % 2 == 0) flush(r);
     cut(r);
     const uint8_t byte = read_blocks(r, 8, 1);
-    if (seed % 2 == 0) assert_int_equal(byte, 1); /* what was written before the reset was flushed after it */
+    if (seed % 2 == 0) assert_int_equal(byte, 1); /* data written before the reset was flushed after it */
     lost += byte == NONE;
     end(r);
   }
@@ -308,7 +309,8 @@ static void test_reset_loses_nothing(void **state) {
   (void)state;
 }
 
-/* A write that the host was never told of is in the cache like any other: the next flush after the reset takes it. */
+/* A write whose completion the host never saw is in the cache like any other: the next flush after the reset covers
+ * it. */
 static void test_flush_after_a_reset_covers_what_was_in_flight(void **state) {
   for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
     struct raw_sim *r = start(seed, 0, NULL);
@@ -350,7 +352,8 @@ static uint64_t unsafe_after_cut(struct raw_sim *r) {
   return sim_drive_counters(r->drive)->unsafe_shutdowns;
 }
 
-/* An abrupt shutdown saves nothing; and who goes on behind a clean one, which is not allowed, has no clean one. */
+/* An abrupt shutdown saves nothing. A host that goes on after a clean shutdown, which is not allowed, loses the clean
+ * state. */
 static void test_shutdowns_that_are_not_clean(void **state) {
   unsigned lost = 0;
   const char *first = NULL;
@@ -405,14 +408,14 @@ static void test_journal(void **state) {
   assert_int_equal(j[0].blocks, 2);
   assert_int_equal(j[0].data[2 * BLOCK - 1], 1);
   assert_int_equal(j[1].data[0], 2);
-  assert_true(j[4].completed == UINT64_MAX); /* the host was never told */
+  assert_true(j[4].completed == UINT64_MAX); /* the host never saw a completion */
   sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_WRONG_PHASE, .opcode = WRITE, .count = 1});
   (void)raw_put(&r->raw, 1, &last);
   raw_ring(&r->raw, 1);
   sim_spend(r->sim, SIM_PS_PER_MS);
   j = sim_drive_journal(r->drive, &count);
   assert_int_equal(count, 6);
-  assert_true(j[5].completed == UINT64_MAX); /* in a way that it could see */
+  assert_true(j[5].completed == UINT64_MAX); /* the host could not see the completion */
   sim_drive_clear_journal(r->drive);
   (void)sim_drive_journal(r->drive, &count);
   assert_int_equal(count, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The profiles that are compiled in, and that each gives the rates it was fitted on. */
+/* The compiled-in profiles: each reproduces the rates that it was fitted to. */
 #include "media.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static void every_drive_is_there(void **state) {
   assert_int_equal(find("exascend")->atomic_bytes, 4096);
 }
 
-/* Mean rate in GB/s over these bytes, from a host that gives at most so much. */
+/* The mean rate in GB/s over these bytes, from a host with this maximum rate. */
 static double mean(struct sim_media *media, uint64_t *now_ps, double host_rate, uint64_t bytes, bool fresh) {
   const uint64_t start_ps = *now_ps, piece_ps = (uint64_t)(PIECE / host_rate * 1e12);
 
@@ -66,7 +66,7 @@ static void assert_rate(const char *name, double filled, double host_rate, uint6
   assert_false(media.throttled_ps > 0);
 }
 
-static void each_gives_what_it_was_fitted_on(void **state) {
+static void each_gives_the_rates_it_was_fitted_to(void **state) {
   (void)state;
   assert_rate("980pro", 0, 2.96e9, 0, 1000 * GB, 2.8);
   assert_rate("980pro", 1, 2.96e9, 0, 2000 * GB, 2.0);
@@ -80,7 +80,7 @@ static void each_gives_what_it_was_fitted_on(void **state) {
   assert_rate("990pro", 0, 5.6e9, 0, 100 * GB, 5.6);
 }
 
-static void the_ideal_drive_is_no_limit(void **state) {
+static void the_ideal_drive_does_not_limit(void **state) {
   (void)state;
   const struct sim_profile *profile = find("ideal");
   struct sim_media media;
@@ -98,8 +98,8 @@ static void the_ideal_drive_is_no_limit(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_drive_is_there),
-      cmocka_unit_test(each_gives_what_it_was_fitted_on),
-      cmocka_unit_test(the_ideal_drive_is_no_limit),
+      cmocka_unit_test(each_gives_the_rates_it_was_fitted_to),
+      cmocka_unit_test(the_ideal_drive_does_not_limit),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store against a plain array, and what terabytes cost it. */
+/* The store compared with a plain array, and its memory use for terabytes. */
 #include "store.h"
 
 #include <setjmp.h>
@@ -43,12 +43,12 @@ static void a_stamp_is_found_and_a_torn_one_is_not(void **state) {
   assert_int_equal(page[SIM_STAMP_BYTES], 0x5a);
   assert_int_equal(page[SIM_PAGE - SIM_STAMP_BYTES - 1], 0x5a);
 
-  /* Half of this page and half of another one. */
+  /* Half of this page, half of another one. */
   memcpy(other, page, sizeof page);
   sim_stamp_put(other, (struct sim_stamp){7, 13 * SIM_PAGE});
   memcpy(other + 2048, page + 2048, 2048);
   assert_false(sim_stamp_get(other, &stamp));
-  /* The head twice: a tail says that it is one. */
+  /* The head twice: a tail is marked as a tail. */
   memcpy(other, page, sizeof page);
   memcpy(other + SIM_PAGE - SIM_STAMP_BYTES, page, SIM_STAMP_BYTES);
   assert_false(sim_stamp_get(other, &stamp));
@@ -68,22 +68,22 @@ static void every_bit_of_a_stamp_counts(void **state) {
     page[byte] ^= (uint8_t)(1u << bit % 8);
   }
   assert_true(sim_stamp_get(page, &stamp));
-  /* Nor does it help to change both copies alike: the second quadword of each is the clip. */
+  /* Changing both copies alike is noticed, too: the second quadword of each is the clip. */
   page[8] ^= 1;
   page[SIM_PAGE - SIM_STAMP_BYTES + 8] ^= 1;
   assert_false(sim_stamp_get(page, &stamp));
 }
 
-/* ---- against an array ---- */
+/* ---- compared with an array ---- */
 
 struct model {
   struct sim_store *store;
-  uint8_t *bytes; /* what a read should give */
+  uint8_t *bytes; /* expected contents */
   uint8_t held[MODEL_PAGES];
-  bool is_stamped[MODEL_PAGES]; /* and the store should know it */
+  bool is_stamped[MODEL_PAGES]; /* the store should recognise it as stamped */
 };
 
-/* What the store keeps of a whole page: of a stamped one only the stamps. */
+/* The contents that the store keeps of a whole page: of a stamped page only the stamps. */
 static void model_write(struct model *model, uint64_t at, const uint8_t *data, uint64_t bytes) {
   struct sim_stamp stamp;
   const uint64_t page = at / SIM_PAGE;
@@ -103,7 +103,7 @@ static void fill_source(uint8_t *data, uint64_t bytes) {
     memcpy(data + i, &(uint64_t){draw()}, 8);
 }
 
-/* A stream's pages, now and then with one that is torn, out of its place or not stamped. */
+/* A stream's pages, occasionally one that is torn, in the wrong place or not stamped. */
 static void fill_pages(uint8_t *data, uint64_t pages, struct sim_stamp first) {
   for (uint64_t i = 0; i < pages; i++) {
     uint8_t *page = data + i * SIM_PAGE;
@@ -124,13 +124,13 @@ static void random_write(struct model *model) {
   static uint8_t data[2 * CHUNK];
   uint64_t at = below(MODEL_BYTES / 512) * 512, bytes = (1 + below(40)) * 512, fresh = 0;
 
-  if (below(4) != 0) { /* whole pages of a stream, few or very many of them */
+  if (below(4) != 0) { /* whole pages of a stream, few of them or very many */
     uint64_t pages = 1 + below(below(8) == 0 ? 1000 : 20);
 
     at = at / SIM_PAGE * SIM_PAGE;
     bytes = pages * SIM_PAGE;
     fill_source(data, 512);
-    /* Mostly where the stream has it, so that runs meet. */
+    /* Mostly where the stream's offset belongs, so that runs become adjacent. */
     fill_pages(data, pages, (struct sim_stamp){1 + below(2), below(8) == 0 ? below(512) * SIM_PAGE : at});
   } else {
     fill_source(data, bytes);
@@ -234,7 +234,7 @@ static void two_terabytes_of_stream_take_less_than_64_mib(void **state) {
   static uint8_t data[128 * 1024];
   struct sim_stamp stamp;
 
-  /* Eight GiB of it, in pieces whose order is that of a queue 32 deep: pieces of a group of 16 in reverse. */
+  /* Eight GiB of it in the order of a queue of depth 32: each group of 16 pieces is reversed. */
   for (uint64_t group = 0; group < written; group += 16 * sizeof data) {
     for (uint64_t i = 16; i > 0; i--) {
       const uint64_t offset = group + (i - 1) * sizeof data;
@@ -248,7 +248,7 @@ static void two_terabytes_of_stream_take_less_than_64_mib(void **state) {
     assert_true(stamp.clip == 9 && stamp.offset == offset);
   }
   assert_false(sim_store_stamp(store, start + written, &stamp));
-  /* Whatever order it came in, nothing was needed beyond the table, which is made for all of the drive. */
+  /* In any order, nothing is needed beyond the table, whose size covers the whole drive. */
   assert_int_equal(sim_store_memory(store), empty);
   assert_true(empty < 64 * MIB);
   sim_store_free(store);
@@ -282,7 +282,7 @@ static void ordinary_pages_come_and_go(void **state) {
   sim_stamp_put(page, (struct sim_stamp){1, 0});
   assert_int_equal(sim_store_write(store, 3 * SIM_PAGE, page, SIM_PAGE), 0);
   assert_int_equal(sim_store_memory(store), empty);
-  /* A part of it makes it an ordinary one, its stamps still there. */
+  /* Overwriting a part of a page makes it an ordinary one, with its stamps still in place. */
   memset(page, 2, sizeof page);
   assert_int_equal(sim_store_write(store, 3 * SIM_PAGE + 512, page, 512), 0);
   assert_int_equal(sim_store_memory(store), empty + SIM_PAGE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever the specification forbids a host is a violation, with its sentence, besides the status that a drive gives.
- */
+/* Everything that the specification forbids a host is a violation with a message, besides the status that a drive
+ * returns. */
 #include "raw_sim.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
@@ -25,7 +25,7 @@ static struct raw_sim *make(bool enabled) {
   return r;
 }
 
-/* Violations since the last call: at least one, and the first says this. */
+/* The violations since the last call: at least one, and the first has this message. */
 static void expect(struct raw_sim *r, const char *what) {
   const char *first = NULL;
   sim_spend(r->sim, SIM_PS_PER_MS);
@@ -87,7 +87,7 @@ static void test_registers(void **state) {
   (void)state;
 }
 
-/* 3.1.9: only one value resets, and a controller that writes another one waits for a reset that does not come. */
+/* 3.1.9: only one value resets. A controller that writes another value waits for a reset that does not come. */
 static void test_subsystem_reset(void **state) {
   struct raw_sim *r = make(true);
   *sim_drive_cap(r->drive) |= UINT64_C(1) << 36;
@@ -101,7 +101,7 @@ static void test_subsystem_reset(void **state) {
   (void)state;
 }
 
-/* NVMe 1.0 has no lists of namespaces: CNS is one bit. */
+/* NVMe 1.0 has no namespace lists: CNS is one bit. */
 static void test_identify_before_1_1(void **state) {
   for (uint32_t version = 0x00010000; version <= 0x00010100; version += 0x00000100) {
     const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20, .version = version};
@@ -117,7 +117,7 @@ static void test_identify_before_1_1(void **state) {
       if (cns < 2 || has_lists)
         expect_none(r);
       else
-        expect(r, "before NVMe 1.1 it has one bit");
+        expect(r, "before NVMe 1.1 CNS has one bit");
     }
     raw_sim_free(r);
   }
@@ -155,13 +155,13 @@ static void test_doorbells(void **state) {
   raw_sim_write32(r, DOORBELLS + 8, RAW_ENTRIES);
   expect(r, "beyond the end");
   raw_sim_write32(r, DOORBELLS + 8, 0);
-  expect(r, "the value it had");
+  expect(r, "the value has not changed");
   raw_sim_write32(r, DOORBELLS + 12, 0);
-  expect(r, "the value it had");
+  expect(r, "the value has not changed");
   raw_sim_write32(r, DOORBELLS + 8 * 5, 1);
   expect(r, "there is no such queue");
   raw_sim_write32(r, DOORBELLS + 8 * 60, 1);
-  expect(r, "where no doorbell is");
+  expect(r, "which is no doorbell");
   raw_sim_write32(r, DOORBELLS + 12, 3);
   expect(r, "not posted");
   const struct raw_command flush = {.opcode = FLUSH, .nsid = 1};
@@ -187,7 +187,7 @@ static void test_completion_queue_overrun(void **state) {
     raw_ring(&r->raw, 1);
     expect_none(r); /* the host may be slow */
   }
-  for (unsigned i = 0; i < RAW_ENTRIES; i++) /* nothing is lost: it waited */
+  for (unsigned i = 0; i < RAW_ENTRIES; i++) /* nothing is lost: the completions waited */
     assert_false(raw_take(&r->raw, 1).missing);
   raw_sim_free(r);
   (void)state;
@@ -217,7 +217,7 @@ static void test_event_while_the_admin_completion_queue_is_full(void **state) {
 static void test_identifiers_in_flight(void **state) {
   struct raw_sim *r = make(true);
   const struct raw_command flush = {.opcode = FLUSH, .nsid = 1};
-  for (unsigned i = 0; i < 2; i++) { /* again when it has completed, or on another queue: no harm */
+  for (unsigned i = 0; i < 2; i++) { /* again after it completed, or on another queue: allowed */
     const uint16_t id = r->raw.next_id;
     (void)raw_put(&r->raw, 1, &flush);
     r->raw.next_id = id;
@@ -232,7 +232,7 @@ static void test_identifiers_in_flight(void **state) {
   r->raw.next_id--;
   (void)raw_put(&r->raw, 1, &flush);
   raw_ring(&r->raw, 1);
-  expect(r, "is that of another one in flight");
+  expect(r, "is also that of another one in flight");
   raw_sim_free(r);
   (void)state;
 }
@@ -262,13 +262,13 @@ static void test_prps(void **state) {
   expect(r, "an entry of a PRP list with an offset");
   spate_put64(entries + 8, out);
   assert_int_equal(run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = NOWHERE}), 4);
-  expect(r, "in memory that nobody gave");
+  expect(r, "in memory that the host did not provide");
   assert_int_equal(run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = NOWHERE}), 4);
-  expect(r, "in memory that nobody gave");
+  expect(r, "in memory that the host did not provide");
   assert_int_equal(
       run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = NOWHERE, .dword12 = 31}), 4);
   expect(r, "a PRP list in memory that nobody gave");
-  /* A list that runs over the end of its page without a chain: the entry there is taken for one. */
+  /* A list that passes the end of its page without a chain: its last entry is read as the chain. */
   spate_put64(entries + 8 * 511, out + 64);
   assert_int_equal(
       run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = list + 8 * 510, .dword12 = 31}),
@@ -336,13 +336,15 @@ static void test_admin_commands(void **state) {
       {"fewer than two entries", 0x4102, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 3u, .dword11 = 1}},
       {"more than CAP.MQES", 0x4102, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 1024u << 16 | 3u, .dword11 = 1}},
       {"not page aligned", 0x4013, {.opcode = CREATE_CQ, .prp1 = page + 8, .dword10 = 15u << 16 | 3u, .dword11 = 1}},
-      {"in pieces", 0x4002, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u}},
-      {"a vector", 0x4108, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u, .dword11 = 1u << 16 | 3u}},
+      {"not contiguous", 0x4002, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u}},
+      {"an interrupt vector",
+       0x4108,
+       {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u, .dword11 = 1u << 16 | 3u}},
       {"before its submission queue", 0x010c, {.opcode = DELETE_CQ, .dword10 = 1}},
       {"no such submission queue", 0x4101, {.opcode = DELETE_SQ, .dword10 = 3}},
       {"no such completion queue", 0x4101, {.opcode = DELETE_CQ, .dword10 = 3}},
       {"no such submission queue", 0x4002, {.opcode = ABORT, .dword10 = 3}},
-      {"there are I/O queues", 0x400c, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0x30003}},
+      {"while I/O queues exist", 0x400c, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0x30003}},
       {"65536 queues", 0x4002, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0xffff}},
       {"reserved bits in dword 10", 0x0, {.opcode = SET_FEATURES, .dword10 = 0x106, .dword11 = 1}},
       {"reserved bits in dword 11", 0x0, {.opcode = 10, .dword10 = 6, .dword11 = 1}}, /* Get Features */
@@ -392,15 +394,15 @@ static void test_memory_and_shutdown(void **state) {
                    0);
   expect_none(r);
   raw_sim_write32(r, DOORBELLS + 24, 1);
-  expect(r, "submission queue 3 is in memory that nobody gave");
+  expect(r, "submission queue 3 is in memory that the host did not provide");
   assert_int_equal(raw_csts(&r->raw) & 2, 2);
   raw_sim_free(r);
   (void)state;
 }
 
 /*
- * Not a byte of the host's memory changes once CSTS.RDY is 0, or the drive may not master the bus any more. Between
- * CC.EN and CSTS.RDY what is in flight may still arrive; counts the pages that did.
+ * No byte of the host's memory changes once CSTS.RDY is 0, or once the drive may not master the bus. Between CC.EN and
+ * CSTS.RDY commands in flight may still transfer data; counts the pages transferred.
  */
 static unsigned no_access(bool disable, uint64_t seed) {
   const struct sim_drive_options options = {.bytes = UINT64_C(64) << 20};
@@ -414,7 +416,7 @@ static unsigned no_access(bool disable, uint64_t seed) {
                   &(struct raw_command){.opcode = READ, .nsid = 1, .prp1 = raw_bus(&r->raw, OUT + i), .dword12 = 7});
   memset(raw_at(&r->raw, OUT), 0xee, 8 * RAW_PAGE);
   raw_ring(&r->raw, 1);
-  sim_spend(r->sim, 5 * SIM_PS_PER_US); /* they are fetched, and on their way */
+  sim_spend(r->sim, 5 * SIM_PS_PER_US); /* the commands are fetched, and their data in flight */
   assert_int_equal(sim_drive_counters(r->drive)->io[READ], 8);
   if (disable) {
     assert_true(raw_disable(&r->raw));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_trace() tells of barriers and cache maintenance, in their order and by the address that devices have. */
+/* sim_trace() reports barriers and cache maintenance in their order, with the devices' addresses. */
 #include "memory.h"
 #include <setjmp.h>
 #include <spate/port.h>

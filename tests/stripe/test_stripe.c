@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Striping: what becomes of requests, and what members may do without harm to the others. */
+/* Striping: how requests are split into parts, and how they end. */
 #include "stripe_fixture.h"
 
 #define CHUNK  8192u
 #define MEMBER (UINT64_C(1) << 18) /* of data area: 32 chunks */
 
-/* A request whose completion submits another, of the array's first block. */
+/* A request whose completion submits another one, for the array's first block. */
 struct late {
   struct request second;
   struct spate_stripe *stripe;
@@ -21,7 +21,8 @@ static void submit_late(struct spate_io *io) {
   GIVES(late->wanted, start(late->stripe, &late->second, write_of(late->data, 0, 1)));
 }
 
-/* A member that does not answer keeps what is its own, in flight and in its line; the others' parts go through. */
+/* A member that does not answer keeps its own requests, in flight and in its queue of waiting parts; the others' parts
+ * go through. */
 static void test_slow_member(void **state) {
   struct array *array = open_array(4, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -58,7 +59,7 @@ static void test_slow_member(void **state) {
   close_drives(array);
 }
 
-/* FLUSH: each member once, and the answer after the last of them. */
+/* FLUSH: once to each member, and the request completes after the last of them. */
 static void test_flush_waits_for_all(void **state) {
   struct array *array = open_array(5, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -77,7 +78,7 @@ static void test_flush_waits_for_all(void **state) {
     poll_until(stripe, &second);
     OK(first.io.error);
     for (unsigned i = 0; i < 5; i++)
-      assert_int_equal(array->drives[i].count[SPATE_FLUSH], 2 * held + 2 + 1); /* and one when it was created */
+      assert_int_equal(array->drives[i].count[SPATE_FLUSH], 2 * held + 2 + 1); /* and one at its creation */
   }
   close_drives(array);
 }
@@ -141,8 +142,9 @@ static void test_metadata_gets_in(void **state) {
   close_drives(array);
 }
 
-/* One request of a hundred parts, through eight: taken whole, ended once; what comes meanwhile is told to wait. */
-static void test_more_chunks_than_parts(void **state) {
+/* One request of a hundred parts, with eight part structures: it is accepted whole and ends once. Requests submitted in
+ * the meantime get FULL. */
+static void test_more_chunks_than_part_structures(void **state) {
   struct array *array = open_drives(4, 64 * CHUNK + MIB, 512);
   struct spate_stripe *stripe = &array->stripe;
   uint8_t *data = take(100 * CHUNK);
@@ -159,7 +161,7 @@ static void test_more_chunks_than_parts(void **state) {
     data[i] = (uint8_t)ram_random(&random);
   OK(start(stripe, &large, write_of(data, 5, 100 * CHUNK / 512)));
   unsigned refused = 0;
-  while (stripe->to_cut != NULL) {
+  while (stripe->splitting != NULL) {
     GIVES(SPATE_E_FULL, start(stripe, &small, (struct spate_io){.op = SPATE_FLUSH}));
     assert_int_equal(large.ended, 0);
     refused++;
@@ -177,8 +179,8 @@ static void test_more_chunks_than_parts(void **state) {
   close_drives(array);
 }
 
-/* Once a part has failed, what has no part yet gets none. */
-static void test_error_ends_the_cutting(void **state) {
+/* Once a part has failed, the rest of the request is not issued. */
+static void test_error_ends_the_splitting(void **state) {
   struct array *array = open_drives(2, MEMBER + MIB, 512);
   struct spate_stripe *stripe = &array->stripe;
   uint8_t *data = take(40 * CHUNK);
@@ -204,8 +206,8 @@ static void test_error_ends_the_cutting(void **state) {
   close_drives(array);
 }
 
-/* Nor are parts sent that wait in their member's line. */
-static void test_error_empties_the_lines(void **state) {
+/* Parts that wait for their member are not sent either. */
+static void test_error_drops_waiting_parts(void **state) {
   struct array *array = open_array(2, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
   uint8_t *data = take(2 * CHUNK);
@@ -233,8 +235,9 @@ static void test_error_empties_the_lines(void **state) {
   close_drives(array);
 }
 
-/* The part that a completion sets free is for the request that is being cut, not for what `done` would submit. */
-static void test_cutting_goes_before_done(void **state) {
+/* A part structure that a completion frees goes to the request that is being split, not to one that `done` would
+ * submit. */
+static void test_splitting_goes_before_done(void **state) {
   struct array *array = open_drives(2, MEMBER + MIB, 512);
   struct spate_stripe *stripe = &array->stripe;
   struct late late = {.stripe = stripe, .data = take(4096), .wanted = SPATE_E_FULL};
@@ -263,7 +266,7 @@ static void test_cutting_goes_before_done(void **state) {
   close_drives(array);
 }
 
-/* FUA goes where its block is, and nowhere else. */
+/* FUA goes to the member that holds the block, and to no other. */
 static void test_fua(void **state) {
   struct array *array = open_array(3, MEMBER, CHUNK, 4096);
   uint8_t *data = take(4096);
@@ -280,209 +283,7 @@ static void test_fua(void **state) {
   close_drives(array);
 }
 
-/*
- * Drives tell of a lost power by a number. Whoever flushed looks at it as soon as the flush is done; whoever wrote,
- * when the write is, because a member may have completed its part before, and lost it.
- */
-struct loss_witness {
-  struct request request;
-  const struct spate_block *block;
-  uint32_t losses;
-};
-
-static void witness_ended(struct spate_io *io) {
-  struct loss_witness *witness = io->context;
-
-  witness->request.ended++;
-  witness->losses = witness->block->power_losses;
-}
-
-static void check_losses(struct spate_io io) {
-  struct array *array = open_array(3, MEMBER, CHUNK, 512);
-  struct spate_block *block = &array->stripe.block;
-  struct loss_witness witness = {.block = block};
-
-  assert_int_equal(block->power_losses, 0);
-  array->drives[1].held_ops = RAM_ANY_OP;
-  witness.request.io = io;
-  witness.request.io.done = witness_ended;
-  witness.request.io.context = &witness;
-  OK(spate_block_submit(block, &witness.request.io));
-  for (unsigned i = 0; i < 3; i++)
-    spate_block_poll(block, 16);
-  assert_int_equal(witness.request.ended, 0);
-  array->drives[0].block.power_losses++; /* seen by another queue of the same drive, its own part long done */
-  array->drives[2].block.power_losses += 2;
-  array->drives[1].held_ops = 0;
-  spate_block_poll(block, 16);
-  assert_int_equal(witness.request.ended, 1);
-  assert_int_equal(witness.losses, 3);
-  array->drives[1].block.power_losses++;
-  spate_block_poll(block, 16);
-  assert_int_equal(block->power_losses, 4);
-  close_drives(array);
-}
-
-static void test_power_losses(void **state) {
-  uint8_t *data = take(3 * CHUNK);
-
-  (void)state;
-  check_losses((struct spate_io){.op = SPATE_FLUSH});
-  check_losses(write_of(data, 0, 3 * CHUNK / 512));
-  check_losses(write_of(data, CHUNK / 512, CHUNK / 512)); /* may be several commands there */
-  check_losses((struct spate_io){.op = SPATE_ZERO, .blocks = 3 * CHUNK / 512});
-  free(data);
-}
-
-/* What a member finds out that it cannot do, the array cannot do, from then on. */
-static void test_abilities(void **state) {
-  struct array *array = open_array(3, MEMBER, CHUNK, 512);
-  struct spate_block *block = &array->stripe.block;
-  struct request request;
-
-  (void)state;
-  OK(start(&array->stripe, &request, (struct spate_io){.op = SPATE_ZERO, .blocks = 40}));
-  poll_until(&array->stripe, &request);
-  OK(request.io.error);
-
-  array->drives[1].block.can_zero = false; /* refused by the member itself: two of three parts are on their way */
-  OK(start(&array->stripe, &request, (struct spate_io){.op = SPATE_ZERO, .blocks = 48}));
-  poll_until(&array->stripe, &request);
-  GIVES(SPATE_E_UNSUPPORTED, request.io.error);
-  assert_false(block->can_zero);
-  assert_true(block->can_trim);
-  GIVES(SPATE_E_UNSUPPORTED, start(&array->stripe, &request, (struct spate_io){.op = SPATE_ZERO, .blocks = 1}));
-
-  array->drives[0].block.can_trim = false; /* the only part: nothing has begun */
-  GIVES(SPATE_E_UNSUPPORTED, start(&array->stripe, &request, (struct spate_io){.op = SPATE_TRIM, .blocks = 1}));
-  assert_false(block->can_trim);
-  assert_int_equal(request.ended, 0);
-  assert_int_equal(array->stripe.members[0].errors + array->stripe.members[1].errors, 2);
-  assert_true(is_idle(array));
-  close_drives(array);
-}
-
-/* A member that is gone answers everything with an error: at once, from its queue, or in its line. */
-static enum spate_error gone_submit(struct spate_block *block, struct spate_io *io) {
-  (void)block;
-  (void)io;
-  return SPATE_E_GONE;
-}
-
-static void test_member_gone(void **state) {
-  struct array *array = open_array(3, MEMBER, CHUNK, 512);
-  struct spate_stripe *stripe = &array->stripe;
-  uint8_t *data = take(9 * CHUNK);
-  struct request requests[8], request;
-
-  (void)state;
-  array->drives[1].block.depth = 2;
-  array->drives[1].held_ops = RAM_ANY_OP;
-  for (unsigned i = 0; i < 8; i++)
-    OK(start(stripe, &requests[i], write_of(data, (1 + 3 * i) * (CHUNK / 512), CHUNK / 512)));
-  assert_int_equal(stripe->members[1].waiting, 6);
-
-  struct spate_block_ops ops = *array->drives[1].block.ops;
-  ops.submit = gone_submit;
-  array->drives[1].block.ops = &ops;
-  spate_block_poll(&stripe->block, 16);
-  for (unsigned i = 2; i < 8; i++) { /* those in its line */
-    assert_int_equal(requests[i].ended, 1);
-    GIVES(SPATE_E_GONE, requests[i].io.error);
-  }
-  GIVES(SPATE_E_GONE, start(stripe, &request, write_of(data, CHUNK / 512, 1)));
-  GIVES(SPATE_E_GONE, spate_block_flush(&stripe->block));
-  OK(start(stripe, &request, write_of(data, 0, 9 * CHUNK / 512))); /* the first part is on its way */
-  poll_until(stripe, &request);
-  GIVES(SPATE_E_GONE, request.io.error);
-  OK(start(stripe, &request, write_of(data, 2 * CHUNK / 512, 2 * CHUNK / 512)));
-  poll_until(stripe, &request);
-  OK(request.io.error);
-
-  array->drives[1].held_ops = 0;
-  poll_until(stripe, &requests[0]);
-  poll_until(stripe, &requests[1]);
-  GIVES(SPATE_E_GONE, stripe->members[1].error);
-  assert_int_equal(stripe->members[0].errors + stripe->members[2].errors, 0);
-  assert_true(is_idle(array));
-  free(data);
-  close_drives(array);
-}
-
-/* Of several errors the first is the request's. */
-static void test_first_error(void **state) {
-  struct array *array = open_array(3, MEMBER, CHUNK, 512);
-  struct spate_stripe *stripe = &array->stripe;
-  uint8_t *data = take(3 * CHUNK);
-  struct request request;
-
-  (void)state;
-  for (unsigned i = 0; i < 3; i++)
-    ram_block_fault(&array->drives[i], (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
-                                                          .last_lba = UINT64_MAX,
-                                                          .times = RAM_ALWAYS,
-                                                          .error = i == 1 ? SPATE_E_MEDIA : SPATE_E_COMMAND,
-                                                          .detail = (uint16_t)(0x100 + i)});
-  array->drives[0].held_ops = array->drives[2].held_ops = RAM_ANY_OP;
-  OK(start(stripe, &request, write_of(data, 0, 3 * CHUNK / 512)));
-  spate_block_poll(&stripe->block, 16);
-  assert_int_equal(request.ended, 0);
-  array->drives[0].held_ops = array->drives[2].held_ops = 0;
-  poll_until(stripe, &request);
-  GIVES(SPATE_E_MEDIA, request.io.error);
-  assert_int_equal(request.io.detail, 0x101);
-  for (unsigned i = 0; i < 3; i++) {
-    assert_int_equal(stripe->members[i].errors, 1);
-    GIVES(i == 1 ? SPATE_E_MEDIA : SPATE_E_COMMAND, stripe->members[i].error);
-  }
-  free(data);
-  close_drives(array);
-}
-
-static unsigned (*real_poll)(struct spate_block *block, unsigned max);
-
-static unsigned poll_all(struct spate_block *block, unsigned max) { return real_poll(block, max + 100); }
-
-/* Bounded by `max`, and no member is left out however small it is. */
-static void test_poll_is_fair(void **state) {
-  struct array *array = open_array(4, MEMBER, CHUNK, 512);
-  struct spate_stripe *stripe = &array->stripe;
-  uint8_t *data = take(CHUNK);
-  struct request requests[80];
-
-  (void)state;
-  for (unsigned i = 0; i < 80; i++)
-    OK(start(stripe, &requests[i], write_of(data, (i % 4 + i / 4 * 4) * (CHUNK / 512), 1)));
-  spate_block_kick(&stripe->block);
-  for (unsigned polls = 0; polls < 40; polls++) {
-    assert_int_equal(spate_block_poll(&stripe->block, 1), 1);
-    for (unsigned i = 0; i < 4; i++)
-      assert_in_range(array->drives[i].pending_count, 20 - (polls + 1) / 4 - 1, 20 - (polls + 1) / 4);
-  }
-  assert_int_equal(spate_block_poll(&stripe->block, 3), 3);
-
-  /* A drive at its end may end more than it was asked to: that is no licence for the others. */
-  uint64_t polls[4];
-  struct spate_block_ops ops = *array->drives[0].block.ops;
-  real_poll = ops.poll;
-  ops.poll = poll_all;
-  for (unsigned i = 0; i < 4; i++) {
-    array->drives[i].block.ops = &ops;
-    polls[i] = array->drives[i].polls;
-  }
-  assert_true(spate_block_poll(&stripe->block, 1) > 1);
-  unsigned polled = 0;
-  for (unsigned i = 0; i < 4; i++)
-    polled += array->drives[i].polls != polls[i];
-  assert_int_equal(polled, 1);
-  for (unsigned i = 0; i < 80; i++)
-    poll_until(stripe, &requests[i]);
-  assert_int_equal(spate_block_poll(&stripe->block, 25), 0);
-  free(data);
-  close_drives(array);
-}
-
-/* What was submitted from a completion, to a member that this poll() has left behind it, is told to the drive too. */
+/* A request that a completion submits to a member that this poll() has already served is rung, too. */
 static void test_poll_kicks(void **state) {
   struct array *array = open_array(3, MEMBER, CHUNK, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -508,17 +309,13 @@ int main(void) {
       cmocka_unit_test(test_slow_member),
       cmocka_unit_test(test_flush_waits_for_all),
       cmocka_unit_test(test_metadata_gets_in),
-      cmocka_unit_test(test_more_chunks_than_parts),
-      cmocka_unit_test(test_error_ends_the_cutting),
-      cmocka_unit_test(test_error_empties_the_lines),
-      cmocka_unit_test(test_cutting_goes_before_done),
+      cmocka_unit_test(test_more_chunks_than_part_structures),
+      cmocka_unit_test(test_error_ends_the_splitting),
+      cmocka_unit_test(test_error_drops_waiting_parts),
+      cmocka_unit_test(test_splitting_goes_before_done),
       cmocka_unit_test(test_fua),
-      cmocka_unit_test(test_power_losses),
-      cmocka_unit_test(test_abilities),
-      cmocka_unit_test(test_member_gone),
-      cmocka_unit_test(test_first_error),
-      cmocka_unit_test(test_poll_is_fair),
       cmocka_unit_test(test_poll_kicks),
   };
+
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "stripe/internal.h"
 
-/* ---- drives of any size, which hold nothing but a superblock and note what they are asked to do ---- */
+/* ---- drives of any size that store only a superblock and record the requests ---- */
 
 #define NOTES_MAX 512u
 
@@ -114,7 +114,7 @@ static void close_sinks(struct sinks *sinks) {
 
 /* ---- the definition ---- */
 
-/* The parts of one request, in the order in which they were made. */
+/* The parts of one request, in the order of their creation. */
 static const struct notes *parts_of(struct sinks *sinks, struct spate_io io) {
   struct request request;
 
@@ -159,7 +159,7 @@ static void check_data_parts(struct sinks *sinks, uint64_t lba, uint32_t blocks,
   assert_int_equal(byte, (lba + blocks) << shift);
 }
 
-/* One range a member, and together exactly what the array's range is: compared with each chunk of it. */
+/* One range per member. Together the ranges are exactly the array's range, compared chunk by chunk. */
 static void check_ranges(struct sinks *sinks, enum spate_op op, uint64_t lba, uint32_t blocks, uint32_t chunk_bytes) {
   const uint8_t shift = sinks->stripe.block.block_shift;
   const uint8_t count = sinks->stripe.member_count;
@@ -202,7 +202,7 @@ static void check_array(uint8_t count, uint32_t chunk_bytes, uint8_t shift, uint
   assert_int_equal(blocks, rows * count * chunk_blocks);
   for (unsigned i = 0; i < 300; i++) {
     uint64_t lba = ram_random(&random) % blocks;
-    /* Often where something changes: at a chunk's or a row's ends, and at the array's. */
+    /* Often near a boundary: the ends of a chunk, of a row, and of the array. */
     if (i % 3 == 1) lba = lba / chunk_blocks * chunk_blocks - (lba >= chunk_blocks && i % 2);
     if (i % 3 == 2) lba = i % 2 ? blocks - 1 - lba % (chunk_blocks * 2u) : lba % (chunk_blocks * 2u);
     uint64_t length = 1 + ram_random(&random) % (i % 4 == 0 ? 64u * chunk_blocks : 2u * chunk_blocks);
@@ -228,7 +228,7 @@ static void test_mapping(void **state) {
       }
 }
 
-/* The quotient around every power of two and at the end of what it is proved for, where an error would show first. */
+/* The quotient around every power of two and at the end of its proven range, where an error would show first. */
 static void test_mapping_of_single_blocks(void **state) {
   (void)state;
   for (uint8_t count = 2; count <= MEMBERS; count++) {
@@ -241,7 +241,7 @@ static void test_mapping_of_single_blocks(void **state) {
   }
 }
 
-/* What drives of no existing size could say: chunks that their number has no room for, and too many of them. */
+/* Sizes that no existing drive has: chunks whose number does not fit its type, and too many of them. */
 static void test_absurd_sizes(void **state) {
   static const struct {
     uint32_t chunk_sectors;
@@ -266,7 +266,7 @@ static void test_absurd_sizes(void **state) {
   close_sinks(sinks);
 }
 
-/* One chunk less than there can be, and as many, with the smallest chunks and larger ones. */
+/* The largest permitted number of chunks and one chunk less, with the smallest chunks and larger ones. */
 static void test_the_number_of_chunks_is_bounded(void **state) {
   (void)state;
   for (uint32_t members = 2; members <= SPATE_STRIPE_MEMBERS_MAX; members++) {
@@ -290,7 +290,7 @@ static void test_geometry(void **state) {
   assert_true(stripe->block.can_trim && stripe->block.can_zero && stripe->block.volatile_cache);
   assert_memory_equal(stripe->uuid, array_uuid, 16);
 
-  /* The least of them counts; for the cache, the worst. */
+  /* The smallest limit of any member counts; for the cache, the worst. */
   array->drives[1].block.command_bytes_max = 128u << 10;
   array->drives[2].block.request_blocks_max = 1000;
   array->drives[3].block.can_trim = false;
@@ -311,7 +311,7 @@ static void test_geometry(void **state) {
   close_drives(array);
 }
 
-/* Anything a member would refuse is refused at once, whole: no member has seen it. */
+/* A request that any member would refuse is refused at once as a whole: no member has seen it. */
 static void test_invalid(void **state) {
   struct array *array = open_array(3, 8 * MIB, 65536, 512);
   struct spate_stripe *stripe = &array->stripe;
@@ -346,7 +346,7 @@ static void test_invalid(void **state) {
   for (unsigned i = 0; i < 3; i++)
     ram_block_clear_log(&array->drives[i]);
   for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-    if (start(stripe, &request, wrong[i]) != SPATE_E_INVALID) fail_msg("wrong request %u was taken", i);
+    if (start(stripe, &request, wrong[i]) != SPATE_E_INVALID) fail_msg("wrong request %u was accepted", i);
   for (unsigned i = 0; i < 3; i++)
     for (unsigned op = 0; op < RAM_OPS; op++)
       assert_int_equal(array->drives[i].count[op], 0);

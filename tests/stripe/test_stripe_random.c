@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Striping: random requests on members of any order, depth and health leave what a flat drive would hold. */
+/* Striping: random requests on members of any order, depth and health leave the contents that a flat drive would
+ * hold. */
 #include "stripe_fixture.h"
 
 #define CHUNK  8192u
@@ -11,14 +12,14 @@ struct job {
   struct request request;
   struct spate_region region;
   uint8_t *memory;
-  uint64_t seed; /* of what is written */
+  uint64_t seed; /* of the data written */
   bool busy;
 };
 
 struct trial {
   struct array *array;
   struct job jobs[REQUESTS];
-  uint8_t *flat;  /* what the array holds */
+  uint8_t *flat;  /* the array's expected contents */
   uint8_t *known; /* by block: 0 nothing (trimmed, or a write that failed), 1 flat[] */
   uint64_t random;
   uint64_t seed;
@@ -71,7 +72,7 @@ static void end_job(struct trial *trial, struct job *job) {
   trial->failed += bad;
 }
 
-/* Requests on the same blocks at the same time have no order. */
+/* Concurrent requests on the same blocks have no order. */
 static bool is_apart(const struct trial *trial, uint64_t lba, uint32_t blocks) {
   for (unsigned i = 0; i < REQUESTS; i++) {
     const struct spate_io *io = &trial->jobs[i].request.io;
@@ -201,7 +202,7 @@ static void test_random_requests(void **state) {
     full += trial.full;
     close_trial(&trial);
   }
-  assert_true(ended > 20000 && failed > 500 && full > 500); /* it was worth it */
+  assert_true(ended > 20000 && failed > 500 && full > 500); /* enough of each happened */
 }
 
 int main(void) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clips recorded onto an array: what one member does or suffers is the clips' business. */
+/* Clips recorded onto an array: effects of one member on the clips. */
 #include "recorder_fixture.h"
 
 #include <spate/stripe.h>
 
 #define MEMBERS       3u
 #define MEMBER_MIB    24u
-#define CHUNK         (32u * 1024u) /* two of them a piece, and pieces do not begin with one */
+#define CHUNK         (32u * 1024u) /* half of a piece; pieces do not begin at the start of a chunk */
 #define PARTS         40u
 #define CLIP_PIECES   150u
 #define RESERVE       (12 * MIB)
@@ -82,7 +82,8 @@ static void close_striped(struct striped *striped) {
   free(striped);
 }
 
-/* What completed on this member since its last flush is gone, as cut_the_drives_power() has it for a single drive. */
+/* Everything that completed on this member since its last flush is gone. cut_the_drives_power() does the same for a
+ * single drive. */
 static void cut_a_members_power(struct ram_block *drive) {
   struct fixture *single = calloc(1, sizeof(*single));
 
@@ -104,7 +105,7 @@ static void record_two(struct striped *striped, uint64_t seed,
     open_source(fixture, &fixture->sources[i], seed * 2 + i, true, 0);
     OK(spate_stream_arm(&fixture->sources[i].stream, i == 0 ? "one" : "two", RESERVE));
   }
-  /* Five pieces at once each, of which the last one of a clip is no whole block. */
+  /* Five pieces at a time for each clip; the last one of a clip is no whole number of blocks. */
   for (uint32_t piece = 0; piece < CLIP_PIECES; piece++) {
     for (unsigned i = 0; i < 2; i++)
       while (push(&fixture->sources[i], piece + 1 < CLIP_PIECES ? PIECE : 777) != SPATE_OK)
@@ -116,7 +117,7 @@ static void record_two(struct striped *striped, uint64_t seed,
   OK(spate_recorder_finish(&fixture->recorder));
 }
 
-/* The same bytes, from the array as it is opened next time, by members in another order. */
+/* The same bytes are read from the array after it is opened again, with its members in another order. */
 static void check_two(struct striped *striped) {
   struct fixture *fixture = striped->fixture;
   struct spate_block *first = striped->blocks[0];
@@ -141,7 +142,7 @@ static void test_clips(void **state) {
     struct striped *striped = open_striped(seed % 2 ? 512 : 4096, seed);
     record_two(striped, seed, NULL);
     for (unsigned i = 0; i < MEMBERS; i++) {
-      assert_int_equal(striped->stripe.members[i].in_flight_max, 4 + i); /* all that it can */
+      assert_int_equal(striped->stripe.members[i].in_flight_max, 4 + i); /* its whole depth */
       assert_true(striped->drives[i].count[SPATE_FLUSH] > 4);
     }
     assert_true(striped->fixture->sources[0].stream.counters.checkpoints > 2);
@@ -150,7 +151,7 @@ static void test_clips(void **state) {
   }
 }
 
-/* One of three drives loses power, five times in the course of two clips: nothing is lost, because the ring has it. */
+/* One of three drives loses power, five times during two clips. Nothing is lost, because the ring still has it. */
 static uint64_t power_seed;
 
 static void lose_power(struct striped *striped, uint32_t piece) {
@@ -205,7 +206,7 @@ static void test_checkpoint_waits_for_every_member(void **state) {
   }
 }
 
-/* One member cannot write any more: the clip ends where it had come to, and says why. */
+/* One member fails every write from then on: the clip ends at its last progress, and its error says why. */
 static void test_member_fails(void **state) {
   struct striped *striped = open_striped(512, 1);
   struct fixture *fixture = striped->fixture;

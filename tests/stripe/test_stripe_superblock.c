@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays created and opened: what is written, what is refused, and what a damaged superblock does. */
+/* Creating and opening arrays: what is written, what is refused, and the effects of a damaged superblock. */
 #include "stripe_fixture.h"
 
 #define MEMBER     (4 * MIB)
 #define SUPERBLOCK 4096u
-#define USED_BYTES 512u /* the header and the roles written: what the checksum covers */
+#define USED_BYTES 512u /* the header and the used roles: the range of the checksum */
 
 static uint8_t *superblock_of(struct array *array, unsigned drive) { return array->drives[drive].memory + SUPERBLOCK; }
 
@@ -21,7 +21,7 @@ static struct array *created(uint8_t count, uint32_t chunk_bytes, uint32_t block
 
 /* ---- create ---- */
 
-/* Field by field against struct mdp_superblock_1 of Linux's md_p.h. */
+/* Each field is compared with struct mdp_superblock_1 of Linux's md_p.h. */
 static void test_fields(void **state) {
   (void)state;
   for (uint32_t block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
@@ -100,7 +100,7 @@ static void test_create_is_refused(void **state) {
   close_drives(array);
 }
 
-/* Whichever it is, the smallest drive decides. */
+/* The smallest drive decides, whichever it is. */
 static void test_smallest_drive(void **state) {
   (void)state;
   for (unsigned smallest = 0; smallest < 3; smallest++) {
@@ -120,7 +120,8 @@ static bool is_blank(const uint8_t *at, uint64_t bytes) {
   return true;
 }
 
-/* Something on any member, wherever things say what they are: nothing is written to any; told to erase, it is gone. */
+/* Data on any member, wherever a signature may lie: nothing is written to any member. With the erase option it is
+ * gone. */
 static void test_foreign(void **state) {
   static const uint64_t places[] = {0, 510, 1024, 4096, 65536 + 64, MIB - 1, MIB, 2 * MIB - 1};
 
@@ -145,7 +146,7 @@ static void test_foreign(void **state) {
     }
 }
 
-/* A name may fill its field, and there need not be one. */
+/* A name may fill its field, or be absent. */
 static void test_name(void **state) {
   static const char name[] = "12345678901234567890123456789012";
   struct array *array = open_drives(2, MEMBER + MIB, 512);
@@ -163,7 +164,8 @@ static void test_name(void **state) {
   close_drives(array);
 }
 
-/* Trimmed drives may read as ones; what lies in between is nobody's signature. An array is worth keeping. */
+/* Trimmed drives may read as ones. The space between the places of signatures is not checked. An existing array counts
+ * as contents. */
 static void test_blank(void **state) {
   struct array *array = open_drives(2, MEMBER + MIB, 512);
 
@@ -172,7 +174,7 @@ static void test_blank(void **state) {
     memset(array->drives[i].memory, 0xff, array->drives[i].bytes);
   array->drives[1].memory[2 * MIB] = 1;
   OK(spate_stripe_create(&array->config, &array->create));
-  assert_true(is_blank(superblock_of(array, 0) + 512, 4096 - 512)); /* no ones are left behind the roles */
+  assert_true(is_blank(superblock_of(array, 0) + 512, 4096 - 512)); /* no ones are left after the roles */
   OK(open_again(array));
   GIVES(SPATE_E_FOREIGN, spate_stripe_create(&array->config, &array->create));
   close_drives(array);
@@ -203,7 +205,7 @@ static void test_device_errors(void **state) {
 
 /* ---- open ---- */
 
-/* In whatever order they are plugged in. */
+/* The members may be plugged in any order. */
 static void test_any_order(void **state) {
   struct array *array = created(4, 4096, 512);
   uint64_t random = 1;
@@ -244,7 +246,7 @@ static void test_members_that_do_not_match(void **state) {
   array->config.parts = array->parts;
   array->config.part_count = PARTS_MAX;
   free(parts);
-  for (unsigned i = 0; i < 3; i++) { /* one twice, at whichever places */
+  for (unsigned i = 0; i < 3; i++) { /* one twice, in any two places */
     struct spate_block *const kept = array->blocks[i];
     array->blocks[i] = array->blocks[(i + 1) % 3];
     GIVES(SPATE_E_INVALID, open_again(array));
@@ -273,7 +275,7 @@ static void test_members_that_do_not_match(void **state) {
   close_drives(other);
 }
 
-/* Superblocks that are whole, and say something that is not ours to use. */
+/* Valid superblocks whose contents we cannot use. */
 static void test_other_arrays(void **state) {
   static const struct {
     unsigned at, bytes;
@@ -284,7 +286,7 @@ static void test_other_arrays(void **state) {
       {4, 4, 2, SPATE_E_STRIPE, true},           /* another major version */
       {8, 4, 1, SPATE_E_STRIPE, true},           /* a bitmap */
       {8, 4, 4, SPATE_E_STRIPE, true},           /* a reshape under way */
-      {8, 4, 4096, SPATE_OK, true},              /* a layout for zones that it does not have */
+      {8, 4, 4096, SPATE_OK, true},              /* a layout for multiple zones, which it does not have */
       {16, 1, 1, SPATE_E_STRIPE, false},         /* another array */
       {32, 1, 'x', SPATE_OK, false},             /* a name is only a name */
       {72, 4, 1, SPATE_E_STRIPE, true},          /* RAID 1 */
@@ -302,9 +304,10 @@ static void test_other_arrays(void **state) {
       {128, 8, 4096, SPATE_E_STRIPE, true}, /* data beyond the drive's end */
       {128, 8, UINT64_MAX, SPATE_E_STRIPE, true},
       {128, 8, UINT64_MAX / 512, SPATE_E_STRIPE, true},
-      {128, 8, (UINT64_C(1) << 55) + 2048, SPATE_E_STRIPE, true}, /* in bytes, it wraps to where it was */
+      /* as a number of bytes it wraps to its former value */
+      {128, 8, (UINT64_C(1) << 55) + 2048, SPATE_E_STRIPE, true},
       {136, 8, (UINT64_C(1) << 55) + MEMBER / 512, SPATE_E_STRIPE, true},
-      {128, 8, 2040, SPATE_OK, false}, /* elsewhere than the others' */
+      {128, 8, 2040, SPATE_OK, false}, /* not the others' offset */
       {136, 8, MEMBER / 512 + 4096, SPATE_E_STRIPE, true},
       {136, 8, UINT64_MAX, SPATE_E_STRIPE, true},
       {136, 8, 0, SPATE_E_STRIPE, true},
@@ -313,8 +316,8 @@ static void test_other_arrays(void **state) {
       {136, 8, MEMBER / 512 + 4, SPATE_OK, false}, /* no chunk more */
       {144, 8, 0, SPATE_E_CORRUPT, true},          /* a superblock of version 1.1 */
       {160, 4, 128, SPATE_E_STRIPE, false},
-      {258, 2, 3, SPATE_E_STRIPE, false},          /* one place more than there are */
-      {160, 4, UINT32_MAX, SPATE_E_STRIPE, false}, /* a place that has no role */
+      {258, 2, 3, SPATE_E_STRIPE, false},          /* one role more than there are members */
+      {160, 4, UINT32_MAX, SPATE_E_STRIPE, false}, /* a member number that has no role */
       {160, 4, 5, SPATE_E_STRIPE, false},          /* a spare */
       {220, 4, 1920, SPATE_OK, false},             /* roles to the superblock's end */
       {220, 4, 1921, SPATE_E_CORRUPT, false},      /* roles beyond the superblock's end */
@@ -330,7 +333,7 @@ static void test_other_arrays(void **state) {
       uint8_t *at = superblock_of(array, drive);
       for (unsigned byte = 0; byte < changes[i].bytes; byte++)
         at[changes[i].at + byte] = (uint8_t)(changes[i].value >> 8 * byte);
-      at[USED_BYTES] = (uint8_t)drive; /* where the next role would be, after the last that there is */
+      at[USED_BYTES] = (uint8_t)drive; /* where the next role would be, after the last one */
       if (spate_get32(at + 220) <= 1920) seal(at);
     }
     const enum spate_error error = open_again(array);
@@ -340,7 +343,7 @@ static void test_other_arrays(void **state) {
   }
 }
 
-/* Any byte of it changed to anything: found out, or it changes nothing. */
+/* Change any byte to any value: the change is detected, or has no effect. */
 static void test_corrupted_bytes(void **state) {
   struct array *array = created(2, 65536, 512);
   uint8_t *at = superblock_of(array, 1);
@@ -367,7 +370,7 @@ static void test_corrupted_bytes(void **state) {
   close_drives(array);
 }
 
-/* Opening only reads. */
+/* Opening reads only. */
 static void test_open_writes_nothing(void **state) {
   struct array *array = created(2, 65536, 512);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One volume in memory and one look at it by the oracle. */
+/* One volume in memory, and its contents as the oracle reads them. */
 #ifndef SPATE_TESTS_EXFAT_FIXTURE_H
 #define SPATE_TESTS_EXFAT_FIXTURE_H
 
@@ -21,8 +21,8 @@
 static struct image image;
 static struct oracle oracle;
 
-/* What the library has in memory of the volume is what the medium holds: an older block that it wrote again would undo
- * what was changed since. A block of an open clip may hold lengths that are not written yet. */
+/* The library's copies of the volume's blocks must equal the medium: writing back an older copy would undo later
+ * changes. The block of an open clip may hold lengths that are not written yet. */
 static inline void assert_memory_is_the_medium(void) {
   const struct spate_exfat *volume = &image.volume;
   const uint32_t block_bytes = UINT32_C(1) << image.ram.block.block_shift;
@@ -34,7 +34,7 @@ static inline void assert_memory_is_the_medium(void) {
   }
 }
 
-/* The volume is whole, everything allocated has an owner, and it is marked clean (or dirty, with a clip open). */
+/* The volume is in order, everything allocated has an owner, and it is marked clean (or dirty, with a clip open). */
 static inline void assert_whole(bool dirty) {
   uint64_t bytes = image.config.blocks << image.ram.block.block_shift;
   if (!oracle_read(&oracle, image_start(&image), bytes)) fail_msg("%s", oracle.fault);
@@ -54,6 +54,15 @@ static inline void put_file(const char *path, const void *data, uint64_t bytes) 
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, path, bytes > 0 ? bytes : 1), SPATE_OK);
   if (data != NULL) memcpy(image.ram.memory + (clip.first_lba << image.ram.block.block_shift), data, bytes);
   assert_int_equal(spate_exfat_close(&clip, bytes), SPATE_OK);
+}
+
+static inline void delete_file(const char *path) {
+  assert_int_equal(spate_exfat_delete(&image.volume, path), SPATE_OK);
+}
+
+/* The FAT's entry of a cluster, on a volume of 512-byte blocks. */
+static inline uint8_t *fat_entry(uint32_t cluster) {
+  return image.ram.memory + ((size_t)spate_get32(image.ram.memory + 80) << 9) + 4 * (size_t)cluster;
 }
 
 #endif

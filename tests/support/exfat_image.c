@@ -94,7 +94,7 @@ static uint32_t put_upcase(uint8_t *table) {
   bytes += 4;
   for (uint32_t i = 0; i < bytes; i++)
     sum = ((sum & 1u) << 31) + (sum >> 1) + table[i];
-  spate_put32(table + 508, sum); /* kept for the entry; wiped there */
+  spate_put32(table + 508, sum); /* kept for the entry; the block is cleared after it */
   return bytes;
 }
 
@@ -126,7 +126,7 @@ static void format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_
   spate_put16(image + 510, 0xaa55);
   put_fat(image, 0, 0xfffffff8);
   put_fat(image, 1, UINT32_MAX);
-  /* The active bitmap tells what is free, also while its own clusters are allocated. */
+  /* The active bitmap shows which clusters are free, also while its own clusters are allocated. */
   uint32_t bitmap = small_allocate(image, bitmap_clusters(image), 1);
   if (fats == 2) (void)small_allocate(image, bitmap_clusters(image), 1);
   uint32_t upcase = small_allocate(image, 1, 1);
@@ -150,7 +150,7 @@ void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t
 
 void small_format_twice(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift) {
   format(image, bytes, block_shift, cluster_shift, 2);
-  /* The first ones say that all is free, and that chains end. */
+  /* The first ones call all clusters free, and end all chains. */
   uint8_t *fat = image + ((uint64_t)boot32(image, 80) << block_shift);
   memset(fat, 0xff, (size_t)boot32(image, 84) << block_shift);
   memset(small_cluster(image, 2), 0, (boot32(image, 92) + 7) / 8);
@@ -186,7 +186,7 @@ uint32_t small_add(uint8_t *image, const char *name, uint16_t attributes, uint32
   set[1] = (uint8_t)(entries - 1);
   spate_put16(set + 4, attributes);
   for (uint32_t time = 8; time < 20; time += 4)
-    spate_put32(set + time, UINT32_C(0x00210000)); /* 1980-01-01: The Sleuth Kit wants a day that exists */
+    spate_put32(set + time, UINT32_C(0x00210000)); /* 1980-01-01: The Sleuth Kit requires a valid date */
   set[32] = 0xc0;
   set[33] = contiguous ? 3 : 1;
   set[35] = (uint8_t)count;

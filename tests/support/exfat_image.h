@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Volumes for tests: mounted from memory, and small-cluster ones as other systems make them. */
+/* Volumes for tests: volumes of the library in memory, and volumes with small clusters as other systems make them. */
 #ifndef SPATE_TESTS_EXFAT_IMAGE_H
 #define SPATE_TESTS_EXFAT_IMAGE_H
 
@@ -9,7 +9,7 @@
 
 #define IMAGE_CACHE_BLOCKS 16u
 #define IMAGE_WINDOW_BYTES 8192u
-#define IMAGE_SERIAL       0x12345678u /* of a volume that image_format made */
+#define IMAGE_SERIAL       0x12345678u /* of a volume made by image_format */
 
 struct image {
   struct ram_block ram;
@@ -20,18 +20,28 @@ struct image {
   _Alignas(64) uint8_t bitmap[IMAGE_WINDOW_BYTES];
 };
 
-/* A drive of that size, the volume over all of it but `first_lba` blocks. */
+/* A drive of that size. The volume takes all of it, except the first `first_lba` blocks. */
 void image_open(struct image *image, uint64_t bytes, uint32_t block_bytes, uint64_t first_lba);
 void image_close(struct image *image);
-uint8_t *image_start(struct image *image); /* of the volume */
+uint8_t *image_start(struct image *image); /* the volume's first byte */
 /* Format with clusters of 1 MiB, and mount. */
 void image_format(struct image *image);
-enum spate_error image_mount(struct image *image); /* by a host that starts again, unless it was unmounted */
+enum spate_error image_mount(struct image *image); /* as a host that restarts, unless it was unmounted */
+
+/* Publish a length, and poll the device until it is known what became of it. */
+static inline enum spate_error image_publish(struct spate_block *block, struct spate_exfat_clip *clip, uint64_t bytes) {
+  enum spate_error error = spate_exfat_publish(clip, bytes);
+  while (error == SPATE_E_BUSY || error == SPATE_E_FULL) {
+    (void)spate_block_poll(block, 1);
+    error = spate_exfat_publish(clip, bytes);
+  }
+  return error;
+}
 
 /* A volume without the record's file, of clusters of 2^cluster_shift bytes: a minimal up-case table, an empty root
  * directory of one cluster. `image` is zeros. */
 void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift);
-/* The same with two FATs and two bitmaps, of which the second ones are active. The first hold what was so once. */
+/* The same with two FATs and two bitmaps, of which the second ones are active. The first ones are outdated. */
 void small_format_twice(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift);
 /* Clusters for a file or directory, every `step`-th one, linked by the FAT; returns the first. */
 uint32_t small_allocate(uint8_t *image, uint32_t clusters, uint32_t step);

@@ -8,7 +8,7 @@
 
 #define UPCASE_UNITS 65536u
 
-/* Directories that lie in each other would be walked forever. */
+/* A limit, because directories may contain each other in a loop. */
 #define OWNED_MAX(oracle) (4 * (oracle)->cluster_count)
 
 static uint32_t get(const uint8_t *at, unsigned bytes) {
@@ -44,7 +44,7 @@ static uint32_t count_of(const struct oracle *oracle, uint64_t bytes) {
   return (uint32_t)((bytes + oracle->cluster_bytes - 1) / oracle->cluster_bytes);
 }
 
-/* The clusters of something; returns how many there are up to the end of its FAT chain, or by its length. */
+/* Mark the clusters of one owner. Returns how many there are: up to the end of the FAT chain, or by the length. */
 static uint32_t own(struct oracle *oracle, const char *path, uint32_t first, uint64_t bytes, bool contiguous,
                     bool by_chain) {
   uint32_t count = count_of(oracle, bytes);
@@ -130,9 +130,9 @@ static void read_name(const uint8_t *set, char *name) {
   *name = '\0';
 }
 
-/* ---- upper case, as the volume's own table has it ---- */
+/* ---- upper case, from the volume's own table ---- */
 
-/* The last table that was read, kept because most states of a volume have the same. */
+/* The table that was read last, kept because most states of a volume have the same one. */
 static struct {
   uint32_t sum;
   uint64_t bytes;
@@ -150,7 +150,7 @@ static void expand_upcase(const uint8_t *words, uint64_t bytes, uint32_t sum) {
       upcase.units[unit++] = (uint16_t)word;
       continue;
     }
-    at += 2; /* so many units are their own upper case */
+    at += 2; /* a run of units that are their own upper case */
     for (uint32_t same = get(words + at, 2); same > 0 && unit < UPCASE_UNITS; same--, unit++)
       upcase.units[unit] = (uint16_t)unit;
   }
@@ -187,7 +187,7 @@ static void read_file(struct oracle *oracle, const struct directory *directory, 
                                .first_cluster = get(set + 32 + 20, 4),
                                .set_offset = set_offset,
                                .entries = (uint8_t)entries};
-  const int room = (int)(sizeof file->path - sizeof "/" - strlen(name)); /* for the directory */
+  const int room = (int)(sizeof file->path - sizeof "/" - strlen(name)); /* for the directory part */
   (void)snprintf(file->path, sizeof file->path, "%.*s%s%s", room, directory->path, directory->path[0] ? "/" : "", name);
   if (name_hash(set) != get(set + 32 + 4, 2)) fault(oracle, "%s: name hash", file->path);
   if (file->valid_bytes > file->bytes) fault(oracle, "%s: valid length above length", file->path);
@@ -218,7 +218,7 @@ static void read_system(struct oracle *oracle, const uint8_t *entry) {
   if (own(oracle, "system", first, bytes, false, true) != count_of(oracle, bytes)) fault(oracle, "system chain");
   if (entry[0] != 0x82 || oracle->fault[0] != '\0') return;
   struct directory table = {"", first, false, bytes};
-  static uint8_t words[2 * UPCASE_UNITS]; /* too long for the stack, on which directories lie in directories */
+  static uint8_t words[2 * UPCASE_UNITS]; /* too large for the stack in a recursive walk */
   uint32_t sum = 0;
   if (bytes > sizeof words) {
     fault(oracle, "up-case table of %llu bytes", (unsigned long long)bytes);
@@ -233,7 +233,7 @@ static void read_system(struct oracle *oracle, const uint8_t *entry) {
 }
 
 static void walk(struct oracle *oracle, const struct directory *directory, int depth) {
-  static const uint8_t zeros[512]; /* no cluster is smaller, and most of a directory is this */
+  static const uint8_t zeros[512]; /* no cluster is smaller, and most of a directory is zeros */
   bool ended = false;
   for (uint64_t at = 0; at < directory->bytes && oracle->fault[0] == '\0'; at += 32) {
     const uint8_t *entry = entry_at(oracle, directory, at);
@@ -241,7 +241,7 @@ static void walk(struct oracle *oracle, const struct directory *directory, int d
       fault(oracle, "%s: chain", directory->path);
       return;
     }
-    /* A long set is written from its end, behind the end marker where that still stands: hidden, but not clean. */
+    /* A long set is written from its end, behind the end marker while that is still there: hidden, but not clean. */
     if (ended && entry[0] >= 0xc0)
       oracle->strays++;
     else if (ended && (entry[0] & 0x80) != 0)

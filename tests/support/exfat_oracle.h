@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checker of exFAT images that shares no code with the library: every structure is read from the raw image again.
- * It knows what a power cut may leave and what it must not, which fsck.exfat does not tell apart.
+ * A checker of exFAT images that shares no code with the library: every structure is read from the raw image again. It
+ * distinguishes what a power cut may leave from what it must not leave; fsck.exfat does not.
  */
 #ifndef SPATE_TESTS_EXFAT_ORACLE_H
 #define SPATE_TESTS_EXFAT_ORACLE_H
@@ -27,22 +27,22 @@ struct oracle {
   uint64_t fat, heap, bitmap; /* byte offsets */
   uint32_t active_fat;        /* of two FATs, each with its bitmap: 0 or 1 */
   bool dirty;
-  bool boot_torn;            /* a main boot sector of exFAT in a region that is not whole */
-  bool backup_whole;         /* the backup boot region */
-  uint32_t serial;           /* the volume's */
+  bool boot_torn;            /* a main boot sector of exFAT in a region that is incomplete */
+  bool backup_whole;         /* of the backup boot region */
+  uint32_t serial;           /* of the volume */
   uint32_t owned, allocated; /* clusters */
   uint32_t leaked;           /* allocated without an owner */
   uint32_t cross_linked;     /* owned twice */
-  uint32_t unallocated;      /* owned, and free in the bitmap: another file may get them */
-  uint32_t overlong;         /* chains in the FAT that go on behind the length */
-  uint32_t strays;           /* secondary entries of no set */
+  uint32_t unallocated;      /* owned but free in the bitmap: another file may get them */
+  uint32_t overlong;         /* chains in the FAT that are longer than their owner's length */
+  uint32_t strays;           /* secondary entries that belong to no set */
   char fault[256];           /* the first structure that contradicts itself; empty: none */
   uint32_t file_count;
   struct oracle_file files[ORACLE_FILES_MAX];
   uint8_t *owners; /* one byte a cluster */
 };
 
-/* Read everything. False: there is a fault. Free with oracle_free(). */
+/* Read everything. False: a fault was found. Free with oracle_free(). */
 bool oracle_read(struct oracle *oracle, const uint8_t *image, uint64_t bytes);
 void oracle_free(struct oracle *oracle);
 const struct oracle_file *oracle_find(const struct oracle *oracle, const char *path);

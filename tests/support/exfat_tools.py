@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the exFAT tests share: the library's volume tool, and the programs of others that judge it."""
+"""Shared by the exFAT tests: the library's volume tool, and the programs of others that check its volumes."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ class Failed(Exception):
 
 
 class Volume:
-    """An image file as the library sees it."""
+    """An image file that the library uses."""
 
     def __init__(self, tool, path, block_bytes=512, window_bytes=None):
         self.tool = str(tool)
@@ -63,7 +63,7 @@ class Volume:
 
 
 def fsck(path, block_bytes=512):
-    """fsck.exfat finds nothing, in exit status and in words."""
+    """fsck.exfat finds nothing, by its exit status and its output."""
     with loop_device(path, block_bytes) if block_bytes != 512 else contextlib.nullcontext(str(path)) as device:
         done = program.run("fsck.exfat", "-n", "-v", device, timeout_s=120)
     text = done.stdout + done.stderr
@@ -77,7 +77,7 @@ def may_use_loop_devices():
 
 @contextlib.contextmanager
 def loop_device(path, block_bytes=512):
-    """An image file as a device with blocks of this size, which no tool takes a file for."""
+    """An image file as a device with blocks of this size, because tools assume 512-byte blocks for a file."""
     if not may_use_loop_devices():
         pytest.skip("loop devices are for root: run make test-system as root, too")
     device = program.run("losetup", "--find", "--show", "--sector-size", block_bytes, path).stdout.strip()
@@ -96,7 +96,7 @@ def why_no_fuse():
 
 @contextlib.contextmanager
 def fuse_mount(path, folder, block_bytes=512, read_only=False):
-    """exfat-fuse's view of an image, as a folder."""
+    """An image mounted by exfat-fuse, as a folder."""
     folder.mkdir(exist_ok=True)
     with loop_device(path, block_bytes) as device:
         options = ["-o", "ro"] if read_only else []
@@ -113,7 +113,7 @@ def fuse_mount(path, folder, block_bytes=512, read_only=False):
                 pytest.fail(f"{folder} stays busy for 5 s")
             # The daemon writes its last blocks after umount has returned.
             for _ in range(100):
-                if program.run("fuser", device, statuses=(0, 1)).returncode == 1:  # nobody has it open
+                if program.run("fuser", device, statuses=(0, 1)).returncode == 1: # no process has it open
                     break
                 time.sleep(0.05)
             else:

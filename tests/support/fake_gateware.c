@@ -11,7 +11,7 @@ enum { STREAM, ADDRESS, MAILBOX };
 #define STATUS_INVALID     0x8001u
 #define STATUS_RANGE       0x8002u
 #define STATUS_GONE        0x8004u
-#define STREAM_STEP_BLOCKS 64u /* of a stream write, in a step */
+#define STREAM_STEP_BLOCKS 64u /* of a stream write, per step */
 
 __attribute__((noreturn)) static void die(const char *what) {
   fprintf(stderr, "fake_gateware: %s\n", what);
@@ -46,7 +46,7 @@ void fake_gateware_close(struct fake_gateware *fake) {
 /* ---- the drive ---- */
 
 static void answer(struct fake_gateware *fake, uint16_t tag, uint16_t status, uint64_t done) {
-  if (fake->response_count == FAKE_GATEWARE_OPEN_MAX) die("more responses than there is room for");
+  if (fake->response_count == FAKE_GATEWARE_OPEN_MAX) die("more responses than the queue holds");
   fake->responses[fake->response_count].tag = tag;
   fake->responses[fake->response_count].status = status;
   fake->responses[fake->response_count++].done = done;
@@ -117,7 +117,7 @@ static uint16_t side_carry_out(struct fake_gateware *fake, const struct fake_com
   }
 }
 
-/* A block between memory and the medium. */
+/* Transfer a block between memory and the medium. */
 static void move_block(struct fake_gateware *fake, const struct fake_command *command) {
   const struct fake_gateware_memory *far = fake->far_memory;
   const size_t bytes = (size_t)1 << fake->block_shift;
@@ -132,7 +132,7 @@ static void move_block(struct fake_gateware *fake, const struct fake_command *co
     memcpy(fake->memory + address, at(fake->medium, fake, lba), bytes);
 }
 
-/* A step of the oldest data command. True: it is over. */
+/* A step of the oldest data command. True: the command has ended. */
 static bool data_step(struct fake_gateware *fake, struct fake_command *command, uint16_t *status) {
   const uint32_t block_bytes = UINT32_C(1) << fake->block_shift;
 
@@ -162,7 +162,7 @@ void fake_gateware_step(struct fake_gateware *fake) {
   uint16_t status;
   uint64_t done = 0;
 
-  if (fake->deaf) return;
+  if (fake->unanswering) return;
   if (fake->side_there && (fake->ready || fake->gone) && fake->side.wait_steps-- == 0) {
     fake->side_there = false;
     status = side_carry_out(fake, &fake->side, &done);
@@ -199,7 +199,8 @@ static void start(struct fake_gateware *fake, uint32_t value) {
       .written_blocks = fake->written_blocks,
   };
 
-  if (fake->open_count == FAKE_GATEWARE_OPEN_MAX || fake->side_there) die("a command was started that cannot be taken");
+  if (fake->open_count == FAKE_GATEWARE_OPEN_MAX || fake->side_there)
+    die("a command was started while its lane was full");
   fake->open_count++;
   fake->starts++;
   if ((command.op == WRITE || command.op == READ) && command.source != MAILBOX) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gateware's registers over a drive in memory: what docs/reference/registers.md says, no kinder. A command takes
- * some steps; there is a step with each register access and whenever the test says so. The data lane answers in order,
- * the side lane one command at a time beside it. Stream writes take their data from a pattern, as far as the test lets
- * it flow.
- *
- * Misuse that hardware could not report ends the program with a sentence.
+ * The gateware's registers over a drive in memory. The model does what docs/REGISTERS.md says, and tolerates nothing
+ * beyond it. A command takes some steps; a step happens with each register access, and when the test calls it. The data
+ * lane answers in order. The side lane runs beside it, one command at a time. Stream writes take their data from a
+ * pattern, as far as the test lets it flow.
+ * Misuse that hardware could not report ends the program with a message.
  */
 #ifndef SPATE_TESTS_FAKE_GATEWARE_H
 #define SPATE_TESTS_FAKE_GATEWARE_H
@@ -25,7 +24,7 @@ struct fake_command {
   uint64_t lba, address;
   uint32_t blocks, done_blocks;
   uint32_t wait_steps;
-  uint64_t written_blocks; /* a flush: when it was submitted */
+  uint64_t written_blocks; /* of a flush: the blocks written when it was submitted */
 };
 
 /* Commands of `op` on `source` that touch `lba` end with `status`, `times` times. */
@@ -36,7 +35,7 @@ struct fake_gateware_fault {
   uint16_t status;
 };
 
-/* Memory as the drive sees it, where that is not what the processor sees. */
+/* Memory as the drive sees it, where this differs from the processor's view. */
 struct fake_gateware_memory {
   const uint8_t *(*load)(void *context, uint64_t address, size_t bytes);
   void (*store)(void *context, uint64_t address, const uint8_t *data, size_t bytes);
@@ -53,10 +52,10 @@ struct fake_gateware {
   uint8_t *memory;                               /* memory mode: device address 0 */
   const struct fake_gateware_memory *far_memory; /* or this */
 
-  /* the test's hand */
-  uint32_t side_steps; /* a side command takes so many */
-  uint64_t flow_bytes; /* that the write stream may still give */
-  bool deaf;           /* nothing is answered any more */
+  /* controlled by the test */
+  uint32_t side_steps; /* how many steps a side command takes */
+  uint64_t flow_bytes; /* bytes that the write stream may still deliver */
+  bool unanswering;    /* the core answers nothing any more */
   bool vanished;       /* registers read all ones */
   bool health_valid;   /* a log was read since the last recovery */
   bool ready, gone;
@@ -64,8 +63,8 @@ struct fake_gateware {
   uint32_t error_detail, unsafe_shutdowns;
   struct fake_gateware_fault faults[FAKE_GATEWARE_FAULTS_MAX];
 
-  /* what happened */
-  uint64_t stream_bytes; /* taken from the write stream so far: byte i of it is fake_stream_byte(i) */
+  /* results */
+  uint64_t stream_bytes; /* taken from the write stream so far: byte i is fake_stream_byte(i) */
   uint64_t flushes, fua_writes, trims, shutdowns, mailbox_writes, most_data_open, starts;
   uint64_t written_blocks;
 
@@ -81,7 +80,7 @@ struct fake_gateware {
     uint64_t done;
   } responses[FAKE_GATEWARE_OPEN_MAX];
   uint32_t response_count, open_count;
-  uint8_t *durable; /* the medium as a loss of power would leave it */
+  uint8_t *durable; /* the medium after a loss of power */
 };
 
 uint8_t fake_stream_byte(uint64_t index);
@@ -93,11 +92,11 @@ uint32_t fake_gateware_read(struct fake_gateware *fake, uint32_t offset);
 void fake_gateware_write(struct fake_gateware *fake, uint32_t offset, uint32_t value);
 void fake_gateware_step(struct fake_gateware *fake);
 
-/* The core resets the drive and goes on; the health log is not there yet. With `power_lost` everything goes that was
- * not flushed, and the log will say so. */
+/* The core resets the drive and goes on; the health log is not available yet. With `power_lost` all unflushed data is
+ * gone, and the log will report the loss. */
 void fake_gateware_recover(struct fake_gateware *fake, bool power_lost);
 
-/* An answer that nobody asked for, as from before the processor's restart. */
+/* A response that belongs to no command of this run, as after a restart of the processor. */
 void fake_gateware_answer(struct fake_gateware *fake, uint16_t tag, uint16_t status);
 
 #endif

@@ -17,7 +17,7 @@ int file_block_open(struct ram_block *ram, const char *path, uint32_t block_byte
     errno = EINVAL;
     return -1;
   }
-  /* A private mapping keeps writes to a read-only image out of the file, and lets the code under test make them. */
+  /* A private mapping lets the code under test write to a read-only image, without a change of the file. */
   uint64_t bytes = (uint64_t)status.st_size;
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, writable ? MAP_SHARED : MAP_PRIVATE, fd, 0);
   if (memory == MAP_FAILED) {

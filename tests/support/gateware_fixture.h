@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backend over the fake core, with the clock in the test's hand. Included by one test program each. */
+/* The backend over the fake core, with a clock that the test sets. Included by one test program each. */
 #ifndef SPATE_TESTS_GATEWARE_FIXTURE_H
 #define SPATE_TESTS_GATEWARE_FIXTURE_H
 
@@ -22,7 +22,7 @@
 static struct fake_gateware fake;
 static struct spate_gateware gateware;
 static uint64_t clock_ns;
-static void (*each_relax)(void); /* may be NULL: what the test does while somebody waits */
+static void (*each_relax)(void); /* called while the library waits; may be NULL */
 
 uint64_t host_ticks(void) { return clock_ns += 100; }
 uint64_t host_ticks_per_second(void) { return 1000000000; }

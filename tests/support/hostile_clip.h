@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clip recorded from a source that does not wait, while the drive misbehaves; and afterwards, by a host that starts
- * again, what is in the file. Included by one test program each.
+ * A clip recorded from a source that does not wait, while the drive misbehaves. Afterwards a host that restarts reads
+ * the file. Included by one test program each.
  */
 #ifndef SPATE_TESTS_HOSTILE_CLIP_H
 #define SPATE_TESTS_HOSTILE_CLIP_H
@@ -10,7 +10,7 @@
 #include <spate/recorder.h>
 
 #define PIECE_BYTES   16384u
-#define PIECE_STRIDE  (UINT64_C(20) << 10) /* with a canary behind each */
+#define PIECE_STRIDE  (UINT64_C(20) << 10) /* with a canary after each */
 #define PIECES_MAX    512u
 #define CLIP_NAME     "CLIP.RAW"
 #define CLIP_RESERVED (UINT64_C(16) << 20)
@@ -26,13 +26,13 @@ struct recording {
   struct spate_region *region;
   const char *name;                                 /* of the case */
   uint32_t piece_count;                             /* of the ring */
-  uint32_t piece_us;                                /* the source has one this often */
-  uint32_t produced;                                /* pieces, so far */
+  uint32_t piece_us;                                /* the source's period for a piece */
+  uint32_t produced;                                /* pieces so far */
   uint32_t wanted;                                  /* then the source stops */
   uint64_t due_ps;                                  /* of the next one */
-  uint64_t pushed_bytes;                            /* that the recorder took */
-  enum spate_error ended;                           /* what the recorder answered when it took no more */
-  uint64_t lost_bytes, overrun_bytes, closed_bytes; /* as events told */
+  uint64_t pushed_bytes;                            /* accepted by the recorder */
+  enum spate_error ended;                           /* the recorder's error when it accepted no more */
+  uint64_t lost_bytes, overrun_bytes, closed_bytes; /* reported by events */
   unsigned closed, errors;
   uint64_t start_ms;
   unsigned turns;
@@ -53,11 +53,11 @@ static inline void on_event(void *context, struct spate_stream *stream, enum spa
 
 static inline uint64_t content_of(uint32_t piece) { return UINT64_C(0x5eed0000) + piece; }
 
-/* Pieces whose time has come. A ring that is full makes the source drop them; a clip that ended takes none. */
+/* Push the pieces that are due. The source drops a piece if the ring is full, or if the clip has ended. */
 static inline void produce(struct recording *r) {
   while (r->produced < r->wanted && sim_now_ps(r->stack->sim) >= r->due_ps && r->ended == SPATE_OK) {
     const uint64_t offset = r->produced % r->piece_count * PIECE_STRIDE;
-    if (spate_stream_room(&r->stream) == 0) { /* its memory is the recorder's */
+    if (spate_stream_room(&r->stream) == 0) { /* the recorder still holds its memory */
       spate_stream_overrun(&r->stream, PIECE_BYTES);
       r->wanted--;
     } else {
@@ -74,7 +74,7 @@ static inline void produce(struct recording *r) {
   }
 }
 
-/* Also called while the recorder waits for metadata, so that a hang there is seen. */
+/* Also called while the recorder waits for metadata, so that a hang there is detected. */
 static inline void still_alive(void *context) {
   struct recording *r = context;
   if (++r->turns > TURNS_MAX || now_ms(r->stack) - r->start_ms > END_MS_MAX) fail_msg("%s: does not end", r->name);
@@ -113,12 +113,13 @@ static inline enum spate_error recording_arm(void) {
   return spate_stream_arm(&recording.stream, CLIP_NAME, CLIP_RESERVED);
 }
 
-/* Stream so many pieces, in all; returns the first error of work(), which goes on. */
+/* Record until `pieces` pieces were produced in all. Returns the first error of work(); recording goes on after it. */
 static inline enum spate_error recording_stream(uint32_t wanted) {
   struct recording *r = &recording;
   enum spate_error first = SPATE_OK;
   r->wanted = wanted;
-  if (r->due_ps == 0) r->due_ps = sim_now_ps(r->stack->sim); /* it goes on from there, whatever happens here */
+  /* the source's time starts here, and goes on whatever happens */
+  if (r->due_ps == 0) r->due_ps = sim_now_ps(r->stack->sim);
   while (r->produced < r->wanted && r->ended == SPATE_OK) {
     still_alive(r);
     const enum spate_error error = spate_recorder_work(&r->recorder);
@@ -129,14 +130,14 @@ static inline enum spate_error recording_stream(uint32_t wanted) {
 
 static inline enum spate_error recording_finish(void) { return spate_recorder_finish(&recording.recorder); }
 
-static inline void look_at_ring(void) {
+static inline void check_ring(void) {
   const struct recording *r = &recording;
   for (uint32_t i = 0; i < r->piece_count; i++)
-    look_at_canary(r->region->start + i * PIECE_STRIDE + PIECE_BYTES, PIECE_STRIDE - PIECE_BYTES, r->name);
+    check_canary(r->region->start + i * PIECE_STRIDE + PIECE_BYTES, PIECE_STRIDE - PIECE_BYTES, r->name);
 }
 
-/* The drive is put back, if it was gone, and the host starts again and mounts. Returns the file's length, all of whose
- * content was compared; 0: there is none, or an empty one. */
+/* The drive is brought back if it was gone, and the host restarts and mounts. Returns the file's length, after a
+ * comparison of its whole contents; 0: no file, or an empty one. */
 static inline uint64_t recording_read_back(void) {
   static uint8_t wanted[PIECE_BYTES], got[PIECE_BYTES];
   struct recording *r = &recording;
@@ -155,7 +156,7 @@ static inline uint64_t recording_read_back(void) {
   if (mounted != SPATE_OK) fail_msg("%s: mount gives %s", r->name, spate_error_name(mounted));
   const enum spate_error error = spate_exfat_open(&volume, CLIP_NAME, &file);
   if (error == SPATE_E_NOT_FOUND) return 0;
-  if (error != SPATE_OK) fail_msg("%s: the file gives %s", r->name, spate_error_name(error));
+  if (error != SPATE_OK) fail_msg("%s: reading the file fails with %s", r->name, spate_error_name(error));
   assert_int_equal(file.bytes, file.valid_bytes);
   for (uint64_t at = 0; at < file.bytes; at += PIECE_BYTES) {
     size_t read = 0;
@@ -183,7 +184,7 @@ static inline void expect_nothing_lost(uint32_t pieces) {
 }
 
 static inline void recording_end(void) {
-  look_at_ring();
+  check_ring();
   no_violations(recording.stack, recording.name);
   sim_stack_free(recording.stack);
   hostile_cases++;

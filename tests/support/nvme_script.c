@@ -101,8 +101,8 @@ static void features(struct script *s) {
   get(s, "get Temperature Threshold, neither", 4, 2u << 20);
   set(s, "set Temperature Threshold, neither", 4, 2u << 20 | 300u);
   get(s, "get Write Atomicity", 0x0a, 0);
-  get(s, "get a feature that there is not", 0x7e, 0);
-  set(s, "set a feature that there is not", 0x7e, 0);
+  get(s, "get a feature that does not exist", 0x7e, 0);
+  set(s, "set a feature that does not exist", 0x7e, 0);
   get(s, "get feature 0", 0, 0);
   plain(s, "set Volatile Write Cache of namespace 1", 0,
         (struct raw_command){.opcode = SET_FEATURES, .nsid = 1, .dword10 = 6, .dword11 = 1});
@@ -160,9 +160,9 @@ static void queues(struct script *s) {
   sq(s, "Create SQ 1 twice", entries, QUEUE_OF(1u), 1u << 16 | 1u);
   drop(s, "Delete CQ 1 before its SQ", DELETE_CQ, 1);
   drop(s, "Delete SQ 0", DELETE_SQ, 0);
-  drop(s, "Delete SQ 5, which is not there", DELETE_SQ, 5);
+  drop(s, "Delete SQ 5, which does not exist", DELETE_SQ, 5);
   drop(s, "Delete CQ 0", DELETE_CQ, 0);
-  drop(s, "Delete CQ 5, which is not there", DELETE_CQ, 5);
+  drop(s, "Delete CQ 5, which does not exist", DELETE_CQ, 5);
   drop(s, "Delete SQ 1", DELETE_SQ, 1);
   drop(s, "Delete CQ 1", DELETE_CQ, 1);
   drop(s, "Delete SQ 1 twice", DELETE_SQ, 1);
@@ -193,14 +193,14 @@ static void logs(struct script *s) {
   log_page(s, "Firmware Slot", BROADCAST, 127u << 16 | 3u, 0);
   value(s, "Firmware Slot: active", page[0] & 7u);
   log_page(s, "errors", BROADCAST, 15u << 16 | 1u, 0);
-  log_page(s, "a log page that there is not", BROADCAST, 127u << 16 | 0x7eu, 0);
+  log_page(s, "a log page that does not exist", BROADCAST, 127u << 16 | 0x7eu, 0);
 }
 
 static void abort_unknown(struct script *s) {
   struct nvme_record *r =
       step(s, "Abort of an unknown command", 0, (struct raw_command){.opcode = ABORT, .dword10 = 0x7777u << 16 | 1u});
   r->result &= 1u;
-  plain(s, "Abort in a queue that is not there", 0,
+  plain(s, "Abort in a queue that does not exist", 0,
         (struct raw_command){.opcode = ABORT, .dword10 = 0x7777u << 16 | 6u});
 }
 
@@ -237,8 +237,8 @@ static void doorbell_event(struct script *s, const char *name, uint32_t offset, 
 }
 
 static void doorbells(struct script *s) {
-  doorbell_event(s, "doorbell of submission queue 7, which is not there", 0x1000 + 8 * 7, 1);
-  doorbell_event(s, "doorbell of completion queue 7, which is not there", 0x1004 + 8 * 7, 1);
+  doorbell_event(s, "doorbell of submission queue 7, which does not exist", 0x1000 + 8 * 7, 1);
+  doorbell_event(s, "doorbell of completion queue 7, which does not exist", 0x1004 + 8 * 7, 1);
   doorbell_event(s, "doorbell of submission queue 1, beyond its end", 0x1008, RAW_ENTRIES);
   doorbell_event(s, "doorbell of completion queue 1, beyond its end", 0x100c, RAW_ENTRIES);
   plain(s, "nothing came of those", 1, (struct raw_command){.opcode = FLUSH, .nsid = 1});
@@ -246,7 +246,7 @@ static void doorbells(struct script *s) {
 
 static void format(struct script *s) {
   plain(s, "format of namespace 1000", 0, (struct raw_command){.opcode = FORMAT, .nsid = 1000});
-  plain(s, "format that there is not", 0, (struct raw_command){.opcode = FORMAT, .nsid = 1, .dword10 = 15});
+  plain(s, "a format that does not exist", 0, (struct raw_command){.opcode = FORMAT, .nsid = 1, .dword10 = 15});
   plain(s, "format with 512-byte blocks", 0, (struct raw_command){.opcode = FORMAT, .nsid = 1});
   nvme_script_read_back(s, "read what was formatted", 40000, 2048);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes with every shape of PRPs, and what goes with them. */
+/* Reads and writes with every layout of PRPs, and related commands. */
 #include "nvme_script_steps.h"
 
 struct shape {
@@ -10,8 +10,8 @@ struct shape {
   uint32_t list_offset; /* of the first entry of the list in its page, in entries */
 };
 
-/* PRP1 and PRP2 for `bytes` from page `first` on, at an offset. Pages are used last to first after the first, so that
- * who ignores the list is found out. */
+/* PRP1 and PRP2 for `bytes` from page `first` on, at an offset. After the first page the pages are used in descending
+ * order, so that a controller that ignores the list is detected. */
 static void describe(struct script *s, const struct shape *shape, unsigned first, unsigned list,
                      struct raw_command *command) {
   const uint32_t bytes = shape->blocks * 512u;
@@ -25,7 +25,7 @@ static void describe(struct script *s, const struct shape *shape, unsigned first
   if (pages <= 2) return;
   command->prp2 = bus(s, list) + 8u * index;
   for (unsigned left = pages - 1u; left > 0; left--) {
-    if (index == RAW_PAGE / 8u - 1u && left > 1) { /* the last entry of its page: a chain */
+    if (index == RAW_PAGE / 8u - 1u && left > 1) { /* the last entry of its page: the chain to the next list page */
       spate_put64(entries + 8u * index, bus(s, ++list));
       entries = at(s, list);
       index = 0;
@@ -96,7 +96,7 @@ static void bad_prps(struct script *s) {
   spate_put64(entries + 8u * 511u, bus(s, LISTS + 1u) + 8u);
   plain(s, "a chain with an offset", 1,
         (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = bus(s, BACK), .prp2 = list + 8u * 510u, .dword12 = 39});
-  plain(s, "and all is well afterwards", 1, (struct raw_command){.opcode = FLUSH, .nsid = 1});
+  plain(s, "a good write afterwards", 1, (struct raw_command){.opcode = FLUSH, .nsid = 1});
 }
 
 static void blocks(struct script *s) {
@@ -164,7 +164,7 @@ static void zeroes_and_trim(struct script *s) {
   plain(s, "write zeroes across the end", 2,
         (struct raw_command){.opcode = ZEROES, .nsid = 1, .dword10 = end - 1u, .dword12 = 1});
   nvme_script_read_back(s, "read it back", 40000, 2048);
-  range(s, 0, 41000, 1024); /* QEMU zeroes whole 4 KiB pages */
+  range(s, 0, 41000, 1024); /* QEMU zeroes only whole 4 KiB pages */
   plain(s, "trim", 2, (struct raw_command){.opcode = DATASET, .nsid = 1, .prp1 = out, .dword10 = 0, .dword11 = 4});
   nvme_script_read_back(s, "read what was trimmed", 40000, 2048);
   range(s, 0, 40000, 0);
@@ -176,15 +176,15 @@ static void zeroes_and_trim(struct script *s) {
   plain(s, "trim across the end", 2,
         (struct raw_command){.opcode = DATASET, .nsid = 1, .prp1 = out, .dword10 = 0, .dword11 = 4});
   range(s, 0, 40008, 8);
-  plain(s, "a hint that is no trim", 2,
+  plain(s, "a hint that does not deallocate", 2,
         (struct raw_command){.opcode = DATASET, .nsid = 1, .prp1 = out, .dword10 = 0, .dword11 = 1});
   nvme_script_read_back(s, "read what was hinted at", 40008, 8);
 }
 
 /* ---- several at once ---- */
 
-/* As many commands as a queue has room for with one ring of the doorbell, round its end; in any order, but each once.
- */
+/* As many commands as a queue can hold, with one write of the doorbell, and across the end of the queue. They complete
+ * in any order, each once. */
 static void batches(struct script *s) {
   for (unsigned lap = 0; lap < 3; lap++) {
     uint64_t seen = 0;

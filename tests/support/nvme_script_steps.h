@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the script share: nvme_script.c asks the controller, nvme_script_data.c moves data. */
+/* Shared by the parts of the script: nvme_script.c tests the controller, nvme_script_data.c transfers data. */
 #ifndef NVME_SCRIPT_STEPS_H
 #define NVME_SCRIPT_STEPS_H
 
@@ -12,8 +12,8 @@
 #define BLOCKS      (NVME_SCRIPT_BYTES / 512)
 #define LISTS       RAW_PAGES_USED /* pages for PRP lists */
 #define LIST_PAGES  8u
-#define OUT         64u   /* pages that are written from */
-#define BACK        2048u /* and read to */
+#define OUT         64u   /* pages that are written to the drive */
+#define BACK        2048u /* and pages that are read into */
 #define BROADCAST   UINT32_C(0xffffffff)
 #define SAVE        (UINT32_C(1) << 31)
 #define QUEUE_OF(q) ((RAW_ENTRIES - 1u) << 16 | (q))
@@ -61,7 +61,7 @@ static inline struct nvme_record *step(struct script *s, const char *name, unsig
   return completion(s, name, raw_do(s->raw, queue, &command));
 }
 
-/* Of a command whose dword 0 says nothing. */
+/* A command whose completion has nothing in dword 0. */
 static inline struct nvme_record *plain(struct script *s, const char *name, unsigned queue,
                                         struct raw_command command) {
   struct nvme_record *r = step(s, name, queue, command);

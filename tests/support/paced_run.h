@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recorder on a drive whose rate and flushes are the test's, and a source with a rate of its own. Included by one
- * test program each. */
+/* A recorder on a drive whose rate and flush time the test sets, and a source with its own rate. Included by one test
+ * program each. */
 #ifndef SPATE_TESTS_PACED_RUN_H
 #define SPATE_TESTS_PACED_RUN_H
 
@@ -11,11 +11,11 @@
 #define STEP_NS     250000u
 #define MS          UINT64_C(1000000)
 
-/* ---- a drive that takes so many pieces a millisecond, and none while it flushes ---- */
+/* ---- a drive with a rate in pieces per millisecond, which is 0 during a flush ---- */
 
 struct paced {
   const struct spate_block_ops *inner;
-  double out_per_ms; /* 0: as fast as asked */
+  double out_per_ms; /* 0: no limit */
   double credit;
   uint64_t flush_ns;
   uint64_t paced_ns, flush_until_ns;
@@ -55,14 +55,14 @@ static inline unsigned paced_poll(struct spate_block *block, unsigned max) {
     return reaped;
   }
   paced.credit += elapsed_ms * paced.out_per_ms;
-  if (ram->pending_count == 0 && paced.credit > 1) paced.credit = 1; /* what was not asked for is not saved up */
+  if (ram->pending_count == 0 && paced.credit > 1) paced.credit = 1; /* unused rate is not saved up */
   if (paced.credit < 1) return 0;
   unsigned reaped = paced.inner->poll(block, paced.credit < (double)max ? (unsigned)paced.credit : max);
   paced.credit -= reaped;
   return reaped;
 }
 
-/* ---- a source that fills so many pieces a millisecond ---- */
+/* ---- a source with a rate in pieces per millisecond ---- */
 
 struct run {
   struct fixture *fixture;
@@ -72,10 +72,10 @@ struct run {
   uint8_t *ring;
   double in_per_ms;
   double due;
-  uint32_t burst;      /* it pushes so many at a time */
-  uint64_t overruns;   /* pieces it had no room for */
-  uint64_t overrun_ns; /* the first */
-  uint64_t slow_at_ns; /* first SLOW or more */
+  uint32_t burst;      /* pieces pushed at a time */
+  uint64_t overruns;   /* pieces that found no room */
+  uint64_t overrun_ns; /* of the first one */
+  uint64_t slow_at_ns; /* when SLOW was first reached or exceeded */
   enum spate_level worst;
   uint32_t events;
 };
@@ -136,7 +136,7 @@ static inline bool push_one(struct run *run) {
   return true;
 }
 
-/* One look of the application: what the source filled meanwhile is pushed, then the recorder works. */
+/* One turn of the application: push the pieces that the source has filled, then call the recorder's work(). */
 static inline void step(struct run *run) {
   clock_ns += STEP_NS;
   run->due += run->in_per_ms * STEP_NS / 1e6;

@@ -92,7 +92,7 @@ __attribute__((noreturn)) static void run_emulator(const char *const *arguments,
   give_up("qemu-system-aarch64");
 }
 
-/* Size BAR 0, place it, let the device answer and master the bus. */
+/* Size BAR 0, place it, and turn on memory decoding and bus mastering. */
 static void open_device(struct qtest *qtest) {
   if (qtest_read(qtest, CONFIG + 8, 'l') >> 8 != 0x010802) give_up("no NVMe controller at 01.0");
   qtest_write(qtest, CONFIG + 0x10, UINT32_MAX, 'l');

@@ -30,7 +30,7 @@ void host_cache_invalidate(void *start, size_t bytes) {
 
 uint64_t host_dma_address(const volatile void *memory) {
   const uint64_t offset = (uint64_t)((const volatile uint8_t *)memory - qtest_port->memory);
-  if (offset >= QTEST_MEMORY_BYTES) abort(); /* no memory of the emulated machine */
+  if (offset >= QTEST_MEMORY_BYTES) abort(); /* outside the emulated machine's memory */
   return QTEST_MEMORY_BASE + offset;
 }
 

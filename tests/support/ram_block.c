@@ -26,8 +26,8 @@ static uint64_t data_bytes(const struct ram_block *ram, const struct spate_io *i
   return (uint64_t)io->blocks << ram->block.block_shift;
 }
 
-/* The CPU's pointer to byte `at` of a request's data, and how many follow it in one piece. Pages of a region without a
- * start are at the addresses its table holds, which on the host are pointers. */
+/* The CPU's pointer to byte `at` of a request's data, and how many contiguous bytes follow it. Pages of a region
+ * without a start are at the addresses in its table, which are pointers on the host. */
 static uint8_t *data_at(const struct spate_io *io, uint64_t at, uint64_t *piece_bytes) {
   if (io->region == NULL) return (uint8_t *)io->buffer + at;
   uint64_t offset = io->offset_bytes + at;
@@ -53,7 +53,7 @@ static void move_data(const struct spate_io *io, uint8_t *medium, uint64_t bytes
 static void fill(struct ram_block *ram, const struct spate_io *io, int byte) {
   uint8_t *start = ram->memory + (io->lba << ram->block.block_shift);
   uint64_t bytes = data_bytes(ram, io);
-  /* Give whole pages of zeros back, so that erasing a terabyte costs nothing. */
+  /* Give whole pages of zeros back to the system, so that erasing a terabyte needs no memory. */
   bool aligned = ((uintptr_t)start & 4095u) == 0 && (bytes & 4095u) == 0;
   if (byte == 0 && aligned && ram->fd < 0 && madvise(start, bytes, MADV_DONTNEED) == 0) return;
   memset(start, byte, bytes);
@@ -79,7 +79,8 @@ static void keep_entry(struct ram_block *ram, const struct spate_io *io) {
   }
 }
 
-/* A drive may carry out what is in flight in any order, so two that touch one block, one of them a write, race. */
+/* A drive may carry out requests in flight in any order, so two requests that touch a block race if one of them
+ * writes. */
 static bool races(const struct spate_io *a, const struct spate_io *b) {
   if (a->op == SPATE_READ && b->op == SPATE_READ) return false;
   return a->lba < b->lba + b->blocks && b->lba < a->lba + a->blocks;
@@ -107,7 +108,7 @@ static enum spate_error check(const struct ram_block *ram, const struct spate_io
   return io->op == SPATE_READ || io->op == SPATE_WRITE ? check_data(ram, io) : SPATE_OK;
 }
 
-/* Memory of no region is the CPU's: where its caches are not coherent, the device would see what was there before. */
+/* Memory outside regions belongs to the CPU: where its caches are not coherent, the device would see old contents. */
 static bool carries_stale_data(const struct spate_io *io) {
   bool has_data = io->op == SPATE_READ || io->op == SPATE_WRITE;
   return has_data && io->region == NULL && (io->flags & SPATE_IO_CPU) == 0;
@@ -120,7 +121,8 @@ static enum spate_error ram_submit(struct spate_block *block, struct spate_io *i
 
   enum spate_error error = check(ram, io);
   if (error != SPATE_OK) return error;
-  if (carries_stale_data(io)) die("a request on CPU memory without SPATE_IO_CPU: no cache maintenance is done for it");
+  if (carries_stale_data(io))
+    die("a request on CPU memory without SPATE_IO_CPU: the library does no cache maintenance for it");
   if (ram->pending_count >= ram->block.depth || ram->pending_count == RAM_DEPTH_MAX) {
     ram->full_count++;
     return SPATE_E_FULL;
@@ -152,7 +154,7 @@ static void ram_kick(struct spate_block *block) {
   start_queued(ram_of(block));
 }
 
-/* Which of those that are ready completes next; pending_count if none is. */
+/* Which of the ready requests completes next; pending_count if none is ready. */
 static unsigned choose(struct ram_block *ram) {
   unsigned ready[RAM_DEPTH_MAX];
   unsigned count = 0;
@@ -234,7 +236,7 @@ static unsigned ram_poll(struct spate_block *block, unsigned max) {
 void ram_block_open_memory(struct ram_block *ram, uint8_t *memory, uint64_t bytes, uint32_t block_bytes, int fd) {
   static const struct spate_block_ops ops = {ram_submit, ram_kick, ram_poll};
   uint8_t shift = block_bytes == 4096 ? 12 : 9;
-  if (block_bytes != 512 && block_bytes != 4096) die("blocks are of 512 or 4096 bytes");
+  if (block_bytes != 512 && block_bytes != 4096) die("blocks have 512 or 4096 bytes");
   *ram = (struct ram_block){
       .block = {.ops = &ops,
                 .blocks = bytes >> shift,
@@ -276,7 +278,7 @@ void ram_block_clear_faults(struct ram_block *ram) { ram->fault_count = 0; }
 void ram_block_clear_log(struct ram_block *ram) {
   for (size_t i = 0; i < ram->log_count; i++)
     free(ram->log[i].data);
-  /* What is in flight finds no entry any more. */
+  /* Requests in flight do not find their entry in the log any more. */
   for (unsigned i = 0; i < ram->pending_count; i++)
     ram->pending[i].log_index = SIZE_MAX;
   ram->log_count = 0;

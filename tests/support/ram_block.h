@@ -51,39 +51,40 @@ struct ram_log_entry {
 
 struct ram_block;
 
-/* Looks on without a part in it: at each request once it was taken, and once it has its answer, before `done`. */
+/* Observes without an effect: each request when it was accepted, and when it has its result, before `done`. */
 struct ram_observer {
   void (*taken)(void *context, struct ram_block *ram, const struct spate_io *io);
   void (*over)(void *context, struct ram_block *ram, const struct spate_io *io);
-  void (*dropped)(void *context, struct ram_block *ram); /* all that was pending */
+  void (*dropped)(void *context, struct ram_block *ram); /* all pending requests were dropped */
   void *context;
 };
 
 struct ram_pending {
   struct spate_io *io;
   size_t log_index;       /* SIZE_MAX: not logged */
-  uint64_t ready_at_poll; /* UINT64_MAX: not started yet */
+  uint64_t ready_at_poll; /* UINT64_MAX: its doorbell was not rung yet */
 };
 
 struct ram_block {
-  struct spate_block block; /* first: hand out &ram.block. Geometry, depth, volatile_cache, can_* may be changed */
-  uint8_t *memory;          /* the medium: tests may look and scribble */
+  struct spate_block block; /* first: pass &ram.block. Geometry, depth, volatile_cache, can_* may be changed */
+  uint8_t *memory;          /* the medium: tests may read and change it */
   uint64_t bytes;
 
   /* settings */
   enum ram_order order;
   uint64_t random;      /* state of RAM_RANDOM: set it to the seed */
-  uint32_t delay_polls; /* a request is ready this many polls after its start */
-  unsigned held_ops;    /* RAM_OP mask: these do not complete for now */
-  int trim_fill;        /* what trimmed blocks read as: a byte, or −1 for what they held */
+  uint32_t delay_polls; /* a request is ready this many polls after its doorbell was rung */
+  unsigned held_ops;    /* RAM_OP mask: for now these do not complete */
+  int trim_fill;        /* the contents of trimmed blocks: a byte, or −1 for the old contents */
   bool keep_log;
   bool keep_data;
   const struct ram_observer *observer; /* may be NULL */
 
-  /* what happened */
+  /* results */
   uint64_t count[RAM_OPS]; /* accepted requests by enum spate_op */
   uint64_t fua_count, full_count, kicks, polls;
-  uint64_t overlaps; /* accepted requests that touched blocks of a write still in flight, or wrote those of a read */
+  /* accepted requests that touched blocks of a write in flight, or wrote to those of a read in flight */
+  uint64_t overlaps;
   unsigned pending_count, pending_max;
   struct ram_log_entry *log;
   size_t log_count, log_capacity;
@@ -106,13 +107,13 @@ void ram_block_fault(struct ram_block *ram, struct ram_fault fault);
 void ram_block_clear_faults(struct ram_block *ram);
 void ram_block_clear_log(struct ram_block *ram); /* and the counts */
 
-/* The data of a READ or WRITE, from wherever its caller has them. */
+/* The data of a READ or WRITE, wherever the caller keeps them. */
 void ram_block_data(const struct ram_block *ram, const struct spate_io *io, uint8_t *to);
 
-/* Pending requests vanish without `done`, as when the machine lost power. The medium keeps what had completed. */
+/* Pending requests vanish without `done`, as when the machine loses power. The medium keeps what had completed. */
 void ram_block_drop_pending(struct ram_block *ram);
 
-/* The host starts again: what it had opened on the device is no more. */
+/* The host restarts: everything that it had opened on the device is gone. */
 static inline void host_starts_again(struct spate_block *block) {
   for (unsigned i = 0; i < SPATE_BLOCK_USERS_MAX; i++)
     block->users[i] = (struct spate_block_user){.owner = NULL};
@@ -120,10 +121,10 @@ static inline void host_starts_again(struct spate_block *block) {
   block->while_waiting_context = NULL;
 }
 
-/* The next number of a sequence that its state alone decides (splitmix64). */
+/* The next number of a sequence that depends on its state alone (splitmix64). */
 uint64_t ram_random(uint64_t *state);
 
-/* For other openers of the same drive: `memory` is a mapping of `bytes`, unmapped by close; fd −1 or closed then. */
+/* For other openers of the same drive: `memory` is a mapping of `bytes`, which close unmaps; fd −1 or closed then. */
 void ram_block_open_memory(struct ram_block *ram, uint8_t *memory, uint64_t bytes, uint32_t block_bytes, int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder over a real volume in memory, with the clock in the test's hand. Included by one test program each. */
+/* The recorder over a real volume in memory, with a clock that the test sets. Included by one test program each. */
 #ifndef SPATE_TESTS_RECORDER_FIXTURE_H
 #define SPATE_TESTS_RECORDER_FIXTURE_H
 
@@ -27,12 +27,12 @@
 #define CACHE_BYTES  (32u * 4096u)
 #define BITMAP_BYTES 4096u
 
-/* ---- the port: time passes only when the library or the test looks at it ---- */
+/* ---- the port: time passes only when the library reads the clock, or the test sets it ---- */
 
 static uint64_t clock_ns;
 static uint64_t clock_hz = 1000000000;
 static int64_t clock_step_ns = 100;
-static uint32_t clock_reads_a_tick; /* if not 0: it moves only with every so-manieth read */
+static uint32_t clock_reads_a_tick; /* if not 0: the clock advances once per this number of reads */
 
 uint64_t host_ticks(void) {
   static uint32_t reads;
@@ -75,9 +75,9 @@ struct source {
   struct spate_piece pieces[PIECES];
   struct spate_region region;
   uint8_t *ring;
-  uint32_t slot; /* pushes so far */
-  bool sealed;   /* pieces begin with a chunk header */
-  uint64_t seed; /* of the content */
+  uint32_t slot; /* number of pushes so far */
+  bool sealed;   /* each piece begins with a chunk header */
+  uint64_t seed; /* of the contents */
   uint8_t *sent; /* everything that was accepted */
   uint64_t sent_bytes;
 };
@@ -89,10 +89,10 @@ struct fixture {
   struct spate_recorder recorder;
   struct source sources[STREAMS];
   uint64_t events[SPATE_EVENT_CLIP_DISCARDED + 1],
-      values[SPATE_EVENT_CLIP_DISCARDED + 1]; /* by enum spate_event: how often, last value */
+      values[SPATE_EVENT_CLIP_DISCARDED + 1]; /* for each enum spate_event: the count, and the last value */
   struct source *push_while_waiting;
-  int cut_power_at; /* cut it in this turn of waiting for metadata; −1: not */
-  int turns;        /* of waiting so far */
+  int cut_power_at; /* cut the drive's power in this turn of waiting for metadata; −1: never */
+  int turns;        /* turns of waiting so far */
 };
 
 static inline void must_be(enum spate_error got, enum spate_error wanted, int line) {
@@ -114,7 +114,7 @@ static inline void fill_piece(struct source *source, uint8_t *to, uint32_t bytes
     to[i] = (uint8_t)(ram_random(&source->seed) >> 11);
 }
 
-/* Push one piece of `bytes`; on success it is what the file must hold. */
+/* Push one piece of `bytes`. If it is accepted, the file must contain it. */
 static inline enum spate_error push(struct source *source, uint32_t bytes) {
   uint64_t offset_bytes = (uint64_t)(source->slot % PIECES) * PIECE;
 
@@ -134,7 +134,7 @@ static inline enum spate_error push(struct source *source, uint32_t bytes) {
   return SPATE_OK;
 }
 
-/* Everything that completed since the last completed flush is gone from the medium. */
+/* Everything that completed since the last completed flush is lost from the medium. */
 static inline void cut_the_drives_power(struct fixture *fixture) {
   uint64_t flushed_at = 0;
 
@@ -221,7 +221,7 @@ static inline void close_fixture(struct fixture *fixture) {
 
 static inline void work(struct fixture *fixture) { OK(spate_recorder_work(&fixture->recorder)); }
 
-/* Push `pieces` pieces, working whenever the ring is full. */
+/* Push `pieces` pieces, and call work whenever the ring is full. */
 static inline void stream_pieces(struct fixture *fixture, struct source *source, uint32_t pieces) {
   for (uint32_t i = 0; i < pieces;) {
     enum spate_error error = push(source, PIECE);
@@ -233,7 +233,7 @@ static inline void stream_pieces(struct fixture *fixture, struct source *source,
   }
 }
 
-/* Work until everything pushed has completed (not: is durable). */
+/* Call work until everything pushed has completed (which does not mean durable). */
 static inline void drain(struct fixture *fixture, struct source *source) {
   for (int i = 0; i < 100000 && source->stream.completed != source->stream.pushed; i++)
     work(fixture);

@@ -24,7 +24,7 @@ static const uint8_t array_uuid[16] = {0x5b, 0xa7, 0xe0, 1, 2, 3, 0x44, 5, 0x86,
 
 struct array {
   struct ram_block drives[MEMBERS];
-  struct spate_block *blocks[MEMBERS]; /* as handed over, not by their places */
+  struct spate_block *blocks[MEMBERS]; /* in the order of the configuration, not of their roles */
   struct spate_stripe stripe;
   struct spate_stripe_part parts[PARTS_MAX];
   struct spate_stripe_config config;
@@ -38,7 +38,7 @@ static inline void must_be(enum spate_error got, enum spate_error wanted, int li
 #define OK(call)            must_be(call, SPATE_OK, __LINE__)
 #define GIVES(wanted, call) must_be(call, wanted, __LINE__)
 
-/* Blank drives of `bytes` each; the last one is the smallest, by blocks that do not fill a chunk. */
+/* Blank drives of `bytes` each; the last one is smaller by some blocks that do not fill a chunk. */
 static inline struct array *open_drives(uint8_t count, uint64_t bytes, uint32_t block_bytes) {
   struct array *array = calloc(1, sizeof(*array));
 
@@ -66,7 +66,7 @@ static inline void close_drives(struct array *array) {
   free(array);
 }
 
-/* Drives that give `member_bytes` of data area each, made into an array and opened. */
+/* Drives with `member_bytes` of data area each, created as an array and opened. */
 static inline struct array *open_array(uint8_t count, uint64_t member_bytes, uint32_t chunk_bytes,
                                        uint32_t block_bytes) {
   struct array *array = open_drives(count, member_bytes + SPATE_STRIPE_DATA_OFFSET_BYTES, block_bytes);
@@ -78,7 +78,8 @@ static inline struct array *open_array(uint8_t count, uint64_t member_bytes, uin
   return array;
 }
 
-/* md's checksum, from its description: 32-bit words added up, the carries added to them, its own field as zero. */
+/* md's checksum, from its description: the sum of the 32-bit words, with its own field as zero, and the carries added
+ * to it. */
 static inline uint32_t checksum(const uint8_t *at) {
   const uint32_t bytes = 256 + 2 * spate_get32(at + 220);
   uint64_t sum = 0;
@@ -90,7 +91,7 @@ static inline uint32_t checksum(const uint8_t *at) {
 
 static inline void seal(uint8_t *at) { spate_put32(at + 216, checksum(at)); }
 
-/* A request that knows how often and with what it ended. */
+/* A request that records how often it ended, and with which error. */
 struct request {
   struct spate_io io;
   unsigned ended;
@@ -125,11 +126,11 @@ static inline uint8_t *take(size_t bytes) {
   return memory;
 }
 
-/* Nothing in flight, nothing waiting, no part lost. */
+/* Nothing is in flight or waiting, and every part structure is free. */
 static inline bool is_idle(const struct array *array) {
   const struct spate_stripe *stripe = &array->stripe;
   unsigned parts = 0;
-  bool idle = stripe->to_cut == NULL;
+  bool idle = stripe->splitting == NULL;
 
   for (const struct spate_stripe_part *part = stripe->free; part != NULL; part = part->next)
     parts++;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make lint-words finds what it should, in text, comments and strings, and nothing in code."""
+"""make lint-words finds wrong words in text, comments and strings, and nothing in code."""
 
 import os
 import pathlib
@@ -26,7 +26,7 @@ def run(root, *paths, status):
     return program.run(*words, statuses=(status,), timeout_s=60, env=os.environ | {"PYTHONPATH": str(ROOT / "tools")}).stdout
 
 
-# ---- what is prose ----
+# ---- prose and code ----
 
 
 @pytest.mark.parametrize(("name", "text"), [
@@ -50,7 +50,7 @@ def test_a_finding_says_where_and_what_to_write():
 
 @pytest.mark.parametrize(("name", "text"), [("page.md", "held\nagainst"), ("a.c", "/* it is held\n * against it */"),
                                             ("a.sh", "# held\n# against")])
-def test_words_may_be_parted_by_a_line_end(name, text):
+def test_a_line_end_may_separate_words(name, text):
     assert len(words(text, name)) == 1
 
 
@@ -62,7 +62,7 @@ def test_a_word_stands_twice(name, text, count):
     assert len(lint.twice(path, prose.of(path, text, strings=False), text)) == count
 
 
-def test_a_rule_without_advice_is_no_rule():
+def test_a_rule_without_advice_is_refused():
     with pytest.raises(ValueError, match="line 1 is no rule"):
         lint.rules("zonk\n")
 
@@ -85,6 +85,6 @@ def test_good_text_passes(tmp_path):
     assert run(tmp_path, "good.md", status=0) == "prose  1 files, no finding\n"
 
 
-def test_a_folder_that_is_gone_is_said(tmp_path):
-    with pytest.raises(program.Failed, match="gone is not there; PROSE_IN"):
+def test_a_missing_folder_is_reported(tmp_path):
+    with pytest.raises(program.Failed, match="gone does not exist; PROSE_IN"):
         run(tmp_path, "gone", status=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on other people's machines, the workflows and the image, asks for what is here."""
+"""The workflows and the container image, which run on other machines, use commands and files that exist."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ FORMS = sorted((ROOT / ".github").rglob("*.md")) + sorted((ROOT / ".github/ISSUE
 
 
 def commands(text: str) -> set[str]:
-    """Targets after make, as text, script or CMD names them, and those of a workflow's matrix."""
+    """The targets after "make" in a text, a script or CMD, and those of a workflow's matrix."""
     text = re.sub(r"apt-get install .*", "", text.replace('["make", "', "make "))
     named = re.findall(r"(?:^|[\s`:])make ((?:[a-z][a-z-]* ?)+)(?=[`\"\n]|$)", text, re.M) + re.findall(r"commands: (.*)", text)
     return {word for words in named for word in words.split()}
@@ -51,8 +51,8 @@ def test_the_release_is_that_of_the_list():
     assert (ROOT / "setup/debian-12.txt").read_text().split("\n")[1].startswith("# Debian 12 (bookworm)")
 
 
-def test_what_the_image_installs_from_is_enough(tmp_path):
-    """The layer with the packages has no other files than these."""
+def test_the_image_has_the_files_that_setup_needs(tmp_path):
+    """The layer with the packages has only these files."""
     copied = re.findall(r"^COPY (\S+) (\S+)$", DOCKERFILE.partition("RUN setup/install")[0], re.M)
     assert copied
     for source, target in copied:
@@ -61,7 +61,7 @@ def test_what_the_image_installs_from_is_enough(tmp_path):
             shutil.copytree(ROOT / source, tmp_path / target)
         else:
             shutil.copy2(ROOT / source, tmp_path / target)
-    (tmp_path / "build/programs").mkdir(parents=True)  # it is kept complete, by programs that setup starts
+    (tmp_path / "build/programs").mkdir(parents=True)  # setup then keeps it complete, by starting its programs
     run(tmp_path / "setup/install", "command")
     assert (tmp_path / "build/programs/make").exists()
 

@@ -124,7 +124,7 @@ static void info(void) {
         printf("member %s %" PRIu64 "\n", paths[i], stripe.members[place].data_lba);
 }
 
-/* The file's bytes through a ring, as a sensor's would come. */
+/* The file's bytes go through a ring, as a sensor's data would. */
 static enum spate_error stream_file(struct spate_recorder *recorder, struct spate_stream *stream, FILE *file) {
   enum spate_error error = SPATE_OK;
   uint32_t pushed = 0;

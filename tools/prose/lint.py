@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Check what is written for people: spelling (codespell), words that this project does not use (words.txt), words that stand
-twice, and faults that are faults in any style (proselint, as proselint.json configures it).
+Checks text for people: spelling (codespell), words that this project does not use (words.txt), doubled words, and faults that are
+faults in any style (proselint, as configured in proselint.json).
 
-    python3 tools/prose/lint.py PATH...    files, and folders of the repository
+    python3 tools/prose/lint.py PATH...    files and folders of the repository
 
-A finding is one line: file, line, column, who says so, and what to write. Exit status 1 if there is one.
+Prints one line per finding: file, line, column, tool, and what to write. Exit status 1 if there are findings.
 """
 
 import argparse
@@ -24,13 +24,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 CODESPELL = ["--ignore-words", str(HERE / "spelling.txt"), "--quiet-level", "3", "--disable-colors"]
 PROSELINT = json.loads((HERE / "proselint.json").read_text())
 LEFT_OUT = ("/generated/", "/tests/fuzz/corpus/", "/__pycache__/")
-# Lines of a list of hashes, or of the words themselves.
-NOT_PROSE = ("setup/python.txt", "setup/gateware.txt", "setup/boards.txt", "setup/site.txt", "tests/system/test_prose.py",
+# Lists of hashes, and the lists of words themselves.
+NOT_PROSE = ("setup/python.txt", "setup/gateware.txt", "setup/boards.txt", "tests/system/test_prose.py",
              "tools/prose/words.txt", "tools/prose/spelling.txt")
-# Between two words: blanks, or a line's end and what begins a comment's next line.
+# Between two words: blanks, or a line end and the beginning of a comment's next line.
 LINE_END = r"\n[ \t]*(?:\*|//|#)?[ \t]*"
 GAP = rf"(?:[ \t]+|{LINE_END})"
-# Proselint's own check finds a program's "0 0" and tables, too.
+# Proselint's own check also finds "0 0" in programs, and tables.
 TWICE = re.compile(rf"\b(?!(?:that|had)\b)([a-z]+)(?: |{LINE_END})\1\b(?!-)")
 
 
@@ -41,7 +41,7 @@ class Rule:
 
 
 def rules(text: str) -> list[Rule]:
-    """Of a list as words.txt is."""
+    """Parses a list such as words.txt."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -65,8 +65,8 @@ def banned(path: pathlib.Path, text: str, all_rules: list[Rule]) -> list[str]:
 
 
 def twice(path: pathlib.Path, text: str, whole: str) -> list[str]:
-    """Words that stand twice, but not where code stands between them in `whole`."""
-    return [f'{path}:{place(text, match.start())}: words: "{match[1]} {match[1]}": the word once'
+    """Finds doubled words, unless `whole` has code between them."""
+    return [f'{path}:{place(text, match.start())}: words: "{match[1]} {match[1]}": write the word once'
             for match in TWICE.finditer(text) if match[0] == whole[match.start():match.end()]]
 
 
@@ -81,7 +81,7 @@ def proselint(path: pathlib.Path, text: str) -> list[str]:
     found = []
     for result in LintFile(str(path), text).lint(PROSELINT):
         check = result.check_result
-        # It puts a line's end before the text.
+        # proselint puts a line end before the text.
         begin = check.span[0] - 1
         found.append(f"{path}:{place(text, begin + len(text[begin:]) - len(text[begin:].lstrip()))}: {check.check_path}: {check.message}")
     return found
@@ -99,7 +99,7 @@ def files_in(root: pathlib.Path, paths: list[str]) -> list[pathlib.Path]:
     found = set()
     for path in paths:
         if not (root / path).exists():
-            sys.exit(f"prose: {path} is not there; PROSE_IN of the Makefile lists what is checked")
+            sys.exit(f"prose: {path} does not exist; PROSE_IN in the Makefile lists what is checked")
         below = [root / path] if (root / path).is_file() else (root / path).rglob("*")
         found |= {file.relative_to(root) for file in below if file.is_file()}
     return [file for file in sorted(found) if not left_out(file) and is_text(root / file)]
@@ -126,7 +126,7 @@ def spelling(files: list[pathlib.Path], root: pathlib.Path) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="+", metavar="PATH")
-    parser.add_argument("--root", type=pathlib.Path, default=program.ROOT, help="of the paths, if it is not the repository")
+    parser.add_argument("--root", type=pathlib.Path, default=program.ROOT, help="folder of the paths, if it is not the repository")
     options = parser.parse_args()
     files = files_in(options.root, options.paths)
     if not files:

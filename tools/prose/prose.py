@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a file says to people: the text of Markdown, the comments and strings of programs.
+Extracts a file's text for people: the text of Markdown, and the comments and strings of programs.
 
-Everything else becomes blanks, so that a character keeps its line and column.
+Everything else is replaced by blanks, so that each character keeps its line and column.
 """
 
 import io
@@ -10,7 +10,7 @@ import pathlib
 import re
 import tokenize
 
-# A string or character constant is skipped as a whole: what looks like a comment in it is none.
+# A string or character constant is skipped as a whole: it contains no comments.
 C_TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 # Fenced code, code within a line, the target of a link, HTML's tags and comments.
 MARKDOWN_CODE = re.compile(r"^( *)(```|~~~).*?^\1\2[^\n]*$|`[^`]*`|\]\([^)\s]*\)|<!--.*?-->|<[a-zA-Z/][^>\n]*>",
@@ -27,7 +27,7 @@ def blank(text: str) -> str:
 
 
 def only(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text within the spans, which are in order; blanks for the rest."""
+    """The text within the spans, which are in order, and blanks for the rest."""
     parts, at = [], 0
     for begin, end in spans:
         parts += [blank(text[at:begin]), text[begin:end]]
@@ -53,8 +53,8 @@ def matches(pattern: re.Pattern, text: str) -> list[tuple[int, int]]:
 
 
 def of(path: pathlib.Path, text: str, strings: bool = True) -> str:
-    """The prose of a file with this name, with blanks for everything that is none. Without `strings`: no constants of
-    programs, which may be for another program."""
+    """The prose of a file with this name, with blanks for everything else. Without `strings`, constants of programs are left out:
+    they may be for another program."""
     if path.suffix == ".md":
         return MARKDOWN_CODE.sub(lambda match: blank(match[0]), text)
     if path.suffix == ".py" or text.startswith("#!/usr/bin/python3"):

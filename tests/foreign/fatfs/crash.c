@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FatFs under the power cuts of the crash gate: a clip recorded as a careful user of FatFs would, on the journalled
- * drive of tests/power_cut, cut after every event, and compared with the same promises. A synchronised length is
- * promised; so is that a volume does not contradict itself.
+ * FatFs in the power cuts of the crash gate: a clip is recorded as a careful user of FatFs would, on the journalled
+ * drive of tests/power_cut. The power is cut after every event, and the result is compared with the same promises: a
+ * synchronised length survives, and the volume does not contradict itself.
  *
  *   fatfs-crash BYTES PIECE_BYTES SYNC_EVERY EXPAND STATES
  *
- * records BYTES in pieces, f_sync() after every SYNC_EVERY of them (0: never), f_expand() to the whole length before if
- * EXPAND is 1, and prints as JSON what came of at most STATES states.
+ * records BYTES in pieces. It calls f_sync() after every SYNC_EVERY pieces (0: never). If EXPAND is 1, it first calls
+ * f_expand() with the whole length. It prints a summary of at most STATES states as JSON.
  */
 #include "cuts.h"
 #include "promises.h"
@@ -30,7 +30,7 @@ static struct journal journal;
 static struct medium medium;
 static struct promises promises;
 static struct oracle oracle;
-static bool on_medium; /* FatFs looks at a state, not at the drive it records on */
+static bool on_medium; /* FatFs accesses the medium after the cut, not the drive that is recorded on */
 static unsigned unmountable, broken_volumes;
 
 static void must(bool good, const char *what) {

@@ -11,7 +11,7 @@
 
 #include <diskio.h> /* after ff.h, whose types it uses */
 
-/* f_mkfs() begins the cluster heap at a multiple of it: 1 MiB on 512-byte sectors. */
+/* f_mkfs() begins the cluster heap at a multiple of it: 1 MiB with 512-byte sectors. */
 #define ALIGN_SECTORS 2048u
 
 static int file = -1;
@@ -54,7 +54,7 @@ DRESULT disk_write(BYTE pdrv, const BYTE *buff, LBA_t sector, UINT count) {
 DRESULT disk_ioctl(BYTE pdrv, BYTE cmd, void *buff) {
   if (pdrv != 0) return RES_PARERR;
   switch (cmd) {
-  case CTRL_SYNC: return RES_OK; /* another process sees what the kernel has */
+  case CTRL_SYNC: return RES_OK; /* written data is in the kernel, where other processes see it */
   case GET_SECTOR_COUNT: *(LBA_t *)buff = sector_count; return RES_OK;
   case GET_SECTOR_SIZE: *(WORD *)buff = (WORD)bytes_per_sector; return RES_OK;
   case GET_BLOCK_SIZE: *(DWORD *)buff = ALIGN_SECTORS; return RES_OK;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FatFs on an image file, for tests that compare it with the library: the commands of tests/tools/volume.c as far as
- * both have them.
+ * FatFs on an image file, for tests that compare it with the library. Its commands are those of tests/tools/volume.c
+ * that both implement.
  *
  *   fatfs IMAGE [-b SECTOR_BYTES] COMMAND ...
  *     format [-c CLUSTER_BYTES] [-l LABEL]
  *     info
  *     ls PATH | tree                 one line each: type, bytes, attributes, time of modification, name
- *     put FILE PATH [OFFSET]         a new file; with OFFSET write into one that is there
+ *     put FILE PATH [OFFSET]         a new file; with OFFSET write into an existing file
  *     weave BYTES FILE PATH ...      append BYTES of each FILE in turn to its PATH, so that all are fragments
- *     expand BYTES PATH              a file of one run that nothing is written to
+ *     expand BYTES PATH              a file of one run, with nothing written to it
  *     truncate BYTES PATH
  *     cat PATH OFFSET BYTES
  *     mkdir PATH | rm PATH | mv FROM TO
@@ -35,7 +35,7 @@ static BYTE piece[PIECE_BYTES];
 
 static uint64_t number(const char *text) { return strtoull(text, NULL, 0); }
 
-/* The first error of a call and of the close that follows it in any case. */
+/* The first error of a call and of the close that always follows it. */
 static FRESULT first(FRESULT one, FRESULT two) { return one != FR_OK ? one : two; }
 
 static FRESULT format(int count, char **words) {
@@ -95,14 +95,14 @@ static FRESULT tree(int count, char **words) {
   return list("", true);
 }
 
-/* Up to `most` bytes of a file of the host to where `to` stands; *more is false at its end. */
+/* Append at most `most` bytes of a host file at the position of `to`; *more is false at its end. */
 static FRESULT append(FIL *to, FILE *from, size_t most, bool *more) {
   UINT put_bytes = 0;
   size_t bytes = fread(piece, 1, most, from);
   if (ferror(from) != 0) abort();
   *more = bytes == most;
   FRESULT result = f_write(to, piece, (UINT)bytes, &put_bytes);
-  return result == FR_OK && put_bytes < bytes ? FR_DENIED : result; /* how FatFs says that the volume is full */
+  return result == FR_OK && put_bytes < bytes ? FR_DENIED : result; /* FatFs's own code for a full volume */
 }
 
 static FILE *open_source(const char *name) {

@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-/* False: no such file, or not a whole number of sectors; errno says why. */
+/* False: the file does not exist, or is not a whole number of sectors; errno says which. */
 bool image_open(const char *path, unsigned sector_bytes);
 
-/* False: what was written did not reach the file. */
+/* False: the written data did not reach the file. */
 bool image_close(void);
 
 #endif

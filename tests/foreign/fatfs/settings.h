@@ -19,7 +19,7 @@
 #undef FF_LFN_UNICODE
 #define FF_LFN_UNICODE 2
 #undef FF_LFN_BUF
-#define FF_LFN_BUF 765 /* 255 UTF-16 units of 3 bytes; theirs refuses names of more than 255 bytes */
+#define FF_LFN_BUF 765 /* 255 UTF-16 units of 3 bytes; FatFs's default refuses names of more than 255 bytes */
 #undef FF_VOLUMES
 #define FF_VOLUMES 1
 

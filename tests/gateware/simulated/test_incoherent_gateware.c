@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gateware's backend in memory mode, on memory in which nothing passes between processor and drive but through the
- * port's calls. tests/nvme/simulated/test_barrier_mutations.py takes each of those calls out of the backend in turn, or
- * moves it behind the start of the command, and this has to fail.
+ * The gateware's backend in memory mode, on memory in which data passes between processor and drive only through the
+ * port's calls. tests/nvme/simulated/test_barrier_mutations.py removes each of those calls from the backend in turn, or
+ * moves it behind the start of the command, and then this program has to fail.
  */
 #include "fake_gateware.h"
 #include "internal.h"
@@ -33,7 +33,7 @@ struct fixture {
   struct fake_gateware_memory memory;
   struct spate_gateware gateware;
   struct spate_region region;
-  uint64_t told; /* when the last register write left the processor */
+  uint64_t command_sent; /* when the last command register write left the processor */
   bool done;
 };
 
@@ -53,17 +53,17 @@ static void window_write(void *context, uint64_t address, const uint8_t *data, u
 
   assert_int_equal(bytes, sizeof value);
   memcpy(&value, data, sizeof value);
-  if (address - REGISTERS == SPATE_REGS_COMMAND) fixture->told = sim_next_sequence(fixture->sim);
+  if (address - REGISTERS == SPATE_REGS_COMMAND) fixture->command_sent = sim_next_sequence(fixture->sim);
   fake_gateware_write(&fixture->core, (uint32_t)(address - REGISTERS), value);
 }
 
-/* A drive may read the moment it is told: what came there only later it would not have seen on another day. */
+/* A drive may read as soon as the command is written: data that becomes visible later could be missed. */
 static const uint8_t *drive_load(void *context, uint64_t address, size_t bytes) {
   const struct fixture *fixture = context;
   const uint8_t *data = sim_memory_device(fixture->sim, address, bytes);
 
   assert_non_null(data);
-  assert_true(sim_memory_was_shown(fixture->sim, address, bytes, fixture->told));
+  assert_true(sim_memory_was_shown(fixture->sim, address, bytes, fixture->command_sent));
   return data;
 }
 
@@ -118,7 +118,7 @@ static uint8_t *take_region(struct fixture *fixture, enum sim_memory_kind kind) 
 
 /* ---- requests ---- */
 
-/* Bytes that no other fill has at the same place, so that what is stale shows. */
+/* No two fills have the same byte at the same place, so that stale data shows. */
 static void fill(uint8_t *to, size_t bytes, uint32_t seed) {
   for (size_t i = 0; i < bytes; i++)
     to[i] = (uint8_t)(seed * 29u + i + i / 251u + 1u);
@@ -153,7 +153,7 @@ static void do_request(struct fixture *fixture, struct spate_io io) {
   assert_true(fixture->done);
 }
 
-/* Uncached memory: stores leave in their own time, and what the drive stored may be loaded late. */
+/* Uncached memory: stores become visible late, and the drive's stores may be loaded late. */
 static void test_uncached_memory(void **state) {
   struct fixture *fixture = *state;
   uint8_t *memory = take_region(fixture, SIM_QUEUE);
@@ -171,7 +171,7 @@ static void test_uncached_memory(void **state) {
   }
 }
 
-static void test_what_the_processor_filled(void **state) {
+static void test_data_that_the_processor_wrote(void **state) {
   struct fixture *fixture = *state;
   uint8_t *memory = take_region(fixture, SIM_CACHED);
 
@@ -184,8 +184,8 @@ static void test_what_the_processor_filled(void **state) {
   }
 }
 
-/* The processor has been in that memory before: its lines are dirty. Its neighbours' stay so. */
-static void test_what_the_processor_reads(void **state) {
+/* The processor has used that memory before: its lines are dirty. The neighbouring lines stay dirty. */
+static void test_data_that_the_processor_reads(void **state) {
   struct fixture *fixture = *state;
   uint8_t *memory = take_region(fixture, SIM_CACHED);
 
@@ -201,8 +201,8 @@ static void test_what_the_processor_reads(void **state) {
   }
 }
 
-/* The memory is clean, and was loaded while the drive had not stored yet. */
-static void test_lines_that_were_fetched_meanwhile(void **state) {
+/* The lines are clean, and were loaded before the drive stored its data. */
+static void test_lines_that_were_fetched_too_early(void **state) {
   struct fixture *fixture = *state;
   uint8_t *memory = take_region(fixture, SIM_CACHED);
 
@@ -218,9 +218,9 @@ static void test_lines_that_were_fetched_meanwhile(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       on_a_core(test_uncached_memory),
-      on_a_core(test_what_the_processor_filled),
-      on_a_core(test_what_the_processor_reads),
-      on_a_core(test_lines_that_were_fetched_meanwhile),
+      on_a_core(test_data_that_the_processor_wrote),
+      on_a_core(test_data_that_the_processor_reads),
+      on_a_core(test_lines_that_were_fetched_too_early),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

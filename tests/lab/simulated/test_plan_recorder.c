@@ -16,7 +16,7 @@
 #define GB     UINT64_C(1000000000)
 #define MIB    (UINT64_C(1) << 20)
 #define PIECE  ((uint32_t)(512 * 1024))
-#define PIECES 2048u /* that can be in the ring of any case */
+#define PIECES 2048u /* the largest ring of any case */
 
 #define OK(call) must_be(call, __LINE__)
 
@@ -43,11 +43,11 @@ struct run {
   struct spate_stream stream;
   struct spate_region *ring;
   struct spate_piece *pieces;
-  uint32_t ring_pieces; /* the source has no more */
+  uint32_t ring_pieces; /* the ring's size */
   uint64_t piece_count; /* to be pushed */
   uint64_t pushed;
   uint64_t start_ps, next_ps;
-  uint64_t most_pieces; /* that the ring held, the one being filled included */
+  uint64_t most_pieces; /* the most that the ring held, including the one being filled */
   bool streaming;
   double over_s; /* when it first held more than planned.ring_bytes; HUGE_VAL: never */
   bool overrun;
@@ -63,7 +63,7 @@ static void begin_piece(struct run *run) {
   if (run->next_ps > sim_now_ps(run->stack->sim)) sim_at(run->stack->sim, run->next_ps, piece_full, NULL, 0);
 }
 
-/* Logic fills the ring: the device's view is what there is. */
+/* Logic fills the ring: only the device's view exists. */
 static void stamp_piece(struct run *run) {
   uint8_t *ring = run->ring->start;
   const uint64_t offset = run->pushed % run->ring_pieces * PIECE;
@@ -72,7 +72,7 @@ static void stamp_piece(struct run *run) {
     sim_stamp_put(ring + offset + page, (struct sim_stamp){1, run->pushed * PIECE + page});
 }
 
-/* Pieces that the source holds or has given to the recorder, with the one that begins now. */
+/* Pieces that the source holds or has given to the recorder, including the one that begins now. */
 static uint64_t pieces_held(const struct run *run) {
   return run->pushed - spate_stream_released(&run->stream) + (run->pushed < run->piece_count ? 1 : 0);
 }
@@ -137,7 +137,7 @@ static void close_run(struct run *run) {
   free(run->pieces);
 }
 
-/* The stream, until all is pushed or the ring is not enough. */
+/* Record the stream until everything is pushed or the ring overflows. */
 static void record(struct run *run, const char *profile, uint64_t ring_bytes) {
   run->ring_pieces = (uint32_t)(ring_bytes / PIECE);
   run->piece_count = run->planned.bytes / PIECE;
@@ -155,7 +155,7 @@ static void record(struct run *run, const char *profile, uint64_t ring_bytes) {
   close_run(run);
 }
 
-/* ---- planned and met ---- */
+/* ---- the plan and the recording ---- */
 
 struct plan_case {
   const char *profile;
@@ -179,8 +179,8 @@ static struct sim_media_outlook plan(const struct plan_case *which, struct sim_m
   return outlook;
 }
 
-/* With the ring that was planned nothing is lost, with 70 % of it something is, and with half of it at the time that
- * was foretold. One recording shows all: what the ring holds at most, and when it held more than half of the plan. */
+/* The planned ring loses nothing, 70 % of it loses something, and half of it overflows at the predicted time. One
+ * recording shows all three: the most that the ring held, and when it first held more than half of the plan. */
 static void meets_its_plan(const struct plan_case *which) {
   struct run run = {0};
   const struct sim_media_outlook whole = plan(which, &run.planned, 0);
@@ -237,7 +237,7 @@ struct writes {
 
 static void write_done(struct spate_io *io);
 
-/* The same stamped megabytes again and again: it is only about time. */
+/* The same stamped megabytes again and again: only the time matters. */
 static void write_next(struct writes *writes, struct spate_io *io) {
   const uint32_t blocks = REQUEST_BYTES >> writes->stack->block->block_shift;
 
@@ -283,7 +283,7 @@ static double rate_at(const char *profile, const struct sim_link_config *link, u
   return (double)writes.count * REQUEST_BYTES / seconds;
 }
 
-/* The full rate at the planned depth, and far from it at half of that. */
+/* The planned depth gives the full rate; half of it gives much less. */
 static void depth_is_enough(const char *profile, bool half_is_not) {
   const struct sim_link_config link = gen3();
   const uint32_t depth =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver on QEMU's NVMe drive: the judge of what the virtual drive, written here, may have misunderstood. */
+/* The driver on QEMU's NVMe drive, which detects what the project's own virtual drive may have misunderstood. */
 #include "nvme/internal.h"
 #include "qtest_port.h"
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #define IMAGE_BYTES           (UINT64_C(64) << 20)
 #define DATA_BYTES            (UINT64_C(32) << 20)
 #define QUEUES_MAX            64
-#define TEMPERATURE_THRESHOLD 0x04 /* the driver itself has no use for it */
+#define TEMPERATURE_THRESHOLD 0x04 /* the driver itself does not use it */
 
 struct machine {
   struct qtest qtest;
@@ -179,7 +179,7 @@ static void test_zero_trim_flush(void **state) {
     assert_int_equal(m->data[i], 0);
   assert_int_equal(m->data[32 * 512], 0x5a);
   assert_int_equal(m->data[64 * 512 - 1], 0x5a);
-  /* A whole drive, in one piece: 131072 blocks are two commands for ZERO and one for TRIM. */
+  /* A whole drive in one request: 131072 blocks are two commands for ZERO and one for TRIM. */
   io = (struct spate_io){.op = SPATE_ZERO, .blocks = (uint32_t)m->queue.block.blocks};
   assert_int_equal(run(m, io, NULL), SPATE_OK);
   io = (struct spate_io){.op = SPATE_TRIM, .blocks = (uint32_t)m->queue.block.blocks};
@@ -188,13 +188,14 @@ static void test_zero_trim_flush(void **state) {
   (void)state;
 }
 
-/* The driver refuses what is out of range; to hear the drive say it, the driver is told a larger capacity. */
+/* The driver itself refuses a request that is out of range. It gets a larger capacity here, so that the drive
+ * refuses. */
 static void test_bad_lba_is_reported_with_its_status(void **state) {
   struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   uint16_t detail = 0;
   machine_open(m, 8);
   m->queue.block.blocks *= 2;
-  m->queue.plain_lba_max = m->queue.block.blocks - 1;
+  m->queue.fast_lba_max = m->queue.block.blocks - 1;
   struct spate_io io = {.op = SPATE_WRITE, .lba = IMAGE_BYTES / 512, .blocks = 1, .region = &m->ring};
   assert_int_equal(run(m, io, &detail), SPATE_E_COMMAND);
   assert_string_equal(spate_nvme_status_name(detail), "LBA Out of Range");
@@ -349,12 +350,12 @@ static void test_features(void **state) {
   (void)state;
 }
 
-/* A threshold below the drive's temperature raises an event; its log is read without anybody waiting. */
+/* A threshold below the drive's temperature raises an event; its log is read without a call that waits. */
 static void test_temperature_event(void **state) {
   struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   machine_open(m, 8);
   const uint32_t sequence = spate_nvme_health(&m->nvme)->sequence;
-  assert_int_equal(spate_nvme_call_plain(&m->nvme, NVME_SET_FEATURES, TEMPERATURE_THRESHOLD, 273), SPATE_OK);
+  assert_int_equal(spate_nvme_call_dwords(&m->nvme, NVME_SET_FEATURES, TEMPERATURE_THRESHOLD, 273), SPATE_OK);
   for (const uint64_t end = host_ticks() + 3000000000u;
        spate_nvme_health(&m->nvme)->sequence == sequence && host_ticks() < end;)
     assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
@@ -368,7 +369,7 @@ static void test_temperature_event(void **state) {
 static void test_abort_of_an_unknown_command(void **state) {
   struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   machine_open(m, 8);
-  assert_int_equal(spate_nvme_call_plain(&m->nvme, NVME_ABORT, 0x1234u << 16 | 1u, 0), SPATE_OK);
+  assert_int_equal(spate_nvme_call_dwords(&m->nvme, NVME_ABORT, 0x1234u << 16 | 1u, 0), SPATE_OK);
   assert_int_equal(m->nvme.admin[SPATE_NVME_ADMIN_CALLER].result & 1, 1); /* not aborted */
   assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
   machine_free(m);
@@ -392,7 +393,7 @@ static void test_reset_with_commands_in_flight(void **state) {
     chains[i].io.context = &chains[i];
     assert_int_equal(spate_block_submit(&m->queue.block, &chains[i].io), SPATE_OK);
   }
-  /* Disable the controller behind the driver's back, before it hears of the commands. */
+  /* Disable the controller behind the driver's back, before the controller fetches the commands. */
   host_write32(QTEST_BAR_BASE + 0x14, 0);
   for (const uint64_t end = host_ticks() + 20000000000u; left > 0 && host_ticks() < end;) {
     (void)spate_block_poll(&m->queue.block, 32);
@@ -416,7 +417,7 @@ static void test_open_again_after_shutdown(void **state) {
   for (unsigned i = 0; i < 3; i++) {
     machine_open(m, 8);
     assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
-    if (i == 1) continue; /* and once without a shutdown */
+    if (i == 1) continue; /* the second time without a shutdown */
     assert_int_equal(spate_nvme_shutdown(&m->nvme), SPATE_OK);
   }
   machine_free(m);

@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-#define FIXTURE_QUEUE_BYTES (256u << 10) /* each write barrier looks at all of it */
+#define FIXTURE_QUEUE_BYTES (256u << 10) /* each write barrier scans all of it */
 #define FIXTURE_RING_BYTES  (16u << 20)
 #define FIXTURE_DRIVE_BYTES (UINT64_C(8) << 20)
 #define US_PER_MS           UINT64_C(1000)
@@ -37,14 +37,14 @@ struct fixture {
   struct spate_pcie_host host;
   struct spate_nvme_pcie way;
   struct spate_nvme nvme;
-  struct spate_nvme_queue queue, second; /* the second where a test opens it */
+  struct spate_nvme_queue queue, second; /* the second only in tests that open it */
   struct spate_arena arena;
   struct spate_nvme_config config;
-  struct spate_region ring; /* filled and drained by logic: the processor's stores are what the drive sees */
+  struct spate_region ring; /* filled and drained by logic: the drive sees the processor's stores */
   uint8_t *memory, *ring_memory;
 };
 
-/* What became of a request. */
+/* The result of a request. */
 struct outcome {
   struct spate_io io;
   unsigned calls;
@@ -80,7 +80,7 @@ static inline void fixture_enumerate(struct fixture *f) {
       .registers = found->bar0, .registers_bytes = found->bar0_bytes, .queue_memory = &f->arena};
 }
 
-/* Unset options are the fixture's. The seed decides what the machine leaves to chance. */
+/* Unset options are the fixture's. The seed determines everything that the machine draws at random. */
 static inline struct fixture *fixture_make_with(struct sim_drive_options options, uint64_t seed) {
   struct fixture *f = calloc(1, sizeof *f);
   const struct sim_profile profile = fixture_profile();
@@ -119,13 +119,13 @@ static inline struct fixture *fixture_opened(unsigned depth) {
   return f;
 }
 
-/* A queue that has taken all but `before_wrap` of the commands that its count has room for. */
+/* The queue behaves as if it had accepted commands until its counter is `before_wrap` below its wrap. */
 static inline void fixture_age_queue(struct spate_nvme_queue *queue, uint32_t before_wrap) {
   assert_int_equal(before_wrap % queue->entries, 0);
   queue->sq_tail = queue->sq_rung = 0u - before_wrap;
 }
 
-/* Two queues on one namespace, whose counts of commands are about to wrap. */
+/* Two queues on one namespace, whose command counters are about to wrap. */
 static inline void fixture_open_two(struct fixture *f, unsigned depth) {
   fixture_open(f, depth);
   assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, depth), SPATE_OK);
@@ -136,7 +136,7 @@ static inline void fixture_open_two(struct fixture *f, unsigned depth) {
 static inline void fixture_free(struct fixture *f) {
   const char *first = NULL;
 
-  if (sim_take_violations(f->sim, &first) != 0) fail_msg("the drive was mistreated: %s", first);
+  if (sim_take_violations(f->sim, &first) != 0) fail_msg("the drive saw a violation: %s", first);
   sim_free(f->sim);
   free(f);
 }
@@ -145,10 +145,10 @@ static inline void fixture_free(struct fixture *f) {
 
 static inline uint64_t now_us(const struct fixture *f) { return sim_now_ps(f->sim) / SIM_PS_PER_US; }
 
-/* The processor does something else for so long. */
+/* The processor does something else for this time. */
 static inline void spend_us(struct fixture *f, uint64_t us) { sim_spend(f->sim, us * SIM_PS_PER_US); }
 
-/* An event every 20 us from now on, beyond which a processor that polls in vain is not carried. */
+/* Schedule an event every 20 us from now on: a processor that polls in vain is not advanced past an event. */
 static inline void fixture_tick(void *context, uint64_t number) {
   struct fixture *f = context;
 
@@ -157,12 +157,12 @@ static inline void fixture_tick(void *context, uint64_t number) {
 
 /* ---- requests ---- */
 
-/* Of the first blocks of the ring. */
+/* A write of the first blocks of the ring. */
 static inline struct spate_io write_of(const struct fixture *f, uint64_t lba, uint32_t blocks) {
   return (struct spate_io){.op = SPATE_WRITE, .lba = lba, .blocks = blocks, .region = &f->ring};
 }
 
-/* Submit; the outcome is known later. */
+/* Submit; the outcome is filled in later. */
 static inline enum spate_error fixture_submit_to(struct spate_nvme_queue *queue, struct outcome *outcome,
                                                  struct spate_io io) {
   *outcome = (struct outcome){.io = io};
@@ -227,7 +227,7 @@ static inline uint8_t *controller_page(struct fixture *f) { return sim_drive_ide
 static inline uint8_t *namespace_page(struct fixture *f) { return sim_drive_identify_namespace(f->drive); }
 static inline uint8_t *health_page(struct fixture *f) { return sim_drive_smart(f->drive); }
 
-/* Of the I/O commands (or the admin ones) with this opcode (-1: any), `skip` pass and `count` are hit. */
+/* Of the I/O commands (or admin commands) with this opcode (-1: any), `skip` pass and the next `count` are hit. */
 static inline void fixture_fault(struct fixture *f, enum sim_action action, bool admin, int opcode, uint32_t skip,
                                  uint32_t count, uint32_t value) {
   sim_drive_fault(
@@ -284,7 +284,7 @@ static inline uint64_t io_us(const struct fixture *f, unsigned number) {
 
 struct cache_calls {
   unsigned cleans, invalidates;
-  uint64_t address, bytes; /* of the last one */
+  uint64_t address, bytes; /* of the last call */
 };
 
 /* For sim_trace(), with a struct cache_calls. */
@@ -298,7 +298,7 @@ static inline void count_cache_calls(void *context, const struct sim_access *acc
   calls->bytes = access->bytes;
 }
 
-/* ---- what the medium holds, by byte ---- */
+/* ---- the contents of the medium, by byte ---- */
 
 static inline void media_read(const struct fixture *f, uint64_t at, uint8_t *to, size_t bytes) {
   sim_store_read(sim_drive_store(f->drive), at, to, bytes);

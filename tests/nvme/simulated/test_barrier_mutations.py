@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every barrier, every piece of cache maintenance, and every word that the processor made some data, is needed.
+"""Every barrier, every cache maintenance call and every flag that marks data as the processor's is needed.
 
-Each is taken out of the library in turn, by itself. What is left is linked with the program that moves everything over
-memory without coherency, which then has to fail: with all in place it passes. So it has to where one comes too late: a
-write barrier behind the register write that it is there for, and a clean behind the doorbell.
+Each is removed from the library in turn, one at a time. The result is linked with the program that moves everything over
+memory without coherency, and the program has to fail. With all of them in place it passes. The program also has to fail
+where a call comes too late: a write barrier behind the register write that it precedes, or a clean behind the doorbell.
 
-The gateware's backend has registers of its own, over which the same is done on a core in memory mode.
+The gateware's backend has registers of its own. It gets the same treatment, on a core in memory mode.
 """
 
 import functools
@@ -22,10 +22,10 @@ from conftest import HOST_BUILD, ROOT, run
 
 SOURCES = sorted(ROOT.glob("src/**/*.c"))
 CALL = re.compile(r"\bspate_port_(?:dma_write_barrier|dma_read_barrier|cache_clean|cache_invalidate)\s*\(")
-# What makes such calls for its callers: each of theirs is needed as well.
+# A function that makes such calls for its callers: each call of this function is needed as well.
 HELPER_CALL = re.compile(r"(?<!static void )\bcache_maintain\s*\(")
 FLAG = re.compile(r"\bSPATE_IO_CPU\b")
-# Block devices look at the flag; everybody above them sets it.
+# Block devices read the flag; the layers above set it.
 DEVICES = {"nvme", "stripe", "gateware"}
 BARRIER = "spate_port_dma_write_barrier();"
 REGISTER_WRITE = re.compile(r"\s*((?:if \([^;]*\) )?(?:spate_port_write(?:32|64)|spate_nvme_write_control)\()")
@@ -56,7 +56,7 @@ class Site:
 
 @dataclass
 class Late:
-    """A site whose call comes behind the register write that makes a device look."""
+    """A site whose call is moved behind the register write that makes the device read."""
 
     path: Path
     line: int
@@ -72,7 +72,7 @@ def program_of(path):
 
 
 def late_in_the_gateware():
-    """Behind the start of the command, by itself; and a read's invalidation before it is certain what was stored."""
+    """Calls behind the start of the command; and a read's invalidation before the read barrier."""
     text = LANES.read_text()
     for call in (MAINTAIN, BARRIER):
         late = text.replace(call, "", 1).replace(START, f"{START} if (lane == LANE_MEMORY) {call}", 1)
@@ -99,7 +99,7 @@ def late_sites():
 
 
 def clean_behind_the_kick(text):
-    """Another function rings the doorbell later: here the one that submits rings it, and cleans then."""
+    """Another function rings the doorbell: here the submitting function rings it, and then cleans."""
     before, after = text.split(CLEAN)
     call = "if ((io->flags & SPATE_IO_CPU) != 0 && io->op == SPATE_WRITE)"
     size = "(size_t)io->blocks << queue->block.block_shift"
@@ -116,7 +116,7 @@ def end_of_call(text, at):
 
 
 def sites():
-    """Each of them in the library, whatever file it is in."""
+    """All sites in the library."""
     found = []
     for path in SOURCES:
         text = path.read_text()
@@ -141,19 +141,19 @@ def compile_command(path):
 
 
 def compile_changed(path, text, folder):
-    """The object of a file with another text in it."""
+    """The object of a file that is compiled with a changed text."""
     changed = folder / path.name
     changed.write_text(text)
     words = compile_command(path)
     words[words.index(str(path))] = changed
     words[words.index("-o") + 1] = changed.with_suffix(".o")
-    # A variable that only the call used is none too many here.
+    # A variable that only the removed call used causes no error here.
     run(*words, "-Wno-error", "-iquote", path.parent, "-MF", changed.with_suffix(".d"))
     return changed.with_suffix(".o")
 
 
 def link(name, folder, *objects):
-    """The program with `objects` before the libraries, whose members with the same functions then stay out."""
+    """The program with `objects` ahead of the libraries, so that library members with the same functions are not linked."""
     [source] = (ROOT / "tests").glob(f"*/simulated/{name}.c")
     compiler, *words = compile_command(source)
     sanitizers = [word for word in words if word.startswith("-fsanitize")]
@@ -184,7 +184,7 @@ def test_nothing_can_be_late(site, tmp_path):
 
 @pytest.mark.parametrize("name", sorted({site.program for site in sites()}))
 def test_with_all_in_place_it_passes(name, tmp_path):
-    """Compiled and linked in the same way, nothing changed: the failures above are the missing ones'."""
+    """Compiled and linked in the same way without a change, it passes: only the removed calls cause the failures above."""
     paths = {site.path for site in sites() if site.program == name}
     for path in paths:
         (tmp_path / path.parent.name).mkdir(exist_ok=True)
@@ -200,4 +200,4 @@ def test_they_are_found():
     assert LANES.read_text().count(START) == 1
     headers = (path for path in ROOT.glob("include/**/*.h") if path.name != "port.h")
     inline = [path.name for path in headers if CALL.search(path.read_text())]
-    assert not inline, f"calls in headers, which are not taken out here: {inline}"
+    assert not inline, f"calls in headers, which this test does not remove: {inline}"

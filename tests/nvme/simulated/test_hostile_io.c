@@ -8,7 +8,7 @@
 #include "hostile.h"
 
 #define REQUESTS    72u
-#define BLOCKS      40u /* 20 KiB: two commands of at most 16 KiB where the request begins at such a multiple */
+#define BLOCKS      40u /* 20 KiB: two commands of at most 16 KiB, if the request begins at a multiple of 16 KiB */
 #define DATA_BYTES  (BLOCKS * 512u)
 #define STRIDE      (UINT64_C(32) << 10)
 #define TIMEOUT_MS  2000u
@@ -42,7 +42,7 @@ struct stream {
   char name[128];
   struct request requests[REQUESTS];
   unsigned submitted, ended, failed;
-  enum spate_error refused; /* by submit, forever: the device is at its end */
+  enum spate_error refused; /* by submit, permanently: the device is dead */
 };
 
 static struct stream stream;
@@ -57,7 +57,7 @@ static void done(struct spate_io *io) {
 static uint64_t lba_of(unsigned i) { return FIRST_LBA + (uint64_t)i * BLOCKS; }
 static uint8_t *data_of(unsigned i) { return stream.region->start + i * STRIDE; }
 
-/* Every third one gives memory that is in no region. */
+/* Every third request uses memory that is in no region. */
 static void prepare(unsigned i) {
   const struct kind *kind = stream.kind;
   struct request *request = &stream.requests[i];
@@ -74,7 +74,7 @@ static void prepare(unsigned i) {
   }
 }
 
-/* What is on the medium before, what is in the buffers before, and canaries around them. */
+/* The medium's contents before, the buffers' contents before, and canaries around them. */
 static void make_contents(void) {
   static uint8_t page[4096];
   struct sim_store *store = sim_drive_store(stream.stack->drives[0].drive);
@@ -99,7 +99,7 @@ static void run(void) {
       prepare(stream.submitted);
       const enum spate_error error = spate_block_submit(block, &stream.requests[stream.submitted].io);
       if (error == SPATE_E_FULL) break;
-      if (error != SPATE_OK) { /* the device is at its end; what it accepted still ends */
+      if (error != SPATE_OK) { /* the device is dead; the requests that it accepted still end */
         stream.refused = error;
         break;
       }
@@ -110,7 +110,7 @@ static void run(void) {
   }
 }
 
-/* The same bytes, read in another way, as the request should have left them. */
+/* The same bytes, read in another way, must be what the request should have left. */
 static void check_content(unsigned i) {
   static uint8_t medium[DATA_BYTES], zeros[DATA_BYTES];
   const struct request *request = &stream.requests[i];
@@ -126,7 +126,7 @@ static void check_error(const struct request *request) {
   const struct misbehaviour *what = stream.what;
   const struct spate_io *io = &request->io;
   if (io->error == SPATE_OK) return;
-  if (what->io == MENDED || what->io == DECEIVED)
+  if (what->io == RECOVERED || what->io == DECEIVED)
     fail_msg("%s: a request ends with %s, status %x", stream.name, spate_error_name(io->error), io->detail);
   if (what->action != SIM_STATUS) return;
   assert_int_equal(io->detail, what->value);
@@ -141,22 +141,22 @@ static void check(void) {
     check_content(i);
   }
   for (unsigned i = 0; i < REQUESTS; i++)
-    look_at_canary(data_of(i) + DATA_BYTES, GAP_BYTES, stream.name);
+    check_canary(data_of(i) + DATA_BYTES, GAP_BYTES, stream.name);
   if (what->io == REPORTED && stream.failed == 0 && stream.refused == SPATE_OK)
     fail_msg("%s: nothing fails", stream.name);
   if (what->io == REPORTED && what->count == 1 && what->action == SIM_STATUS && stream.failed != 1)
     fail_msg("%s: %u requests fail", stream.name, stream.failed);
-  if (what->io == MENDED) assert_int_equal(stream.submitted, REQUESTS);
+  if (what->io == RECOVERED) assert_int_equal(stream.submitted, REQUESTS);
   const bool lost_power = what->action == SIM_POWER_CUT;
   assert_int_equal(stream.stack->block->power_losses, lost_power ? 1 : 0);
 }
 
-/* Afterwards the drive is as good as new, if it is still there. */
+/* Afterwards the drive works normally, unless it is gone. */
 static void check_after(void) {
   sim_drive_clear_faults(stream.stack->drives[0].drive);
   const enum spate_nvme_state state = stream.stack->drives[0].nvme.state;
   if (state == SPATE_NVME_DEAD) {
-    if (stream.what->io == MENDED || stream.what->io == DECEIVED) fail_msg("%s: given up", stream.name);
+    if (stream.what->io == RECOVERED || stream.what->io == DECEIVED) fail_msg("%s: given up", stream.name);
     return;
   }
   struct spate_io io = {.op = SPATE_WRITE, .lba = 1, .blocks = 8, .region = stream.region};

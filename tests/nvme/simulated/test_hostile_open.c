@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drives that misbehave while they are brought up. Open ends within its time: with an error, or with a queue that
- * works. */
+/* Drives that misbehave during bring-up. Open ends within its time: with an error, or with a queue that works. */
 #include "hostile.h"
 #include <spate/bytes.h>
 
-/* What open may take: three times the drive's own time to get ready (which the tests leave at half a second, and half a
- * second more), 5 s for each command of the bring-up, and of the queue. */
+/* The longest time for open: three times the drive's own time to become ready (half a second in these tests) plus half
+ * a second, and 5 s for each command of the bring-up and of the queue. */
 #define COMMANDS_MAX 16u
 #define OPEN_MS_MAX  (3u * 1000u + COMMANDS_MAX * 5000u)
 
 #define PAGES 8u /* of a region: canary, data, canary ... */
 
-/* Write and read back through the queue; the pages between the two buffers are nobody's. */
+/* Write and read back through the queue. The pages between the two buffers must not change. */
 static void expect_working(struct sim_stack *stack, const char *name) {
   struct spate_region *region = sim_stack_region(stack, PAGES * 4096, SIM_LOGIC);
   struct spate_block *block = stack->block;
@@ -22,12 +21,12 @@ static void expect_working(struct sim_stack *stack, const char *name) {
   struct spate_io read = {
       .op = SPATE_READ, .lba = blocks, .blocks = blocks, .region = region, .offset_bytes = 3 * UINT64_C(4096)};
   const enum spate_error error = spate_block_do(block, &write);
-  if (error != SPATE_OK) fail_msg("%s: open succeeds, a write gives %s", name, spate_error_name(error));
+  if (error != SPATE_OK) fail_msg("%s: open succeeds, and a write fails with %s", name, spate_error_name(error));
   assert_int_equal(spate_block_do(block, &read), SPATE_OK);
   if (memcmp(region->start + 4096, region->start + 3 * 4096, 4096) != 0) fail_msg("%s: other data read", name);
-  look_at_canary(region->start, 4096, name);
-  look_at_canary(region->start + 2 * 4096, 4096, name);
-  look_at_canary(region->start + 4 * 4096, 4 * 4096, name);
+  check_canary(region->start, 4096, name);
+  check_canary(region->start + 2 * 4096, 4096, name);
+  check_canary(region->start + 4 * 4096, 4 * 4096, name);
 }
 
 static bool is_known(enum spate_error error) {
@@ -45,7 +44,7 @@ static bool is_known(enum spate_error error) {
   }
 }
 
-/* Open, and look at what became of it. The drive forgets its faults: then, after a restart, it opens. */
+/* Open, and check the result. Then the drive drops its faults: after a restart open must succeed. */
 static enum spate_error open_one(struct sim_stack *stack, const char *name, uint64_t most_ms, bool comes_back) {
   const uint64_t start_ms = now_ms(stack);
   const enum spate_error error = sim_stack_open(stack);
@@ -65,7 +64,7 @@ static enum spate_error open_one(struct sim_stack *stack, const char *name, uint
   return error;
 }
 
-/* Admin commands that opening takes where all is well. */
+/* The number of admin commands of an undisturbed open. */
 static uint32_t commands_of_open(void) {
   struct sim_stack_config config = hostile_config(0);
   struct sim_stack *stack = sim_stack_new(&config);
@@ -78,7 +77,7 @@ static uint32_t commands_of_open(void) {
   return count;
 }
 
-/* Nothing is wrong with the answer itself, which comes within its time. */
+/* The answer itself is correct and comes in time. */
 static bool does_no_harm(const struct misbehaviour *what) {
   return what->action == SIM_DOUBLE || what->action == SIM_WRONG_ID || what->action == SIM_WRONG_QUEUE ||
          (what->action == SIM_LATE && what->value < 5000);
@@ -124,7 +123,7 @@ static void test_never_ready_never_disabled_fatal(void **state) {
     assert_int_equal(sim_stack_open(stack), SPATE_OK);
     expect_working(stack, "no longer stuck");
     no_violations(stack, "no longer stuck");
-    /* A host that starts again finds it running, and cannot stop it by CC.EN: a function level reset does. */
+    /* A host that starts again finds it running, and cannot stop it by CC.EN. A function-level reset stops it. */
     const uint32_t *resets = &sim_drive_counters(stack->drives[0].drive)->hard_resets[SIM_RESET_FUNCTION];
     const uint32_t before = *resets;
     sim_drive_stick(stack->drives[0].drive, false, true, false);
@@ -136,7 +135,7 @@ static void test_never_ready_never_disabled_fatal(void **state) {
   }
 }
 
-/* ---- what the registers say ---- */
+/* ---- contents of the registers ---- */
 
 struct capability {
   const char *name;
@@ -177,7 +176,7 @@ static void test_absurd_capabilities(void **state) {
   }
 }
 
-/* ---- what Identify says ---- */
+/* ---- contents of the Identify pages ---- */
 
 struct lie {
   const char *name;
@@ -192,7 +191,7 @@ static void test_lies_in_identify(void **state) {
   static const struct lie cases[] = {
       {"no namespaces", false, 516, 4, 0, SPATE_E_NO_NAMESPACE},
       {"4 Gi namespaces", false, 516, 4, 0xffffffff, SPATE_OK},
-      {"transfers of one page", false, 77, 1, 0, SPATE_OK}, /* 0: no limit; the drive's own holds */
+      {"transfers of one page", false, 77, 1, 0, SPATE_OK}, /* 0: no limit; the drive's own limit applies */
       {"no size", true, 0, 8, 0, SPATE_E_NO_NAMESPACE},
       {"more bytes than a number holds", true, 0, 8, UINT64_MAX, SPATE_E_UNSUPPORTED},
       {"a format that is not listed", true, 26, 1, 0xf, SPATE_E_BLOCK_SIZE},
@@ -222,8 +221,8 @@ static void test_lies_in_identify(void **state) {
   }
 }
 
-/* Pages full of garbage, in all or in a few bytes. What the library then does with the drive must stay in bounds; that
- * it works is not asked. */
+/* Identify pages full of garbage, in all bytes or in some. What the library then does with the drive must stay in
+ * bounds; it need not work. */
 static void test_garbage_in_identify(void **state) {
   (void)state;
   unsigned opened = 0;
@@ -254,13 +253,13 @@ static void test_garbage_in_identify(void **state) {
       (void)!spate_block_do(stack->block, &read);
       (void)!sim_stack_close(stack);
     }
-    look_at_canary(region->start, 4096, "garbage in Identify");
-    look_at_canary(region->start + 2 * 4096, (PAGES - 2) * 4096, "garbage in Identify");
+    check_canary(region->start, 4096, "garbage in Identify");
+    check_canary(region->start + 2 * 4096, (PAGES - 2) * 4096, "garbage in Identify");
     (void)sim_take_violations(stack->sim, NULL);
     sim_stack_free(stack);
   }
   print_message("%u cases, %u of them opened\n", hostile_cases, opened);
-  assert_true(opened > 20); /* or nothing was tried beyond Identify */
+  assert_true(opened > 20); /* otherwise nothing was tried beyond Identify */
 }
 
 int main(void) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library on memory in which nothing passes between processor and drive but through the port's calls: everything
- * that it moves is compared at the other side. tests/nvme/simulated/test_barrier_mutations.py takes each of those calls
- * out of the library in turn, and this has to fail.
+ * The library on memory in which data passes between processor and drive only through the port's calls. Everything that
+ * it moves is compared on the other side. tests/nvme/simulated/test_barrier_mutations.py removes each of those calls
+ * from the library in turn, and then this program has to fail.
  */
 #include "internal.h"
 #include "stack.h"
@@ -37,13 +37,13 @@ static void assert_no_violation(struct fixture *fixture) {
   if (sim_take_violations(fixture->stack->sim, &first) != 0) fail_msg("%s", first);
 }
 
-/* Bytes that no other fill has at the same place, so that what is stale shows. */
+/* No two fills have the same byte at the same place, so that stale data shows. */
 static void fill(uint8_t *to, uint32_t bytes, uint32_t seed) {
   for (uint32_t i = 0; i < bytes; i++)
     to[i] = (uint8_t)(seed * 29u + i + i / 251u + 1u);
 }
 
-/* The drive wants a host memory buffer; the processor used that memory before, and its lines are dirty. */
+/* The drive asks for a host memory buffer. The processor used that memory before, and its cache lines are dirty. */
 static int set_up(void **state) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   const struct sim_stack_config config = {
@@ -83,7 +83,7 @@ struct request {
   struct spate_io io;
   struct fixture *fixture;
   uint8_t *data; /* where the processor sees it */
-  uint32_t seed; /* of what is expected there; compared at the moment the request is done */
+  uint32_t seed; /* of the expected contents, which are compared when the request is done */
   bool check, done;
 };
 
@@ -116,7 +116,7 @@ static void do_request(struct fixture *fixture, struct request *request) {
   wait_for(fixture, request);
 }
 
-/* ---- what the medium holds, past the library ---- */
+/* ---- the medium's contents, without the library ---- */
 
 static void put_on_medium(struct fixture *fixture, uint64_t lba, uint32_t blocks, uint32_t seed) {
   fill(fixture->expected, blocks * BLOCK, seed);
@@ -131,7 +131,7 @@ static void assert_on_medium(struct fixture *fixture, uint64_t lba, uint32_t blo
   assert_memory_equal(fixture->actual, fixture->expected, (size_t)blocks * BLOCK);
 }
 
-/* ---- bring-up, and what drives tell ---- */
+/* ---- bring-up, and data that drives report ---- */
 
 static void test_identity_and_features_arrive(void **state) {
   struct fixture *fixture = *state;
@@ -149,15 +149,15 @@ static void test_each_health_log_is_a_fresh_one(void **state) {
   struct fixture *fixture = *state;
 
   assert_int_equal(spate_nvme_health(fixture->nvme)->power_on_hours, 4711);
-  for (unsigned i = 0; i < 20; i++) { /* more than the admin rings have entries */
+  for (unsigned i = 0; i < 20; i++) { /* more commands than the admin rings have entries */
     spate_put64(sim_drive_smart(fixture->drive) + 128, 5000 + i);
     assert_int_equal(spate_nvme_health_read(fixture->nvme), SPATE_OK);
     assert_int_equal(spate_nvme_health(fixture->nvme)->power_on_hours, 5000 + i);
   }
 }
 
-/* What the processor had in its cache of that memory must not come down on what the drive keeps there. */
-static void test_the_host_memory_buffer_is_the_drive_s(void **state) {
+/* Dirty cache lines of that memory must not be written back over the drive's data. */
+static void test_the_host_memory_buffer_belongs_to_the_drive(void **state) {
   struct fixture *fixture = *state;
   const uint64_t address = spate_port_dma_address(fixture->stack->drives[0].host_buffer);
 
@@ -168,7 +168,7 @@ static void test_the_host_memory_buffer_is_the_drive_s(void **state) {
                       HOST_BUFFER_BYTES);
 }
 
-/* ---- admin requests of a program's, in cached memory ---- */
+/* ---- a program's admin requests, in cached memory ---- */
 
 #define SET_FEATURES      0x09u
 #define GET_FEATURES      0x0au
@@ -197,7 +197,7 @@ static void timestamp(struct fixture *fixture, uint8_t opcode, uint8_t *buffer) 
   assert_true(ended);
 }
 
-/* What is set and what is got lie apart: neither may pass for the other. */
+/* The value that is set and the buffer that is read are in different memory: neither may be mistaken for the other. */
 static void test_admin_requests_in_cached_memory(void **state) {
   struct fixture *fixture = *state;
   uint8_t *set = sim_memory_take(fixture->stack->sim, 4096, SIM_CACHED), *got = set + 2048;
@@ -215,7 +215,7 @@ static void test_admin_requests_in_cached_memory(void **state) {
 
 /* ---- data ---- */
 
-/* A ring in uncached memory, the same slots again and again: plain requests, of which the queue holds many at once. */
+/* A ring in uncached memory, the same slots again and again: plain requests, many of them in the queue at once. */
 static void test_plain_requests_on_a_region(void **state) {
   struct fixture *fixture = *state;
   const struct spate_region *region = sim_stack_region(fixture->stack, BUFFER_BYTES, SIM_QUEUE);
@@ -250,7 +250,7 @@ static void test_plain_requests_on_a_region(void **state) {
   }
 }
 
-/* One by one, so that no other command's barrier stands in for its own. */
+/* One at a time, so that no barrier of another command can replace a command's own. */
 static void test_plain_reads_one_by_one(void **state) {
   struct fixture *fixture = *state;
   const struct spate_region *region = sim_stack_region(fixture->stack, 16384, SIM_QUEUE);
@@ -265,7 +265,7 @@ static void test_plain_reads_one_by_one(void **state) {
   }
 }
 
-/* Cached memory that the processor fills; a region, so that the commands are as short as can be. */
+/* Cached memory that the processor fills. It is in a region, so that the commands take the shortest path. */
 static void test_cpu_writes_from_a_region(void **state) {
   struct fixture *fixture = *state;
   const struct spate_region *region = sim_stack_region(fixture->stack, BUFFER_BYTES, SIM_CACHED);
@@ -284,7 +284,7 @@ static void test_cpu_writes_from_a_region(void **state) {
   }
 }
 
-/* The processor has been in that memory before: its lines are dirty. Its neighbours' stay so. */
+/* The processor has used that memory before: its lines are dirty. The neighbouring lines stay dirty. */
 static void test_cpu_reads_between_dirty_neighbours(void **state) {
   struct fixture *fixture = *state;
   uint8_t *memory = sim_memory_take(fixture->stack->sim, 16384, SIM_CACHED);
@@ -306,8 +306,8 @@ static void test_cpu_reads_between_dirty_neighbours(void **state) {
   }
 }
 
-/* Without a region the page list comes from the queue's pool, built in memory that was another command's list before.
- */
+/* Without a region the page list comes from the queue's pool, and is built in memory that held another command's list
+ * before. */
 static void test_buffers_with_lists_from_the_pool(void **state) {
   struct fixture *fixture = *state;
   uint8_t *memory = sim_memory_take(fixture->stack->sim, BUFFER_BYTES + 8192, SIM_CACHED);
@@ -347,7 +347,7 @@ static void test_trim_ranges_arrive(void **state) {
 
 /* ---- recovery ---- */
 
-/* Rings are made again in memory that is full of the entries of before. */
+/* Rings are initialised again in memory that is full of old entries. */
 static void test_a_reset_in_the_middle(void **state) {
   struct fixture *fixture = *state;
   const struct spate_region *region = sim_stack_region(fixture->stack, BUFFER_BYTES, SIM_CACHED);
@@ -377,7 +377,7 @@ static void test_a_reset_in_the_middle(void **state) {
   }
 }
 
-/* All of it, on one drive after the other as it was left. */
+/* All of the above, on several drives in turn, each as the last run left it. */
 static void test_a_restarted_host(void **state) {
   struct fixture *fixture = *state;
 
@@ -387,7 +387,7 @@ static void test_a_restarted_host(void **state) {
     assert_int_equal(sim_stack_open(fixture->stack), SPATE_OK);
     fixture->block = fixture->stack->block;
     test_identity_and_features_arrive(state);
-    test_the_host_memory_buffer_is_the_drive_s(state);
+    test_the_host_memory_buffer_belongs_to_the_drive(state);
     test_plain_reads_one_by_one(state);
   }
 }
@@ -398,7 +398,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       on_a_drive(test_identity_and_features_arrive),
       on_a_drive(test_each_health_log_is_a_fresh_one),
-      on_a_drive(test_the_host_memory_buffer_is_the_drive_s),
+      on_a_drive(test_the_host_memory_buffer_belongs_to_the_drive),
       on_a_drive(test_admin_requests_in_cached_memory),
       on_a_drive(test_plain_requests_on_a_region),
       on_a_drive(test_plain_reads_one_by_one),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bring-up and shutdown: what a drive says of itself, what is refused, and how long is waited for it. */
+/* Bring-up and shutdown: what a drive reports about itself, what is refused, and how long the driver waits. */
 #include "nvme_fixture.h"
 
 #define CC 0x14
@@ -34,9 +34,9 @@ static void test_open_decodes_identity(void **state) {
   (void)state;
 }
 
-/* FNA (byte 524): bit 0 a format, bit 1 a secure erase takes all namespaces; bit 2 says that there is a cryptographic
- * erase, and takes none. */
-static void test_identity_tells_of_other_controllers(void **state) {
+/* FNA (byte 524): bit 0, a format applies to all namespaces; bit 1, so does a secure erase; bit 2, cryptographic erase
+ * is supported, which says nothing about the scope. */
+static void test_identity_reports_other_controllers(void **state) {
   static uint64_t page[4096 / sizeof(uint64_t)];
   struct spate_nvme_identity identity;
 
@@ -57,11 +57,11 @@ static void test_identity_decodes_the_scope_of_a_format(void **state) {
     spate_nvme_identity_decode(&identity, page);
     assert_int_equal(identity.formats_all, (fna & 3u) != 0);
   }
-  assert_int_equal(identity.version, 7); /* of VS, and not in the page */
+  assert_int_equal(identity.version, 7); /* comes from VS, not from the page */
   (void)state;
 }
 
-/* What another driver has read is decoded as the library's own log is. */
+/* A log page that another driver read is decoded like the library's own. */
 static void test_health_is_decoded(void **state) {
   static uint64_t log[512 / sizeof(uint64_t)];
   struct spate_nvme_health health = {.sequence = 4};
@@ -135,7 +135,7 @@ static void test_open_refuses_what_it_cannot_use(void **state) {
   (void)state;
 }
 
-/* A program before us has used the drive, and left it enabled: with or without a shutdown. */
+/* Another program has used the drive before and left it enabled, with or without a shutdown. */
 static void boot_loader(struct fixture *f, bool shut_down) {
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
   if (shut_down) assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
@@ -154,7 +154,7 @@ static void test_open_ends_within_the_stated_time(void **state) {
   fixture_free(f);
   f = fixture_make(9);
   boot_loader(f, false);
-  sim_drive_stick(f->drive, false, true, false); /* and nobody to take the bus away from it */
+  sim_drive_stick(f->drive, false, true, false); /* without a bus that could disable its bus mastering */
   start_us = now_us(f);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_NOT_STOPPED);
   assert_in_range(now_us(f) - start_us, 2000000, 6000000);
@@ -215,8 +215,8 @@ static void test_status_names(void **state) {
   (void)state;
 }
 
-/* Figures 126 to 131 of the base specification 1.4: these codes have names, each its own; the others have their type's.
- */
+/* Figures 126 to 131 of the base specification 1.4: each of these codes has a name of its own. All other codes have the
+ * name of their type. */
 static void test_each_known_status_has_a_name_of_its_own(void **state) {
   static const struct {
     uint16_t first, last;
@@ -270,7 +270,7 @@ static void test_shutdown_waits_for_requests_and_is_orderly(void **state) {
   (void)state;
 }
 
-/* "In progress" is not "complete": a drive that is writing back its cache needs its power still. */
+/* "In progress" is not "complete": a drive that is writing back its cache still needs power. */
 static void test_shutdown_waits_for_the_drive(void **state) {
   const struct {
     uint32_t stated_us;
@@ -286,7 +286,7 @@ static void test_shutdown_waits_for_the_drive(void **state) {
       {20000000, 19000, SPATE_OK, 19000, 19100},
       {20000000, 1000000, SPATE_E_TIMEOUT, 20000, 22000},
       {UINT32_MAX, 59000, SPATE_OK, 59000, 59100},
-      {UINT32_MAX, 1000000, SPATE_E_TIMEOUT, 60000, 63000}, /* and never more than a minute */
+      {UINT32_MAX, 1000000, SPATE_E_TIMEOUT, 60000, 63000}, /* never more than a minute */
   };
 
   for (unsigned i = 0; i < sizeof drives / sizeof drives[0]; i++) {
@@ -297,7 +297,7 @@ static void test_shutdown_waits_for_the_drive(void **state) {
     const uint64_t before = now_us(f);
     assert_int_equal(spate_nvme_shutdown(&f->nvme), drives[i].error);
     assert_in_range(now_us(f) - before, drives[i].least_ms * (US_PER_S / 1000), drives[i].most_ms * (US_PER_S / 1000));
-    assert_int_equal(csts(f) & 0xd, drives[i].error == SPATE_OK ? 9 : 0); /* one that is late was stopped */
+    assert_int_equal(csts(f) & 0xd, drives[i].error == SPATE_OK ? 9 : 0); /* a late one was disabled */
     fixture_free(f);
   }
   (void)state;
@@ -316,7 +316,7 @@ static void test_open_again_after_shutdown(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_open_decodes_identity),
-      cmocka_unit_test(test_identity_tells_of_other_controllers),
+      cmocka_unit_test(test_identity_reports_other_controllers),
       cmocka_unit_test(test_identity_decodes_the_scope_of_a_format),
       cmocka_unit_test(test_health_is_decoded),
       cmocka_unit_test(test_absurd_mdts_is_no_limit),

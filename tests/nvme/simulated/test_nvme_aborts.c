@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One Abort command at a time, as a drive need not take more (ACL); and admin completions that are not whole, or not of
- * an admin command. */
+/* Only one Abort command at a time, because a drive need not accept more (ACL). Admin completions that are incomplete,
+ * or that belong to no admin command. */
 #include "nvme_fixture.h"
 
 #define ABORT        0x08
@@ -18,7 +18,7 @@ static void expect_no_surprise(struct fixture *f, uint32_t aborts) {
   assert_int_equal(counters->resets, 0);
 }
 
-/* The first command comes back at once, the answer to its Abort 900 ms later. The second expires in between. */
+/* The first command completes at once, but its Abort 900 ms later. The second command expires in between. */
 static void test_a_second_command_waits_for_the_first_abort(void **state) {
   struct fixture *f = fixture_opened(4);
   struct outcome first, second;
@@ -42,7 +42,7 @@ static void test_a_second_command_waits_for_the_first_abort(void **state) {
 
 static void admin_ended(struct spate_nvme_admin_request *request) { ++*(unsigned *)request->context; }
 
-/* The same for an admin request of the caller's that expires meanwhile. */
+/* The same for an admin request of the caller that expires in between. */
 static void test_an_admin_request_waits_for_the_abort_of_another_command(void **state) {
   struct fixture *f = fixture_opened(4);
   struct outcome first;
@@ -66,7 +66,8 @@ static void test_an_admin_request_waits_for_the_abort_of_another_command(void **
   (void)state;
 }
 
-/* A completion that names another queue is of none of the driver's admin commands: that one goes on to its deadline. */
+/* A completion that names another queue belongs to none of the driver's admin commands: the pending command goes on to
+ * its deadline. */
 static void test_admin_completion_for_another_queue_is_ignored(void **state) {
   struct fixture *f = fixture_opened(4);
   uint8_t power_state = 0;
@@ -78,8 +79,8 @@ static void test_admin_completion_for_another_queue_is_ignored(void **state) {
   (void)state;
 }
 
-/* The second half of each completion, with the phase bit, is seen before the first half: that is read behind the
- * barrier. */
+/* The second half of each completion, with the phase bit, becomes visible before the first half. The first half must be
+ * read behind the barrier. */
 static void test_completions_in_two_steps(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);

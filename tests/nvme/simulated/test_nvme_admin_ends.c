@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How an admin request of the caller's ends: with its answer, by an abort, by a reset, with the controller; and once.
- */
+/* How an admin request of the caller ends: by its completion, by an abort, by a reset, or with the controller; and it
+ * ends only once. */
 #include "nvme_fixture.h"
 
 #define ABORT        0x08
@@ -8,7 +8,7 @@
 #define FEATURE      2u /* power state */
 #define POWER_STATE  3u
 #define TIMEOUT_MS   500u
-#define LOOK_MS      110u /* the admin queue is looked at every 100 ms */
+#define LOOK_MS      110u /* the admin queue is polled every 100 ms */
 
 struct answer {
   struct fixture *f;
@@ -35,7 +35,7 @@ static struct fixture *opened(void) {
   return f;
 }
 
-/* With leftovers of an earlier use in what the driver fills in. */
+/* The fields that the driver fills in hold remains of an earlier use. */
 static struct spate_nvme_admin_request request_of(struct answer *answer) {
   return (struct spate_nvme_admin_request){.opcode = GET_FEATURES,
                                            .dwords_10_15 = {FEATURE},
@@ -59,7 +59,7 @@ static void expect_counts(const struct fixture *f, uint32_t timeouts, uint32_t a
   assert_int_equal(counters->spurious_completions, 0);
 }
 
-static void test_an_answer_has_its_result(void **state) {
+static void test_a_completion_has_its_result(void **state) {
   (void)state;
   struct fixture *f = opened();
   struct answer answer = {.f = f};
@@ -77,7 +77,7 @@ static void test_an_answer_has_its_result(void **state) {
   fixture_free(f);
 }
 
-/* A refusal, also one whose status is that of an abort which nobody asked for. */
+/* The drive refuses it, also with the status of an abort that nobody requested. */
 static void test_a_refusal_has_its_status(void **state) {
   static const uint16_t statuses[] = {0x0007, 0x4007, 0x4109, 0x0001};
   (void)state;
@@ -106,7 +106,7 @@ static void test_the_next_one_is_submitted_when_one_ends(void **state) {
   fixture_free(f);
 }
 
-/* Not before its time is over, and by its own identifier. Then the next one has all of its time. */
+/* It is aborted by its own identifier, and not before its time-out. The next request has its whole time-out. */
 static void test_an_expired_one_is_aborted(void **state) {
   (void)state;
   struct fixture *f = opened();
@@ -126,13 +126,13 @@ static void test_an_expired_one_is_aborted(void **state) {
     assert_in_range((answer.us - start) / 1000, TIMEOUT_MS, TIMEOUT_MS + 2 * LOOK_MS);
     assert_int_equal(request.error, SPATE_E_TIMEOUT);
   }
-  fixture_poll_ms(f, 3000); /* nothing of it is left to expire */
+  fixture_poll_ms(f, 3000); /* nothing of it is left that could expire */
   expect_counts(f, 3, 3, 0);
   fixture_free(f);
 }
 
-/* The abort came too late: the answer counts, whichever it is. */
-static void test_an_answer_after_the_abort_counts(void **state) {
+/* The abort came too late: the command's own completion counts, whatever its status. */
+static void test_a_completion_after_the_abort_counts(void **state) {
   static const struct {
     uint16_t status;
     enum spate_error error;
@@ -155,7 +155,8 @@ static void test_an_answer_after_the_abort_counts(void **state) {
   }
 }
 
-/* The drive does not find it: a second after the abort the controller is reset, and only then the buffer is free. */
+/* The drive does not find the command. A second after the abort the controller is reset, and only then the buffer is
+ * free. */
 static void test_one_that_is_not_found_costs_a_reset(void **state) {
   (void)state;
   struct fixture *f = opened();
@@ -174,14 +175,15 @@ static void test_one_that_is_not_found_costs_a_reset(void **state) {
   assert_int_equal(request.detail, 0);
   assert_int_equal(request.result, 0);
   assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
-  assert_int_equal(admin_count(f, GET_FEATURES), 3); /* two are of bring-ups: it is not sent again */
+  /* two of them belong to bring-ups: the request is not sent again */
+  assert_int_equal(admin_count(f, GET_FEATURES), 3);
   fixture_poll_ms(f, 3000);
   assert_int_equal(answer.calls, 1);
   fixture_free(f);
 }
 
-/* A reset for another reason: it ends with that, when the controller has stopped and not before. */
-static void test_a_reset_takes_it_away(void **state) {
+/* A reset for another reason ends the request once the controller has stopped, and not before. */
+static void test_a_reset_ends_it(void **state) {
   (void)state;
   struct fixture *f = opened();
   struct answer answer = {.f = f}, second_answer = {.f = f};
@@ -213,7 +215,7 @@ static void test_a_reset_takes_it_away(void **state) {
   fixture_free(f);
 }
 
-/* Shutdown waits 30 s for it, and then it ends with the controller. */
+/* Shutdown waits 30 s for the request. Then it ends with the controller. */
 static void test_shutdown_ends_it(void **state) {
   (void)state;
   struct fixture *f = opened();
@@ -233,13 +235,13 @@ static void test_shutdown_ends_it(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_an_answer_has_its_result),
+      cmocka_unit_test(test_a_completion_has_its_result),
       cmocka_unit_test(test_a_refusal_has_its_status),
       cmocka_unit_test(test_the_next_one_is_submitted_when_one_ends),
       cmocka_unit_test(test_an_expired_one_is_aborted),
-      cmocka_unit_test(test_an_answer_after_the_abort_counts),
+      cmocka_unit_test(test_a_completion_after_the_abort_counts),
       cmocka_unit_test(test_one_that_is_not_found_costs_a_reset),
-      cmocka_unit_test(test_a_reset_takes_it_away),
+      cmocka_unit_test(test_a_reset_ends_it),
       cmocka_unit_test(test_shutdown_ends_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

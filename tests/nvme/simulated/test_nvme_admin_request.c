@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Admin commands of the caller's, one by one: what is refused, and what reaches the drive. How they end:
- * test_nvme_admin_ends.c; beside a stream: test_nvme_admin_stream.c. */
+/* Admin commands of the caller, one at a time: which are refused, and what reaches the drive. How they end:
+ * test_nvme_admin_ends.c; during a stream: test_nvme_admin_stream.c. */
 #include "nvme_fixture.h"
 
 #define GET_LOG      0x02
@@ -45,7 +45,7 @@ static void poll_ms(struct fixture *f, uint64_t ms) {
   }
 }
 
-/* Submit it to a drive that answers anything, and let it end. */
+/* Submit the request to a drive that completes any command, and wait for its end. */
 static enum spate_error accepted(struct fixture *f, struct spate_nvme_admin_request request) {
   struct answer answer = {0};
   const unsigned before = admin_count(f, request.opcode);
@@ -62,7 +62,7 @@ static enum spate_error accepted(struct fixture *f, struct spate_nvme_admin_requ
 
 /* ---- what is refused ---- */
 
-/* The buffer is as long as the command says, or longer. */
+/* The buffer must be at least as long as the command's data. */
 static void test_the_buffer_holds_what_the_command_names(void **state) {
   static const struct {
     uint8_t opcode;
@@ -72,7 +72,7 @@ static void test_the_buffer_holds_what_the_command_names(void **state) {
       {0x06, {1}, 4096},                         /* Identify */
       {0x02, {1023u << 16 | 7}, 4096},           /* Get Log Page: NUMDL, ... */
       {0x02, {0, 1}, 65537 * 4},                 /* ... NUMDU, ... */
-      {0x02, {1023u << 16, 0xffff0000u}, 4096},  /* ... and beside it the log's own identifier */
+      {0x02, {1023u << 16, 0xffff0000u}, 4096},  /* ... next to the log-specific identifier */
       {0x02, {0xffffu << 16, 3}, 4 * 65536 * 4}, /* 1 MiB */
       {0x11, {1023}, 4096},                      /* Firmware Image Download */
       {0x19, {255}, 1024},                       /* Directive Send */
@@ -97,7 +97,7 @@ static void test_the_buffer_holds_what_the_command_names(void **state) {
 }
 
 /* 8 GiB: all 16 bits of NUMDU count. */
-static void test_no_log_is_longer_than_it_says(void **state) {
+static void test_a_log_longer_than_the_buffer_is_refused(void **state) {
   (void)state;
   struct fixture *f = opened();
   struct spate_nvme_admin_request request = request_of(NULL, 0x02, 0);
@@ -108,8 +108,8 @@ static void test_no_log_is_longer_than_it_says(void **state) {
   fixture_free(f);
 }
 
-/* Of one's own vendor, and without data, nothing is known: they pass. */
-static void test_what_names_no_length_has_any(void **state) {
+/* The length of vendor-specific commands is unknown, and commands without data have none: they pass. */
+static void test_a_command_without_a_stated_length_passes(void **state) {
   static const uint8_t opcodes[] = {GET_FEATURES, 0x10, 0x14, NO_DATA, TO_DRIVE, TO_HOST, BOTH_WAYS};
   (void)state;
   struct fixture *f = opened();
@@ -126,7 +126,7 @@ static void test_the_driver_keeps_what_it_relies_on(void **state) {
   struct fixture *f = opened();
   for (unsigned opcode = 0; opcode < 256; opcode++) {
     if (opcode == SET_FEATURES || opcode == 0x02 || opcode == 0x06 || opcode == 0x11 || opcode == 0x19 ||
-        opcode == 0x1a) /* those have a length */
+        opcode == 0x1a) /* these opcodes state a length */
       continue;
     const bool kept = memchr(opcodes, (int)opcode, sizeof opcodes) != NULL;
     assert_int_equal(accepted(f, request_of(NULL, (uint8_t)opcode, 0)), kept ? SPATE_E_INVALID : SPATE_OK);
@@ -145,7 +145,7 @@ static void test_the_driver_keeps_what_it_relies_on(void **state) {
   fixture_free(f);
 }
 
-static void test_a_request_is_complete(void **state) {
+static void test_an_incomplete_request_is_refused(void **state) {
   (void)state;
   struct fixture *f = opened();
   struct spate_nvme_admin_request request = request_of(NULL, GET_FEATURES, 2);
@@ -157,7 +157,7 @@ static void test_a_request_is_complete(void **state) {
   fixture_free(f);
 }
 
-/* A buffer that no list describes, or that is not the caller's in whole cache lines. */
+/* Buffers that no page list can describe, or that are not whole cache lines. */
 static void test_buffers_that_cannot_be_described(void **state) {
   static const struct {
     uint32_t skipped, bytes, transfer_max;
@@ -197,7 +197,8 @@ static void test_buffers_that_cannot_be_described(void **state) {
 
 /* ---- what reaches the drive ---- */
 
-/* A log page with the offset of each dword in it: the caller's buffer has all of it, and nothing beside it changes. */
+/* A log page in which each dword holds its offset. The caller's buffer receives all of it, and nothing beside the
+ * buffer changes. */
 static void expect_telemetry(struct fixture *f, uint8_t *buffer, uint32_t bytes) {
   struct answer answer = {0};
   struct spate_nvme_admin_request request = request_of(&answer, GET_LOG, (bytes / 4u - 1u) << 16 | TELEMETRY);
@@ -230,7 +231,7 @@ static void test_the_drive_writes_every_byte(void **state) {
   fixture_free(f);
 }
 
-/* And the pages that describe its buffer are its own: a command of the driver's leaves them alone. */
+/* The request has page lists of its own: a command of the driver does not change them. */
 static void test_the_drive_gets_each_word(void **state) {
   uint64_t lists[1024];
   (void)state;
@@ -291,10 +292,10 @@ static void test_the_cache_is_maintained(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_buffer_holds_what_the_command_names),
-      cmocka_unit_test(test_no_log_is_longer_than_it_says),
-      cmocka_unit_test(test_what_names_no_length_has_any),
+      cmocka_unit_test(test_a_log_longer_than_the_buffer_is_refused),
+      cmocka_unit_test(test_a_command_without_a_stated_length_passes),
       cmocka_unit_test(test_the_driver_keeps_what_it_relies_on),
-      cmocka_unit_test(test_a_request_is_complete),
+      cmocka_unit_test(test_an_incomplete_request_is_refused),
       cmocka_unit_test(test_buffers_that_cannot_be_described),
       cmocka_unit_test(test_the_drive_writes_every_byte),
       cmocka_unit_test(test_the_drive_gets_each_word),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Admin commands of the caller's, while a stream is written to the same drive. */
+/* Admin commands of the caller during a stream of writes to the same drive. */
 #include "stack.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
@@ -61,7 +61,7 @@ static void written(struct spate_io *io) {
   fixture->errors += io->error != SPATE_OK;
 }
 
-/* A turn of the stream: what is free is submitted again. */
+/* Advance the stream: each free slot is submitted again. */
 static void stream(struct fixture *fixture) {
   for (unsigned i = 0; i < STREAM_IOS; i++) {
     if (fixture->busy[i]) continue;
@@ -84,9 +84,9 @@ static void stream(struct fixture *fixture) {
 
 static uint64_t now_ms(const struct fixture *fixture) { return sim_now_ps(fixture->stack->sim) / SIM_PS_PER_MS; }
 
-/* Nothing here takes longer than that. */
+/* Nothing here takes longer. */
 static void expect_in_time(const struct fixture *fixture, uint64_t start_ms) {
-  if (now_ms(fixture) - start_ms > 5000) fail_msg("it does not end within five seconds of the drive's time");
+  if (now_ms(fixture) - start_ms > 5000) fail_msg("the request does not end within five seconds of the drive's time");
 }
 
 static void stream_ends(struct fixture *fixture) {
@@ -121,7 +121,7 @@ static struct spate_nvme_admin_request log_request(struct fixture *fixture, uint
       .context = fixture};
 }
 
-/* Submit, stream until it ends; returns how many ms that took. */
+/* Submit the request and stream until it ends; returns how many ms that took. */
 static uint64_t carry_out(struct fixture *fixture) {
   const uint64_t start_ms = now_ms(fixture);
 
@@ -161,8 +161,8 @@ static void a_long_log_is_read_beside_a_stream(void **state) {
   fixture_end(fixture);
 }
 
-/* It takes 600 ms, within its deadline, and the stream does not notice. */
-static void a_slow_one_does_not_hold_the_stream_up(void **state) {
+/* The command takes 600 ms, less than its time-out, and the stream is not disturbed. */
+static void a_slow_command_does_not_delay_the_stream(void **state) {
   (void)state;
   struct fixture *fixture = fixture_open();
 
@@ -183,8 +183,8 @@ static void a_slow_one_does_not_hold_the_stream_up(void **state) {
   fixture_end(fixture);
 }
 
-/* The Abort command ends it, and nothing is reset. */
-static void an_expired_one_is_aborted(void **state) {
+/* The Abort command ends the expired command, and nothing is reset. */
+static void an_expired_command_is_aborted(void **state) {
   (void)state;
   struct fixture *fixture = fixture_open();
 
@@ -202,8 +202,9 @@ static void an_expired_one_is_aborted(void **state) {
   fixture_end(fixture);
 }
 
-/* The drive does not find it: a second later the controller is reset, and the stream goes on without an error. */
-static void one_that_never_ends_costs_a_reset(void **state) {
+/* The drive does not find the command. A second later the controller is reset, and the stream goes on without an
+ * error. */
+static void a_command_that_never_ends_costs_a_reset(void **state) {
   (void)state;
   struct fixture *fixture = fixture_open();
 
@@ -239,8 +240,8 @@ static void a_refusal_has_its_status(void **state) {
   fixture_end(fixture);
 }
 
-/* Without a queue there is nothing else to poll. */
-static void a_controller_without_queues_has_them_too(void **state) {
+/* Without a queue only the controller can be polled. */
+static void admin_requests_work_without_queues(void **state) {
   (void)state;
   struct fixture *fixture = fixture_open();
   struct spate_nvme_admin_request second;
@@ -262,7 +263,7 @@ static void a_controller_without_queues_has_them_too(void **state) {
   fixture_end(fixture);
 }
 
-/* Nothing else brings the drive back, so it is given up: the request ends once, with the reason. */
+/* Nothing else makes the drive answer again, so it is given up: the request ends once, with that error. */
 static void it_ends_with_the_controller(void **state) {
   (void)state;
   struct fixture *fixture = fixture_open();
@@ -292,7 +293,7 @@ static enum spate_error try(struct fixture *fixture, struct spate_nvme_admin_req
   return spate_nvme_admin_submit(&fixture->drive->nvme, &request);
 }
 
-static void what_would_harm_the_driver_is_refused(void **state) {
+static void commands_that_would_harm_the_driver_are_refused(void **state) {
   static const uint8_t opcodes[] = {0x00, 0x01, 0x04, 0x05, 0x08, 0x0c, 0x1c, 0x7c};
   static const uint8_t features[] = {0x06, 0x07, 0x0d, 0x0f, 0x16};
   static const uint8_t of_namespaces[] = {0x0d, 0x15, 0x80, 0x84};
@@ -311,7 +312,7 @@ static void what_would_harm_the_driver_is_refused(void **state) {
     assert_int_equal(try(fixture, (struct spate_nvme_admin_request){.opcode = of_namespaces[i]}), SPATE_E_BUSY);
 
   struct spate_nvme_admin_request request = log_request(fixture, 0, LOG_BYTES);
-  request.bytes -= 4; /* the log would be written behind it */
+  request.bytes -= 4; /* the log would be written beyond the buffer */
   assert_int_equal(try(fixture, request), SPATE_E_INVALID);
   request = log_request(fixture, 0, LOG_BYTES);
   request.dwords_10_15[1]++;
@@ -321,13 +322,13 @@ static void what_would_harm_the_driver_is_refused(void **state) {
   request = log_request(fixture, 0, 4096);
   request.buffer = NULL;
   assert_int_equal(try(fixture, request), SPATE_E_INVALID);
-  request = log_request(fixture, 64, 4u << 20); /* a page more than two pages of a list describe */
+  request = log_request(fixture, 64, 4u << 20); /* a page more than two list pages describe */
   assert_int_equal(try(fixture, request), SPATE_E_INVALID);
   request = (struct spate_nvme_admin_request){
       .opcode = 0x06, .dwords_10_15 = {1}, .buffer = fixture->log->start, .bytes = 512};
   assert_int_equal(try(fixture, request), SPATE_E_INVALID);
   request = (struct spate_nvme_admin_request){.opcode = 0x14, .buffer = fixture->log->start, .bytes = 512};
-  assert_int_equal(try(fixture, request), SPATE_E_INVALID); /* self-test has no data */
+  assert_int_equal(try(fixture, request), SPATE_E_INVALID); /* a device self-test transfers no data */
   request = (struct spate_nvme_admin_request){
       .opcode = 0x82, .dwords_10_15 = {0, 513}, .buffer = fixture->log->start, .bytes = 512};
   assert_int_equal(try(fixture, request), SPATE_E_INVALID);
@@ -344,10 +345,14 @@ static void what_would_harm_the_driver_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_long_log_is_read_beside_a_stream), cmocka_unit_test(a_slow_one_does_not_hold_the_stream_up),
-      cmocka_unit_test(an_expired_one_is_aborted),          cmocka_unit_test(one_that_never_ends_costs_a_reset),
-      cmocka_unit_test(a_refusal_has_its_status),           cmocka_unit_test(a_controller_without_queues_has_them_too),
-      cmocka_unit_test(it_ends_with_the_controller),        cmocka_unit_test(what_would_harm_the_driver_is_refused),
+      cmocka_unit_test(a_long_log_is_read_beside_a_stream),
+      cmocka_unit_test(a_slow_command_does_not_delay_the_stream),
+      cmocka_unit_test(an_expired_command_is_aborted),
+      cmocka_unit_test(a_command_that_never_ends_costs_a_reset),
+      cmocka_unit_test(a_refusal_has_its_status),
+      cmocka_unit_test(admin_requests_work_without_queues),
+      cmocka_unit_test(it_ends_with_the_controller),
+      cmocka_unit_test(commands_that_would_harm_the_driver_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

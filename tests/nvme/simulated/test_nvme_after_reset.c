@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reset by the driver takes away, and what it leaves as it was. */
+/* The state that a reset by the driver discards, and the state that it keeps. */
 #include "nvme_fixture.h"
 
 #define GET_LOG 0x02
 #define EVENT   0x0c
-#define LOOK_MS 150 /* the admin queue is looked at every 100 ms */
+#define LOOK_MS 150 /* the admin queue is polled every 100 ms */
 
 static void poll_until_running_again(struct fixture *f, uint32_t resets) {
   const uint64_t end = now_us(f) + 60 * US_PER_S;
@@ -14,13 +14,13 @@ static void poll_until_running_again(struct fixture *f, uint32_t resets) {
   }
 }
 
-/* A controller that failed, seen at the next look at it. */
+/* A controller that failed, noticed at the next check. */
 static void fail_once(struct fixture *f) {
   sim_drive_fail(f->drive);
   poll_until_running_again(f, spate_nvme_counters(&f->nvme)->resets + 1u);
 }
 
-/* A log read that never ends, and a controller that is reset for it. */
+/* A log read that never ends, and a controller reset because of it. */
 static struct fixture *with_a_lost_log(void) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
@@ -43,8 +43,9 @@ static void test_a_log_that_it_took_away_can_be_read_again(void **state) {
   (void)state;
 }
 
-/* The controller says that it failed at about the time when a command expires, of either kind: that is one reset. */
-static void test_two_signs_of_one_failure_are_one_reset(void **state) {
+/* The controller reports a failure at about the time when a command expires, an I/O or an admin command: only one reset
+ * follows. */
+static void test_two_signs_of_one_failure_cause_one_reset(void **state) {
   for (unsigned ms = 0; ms < 300; ms += 10) {
     for (unsigned admin = 0; admin < 2; admin++) {
       struct fixture *f = fixture_make(9);
@@ -67,7 +68,7 @@ static void test_two_signs_of_one_failure_are_one_reset(void **state) {
   (void)state;
 }
 
-/* The controller forgot the events with all else, so their pages need not be read. */
+/* The reset made the controller forget its events, so their pages need not be read. */
 static void test_pages_of_events_before_it_are_not_read(void **state) {
   static const struct { uint8_t type, page; } events[] = {{0, 0x01}, {1, 0x20}, {6, 0x81}, {7, 0xff}};
   struct fixture *f = with_a_lost_log();
@@ -85,11 +86,11 @@ static void test_pages_of_events_before_it_are_not_read(void **state) {
   (void)state;
 }
 
-/* Bring-up asks for events. That the driver was going to ask before the reset is over. */
+/* Bring-up asks for events. A request for events that was due before the reset is dropped. */
 static void test_events_are_asked_for_once(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
-  while (sim_drive_event(f->drive, 1, 0, 2)) /* until there were many: the next request for one is delayed */
+  while (sim_drive_event(f->drive, 1, 0, 2)) /* until there have been many: the next request for an event is delayed */
     fixture_poll_ms(f, LOOK_MS);
   const unsigned asked = admin_count(f, EVENT);
   fail_once(f);
@@ -100,7 +101,7 @@ static void test_events_are_asked_for_once(void **state) {
   (void)state;
 }
 
-/* A command that waits for its retry delay is not in the drive's hands: it goes on waiting, and is not replayed. */
+/* A command that waits for its retry delay is not in the drive: it goes on waiting, and is not replayed. */
 static void test_a_retry_waits_on(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome waiting, caught;
@@ -122,7 +123,7 @@ static void test_a_retry_waits_on(void **state) {
   (void)state;
 }
 
-/* Requests are cheap again: one command on a region takes the short way, which leaves parts_left alone. */
+/* Requests take the fast path again: one command on a region, without a use of parts_left. */
 static void test_requests_are_plain_again(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open_two(f, 4);
@@ -138,8 +139,8 @@ static void test_requests_are_plain_again(void **state) {
   (void)state;
 }
 
-/* A request that resets ended has their cause, and no status of the drive. */
-static void test_what_it_ends_has_no_status(void **state) {
+/* A request that is ended because of resets has their cause as its error, and no status of the drive. */
+static void test_a_request_that_it_ends_has_no_status(void **state) {
   static const struct {
     enum sim_action action;
     enum spate_error error;
@@ -155,7 +156,7 @@ static void test_what_it_ends_has_no_status(void **state) {
     assert_int_equal(outcome.io.error, causes[i].error);
     assert_int_equal(outcome.io.detail, 0);
     assert_int_equal(spate_nvme_counters(&f->nvme)->aborts, causes[i].aborts);
-    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, SPATE_NVME_ATTEMPTS_MAX); /* one for each failure */
+    assert_int_equal(spate_nvme_counters(&f->nvme)->resets, SPATE_NVME_ATTEMPTS_MAX); /* one for each failed attempt */
     fixture_free(f);
   }
   (void)state;
@@ -164,12 +165,12 @@ static void test_what_it_ends_has_no_status(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_log_that_it_took_away_can_be_read_again),
-      cmocka_unit_test(test_two_signs_of_one_failure_are_one_reset),
+      cmocka_unit_test(test_two_signs_of_one_failure_cause_one_reset),
       cmocka_unit_test(test_pages_of_events_before_it_are_not_read),
       cmocka_unit_test(test_events_are_asked_for_once),
       cmocka_unit_test(test_a_retry_waits_on),
       cmocka_unit_test(test_requests_are_plain_again),
-      cmocka_unit_test(test_what_it_ends_has_no_status),
+      cmocka_unit_test(test_a_request_that_it_ends_has_no_status),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

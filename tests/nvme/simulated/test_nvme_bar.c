@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver uses what of BAR 0 there is, and nothing beyond: the doorbells need all of their four bytes. */
+/* The driver uses BAR 0 up to its end and nothing beyond: all four bytes of a doorbell have to be inside. */
 #include "nvme_fixture.h"
 
 #define DOORBELLS 0x1000u
@@ -12,8 +12,7 @@ static void stays_within(void *context, const struct sim_access *access) {
   assert_true(access->address + 4u <= config->registers + config->registers_bytes);
 }
 
-/* The driver is told of so much of BAR 0. The rest of it answers, too: what is done there is seen by the trace alone.
- */
+/* The driver gets a BAR 0 of this size. The memory behind it answers, too: only the trace shows accesses there. */
 static struct fixture *with_bar(uint64_t bytes, unsigned stride) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.doorbell_stride = (uint8_t)stride}, 1);
 
@@ -22,7 +21,7 @@ static struct fixture *with_bar(uint64_t bytes, unsigned stride) {
   return f;
 }
 
-/* Just behind the completion doorbell of this queue. */
+/* The end of this queue's completion doorbell. */
 static uint64_t end_of(unsigned queue, unsigned stride) {
   return DOORBELLS + ((2u * queue + 1u) * UINT64_C(4) << stride) + 4u;
 }

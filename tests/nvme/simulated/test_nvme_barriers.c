@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which barriers the driver has, and where. The virtual drive's memory shows a missing one by what is read too early,
- * where there is something to read. Here they are counted: a write barrier before each submission doorbell and before
- * CC.EN is set; one read barrier for each completion, behind the look at it and before its request is done.
+ * Which barriers the driver issues, and where. The virtual drive's memory shows a missing barrier by data that is read
+ * too early, where such data exists. Here the barriers are counted: a write barrier before each submission doorbell and
+ * before CC.EN is set; one read barrier for each completion, after its phase bit is read and before its request is
+ * done.
  */
 #include "nvme/internal.h"
 #include "nvme_fixture.h"
@@ -12,20 +13,20 @@
 
 struct order {
   const struct fixture *f;
-  uint32_t heads[3];               /* of the completion queues, as the drive knows them */
-  unsigned read_barriers, retired; /* since completions were given back */
-  bool write_barrier;              /* since a register write that needs one */
+  uint32_t heads[3];               /* of the completion queues, from the doorbells */
+  unsigned read_barriers, retired; /* since a completion doorbell was last written */
+  bool write_barrier;              /* since the last register write that needs one */
   bool enabled;
-  unsigned enables, given_back; /* so far */
+  unsigned enables, given_back; /* in all */
 };
 
-static struct order order; /* outcomes have no way to it */
+static struct order order; /* outcomes have no context for it */
 
 static uint32_t entries_of(const struct fixture *f, unsigned queue) {
   return queue == 0 ? NVME_ADMIN_ENTRIES : queue == 1 ? f->queue.entries : f->second.entries;
 }
 
-/* More barriers than completions are wrong, too: they were for nothing, and perhaps before the look. */
+/* More barriers than completions are also wrong: they have no purpose, and may precede the read of the phase bit. */
 static void completion_doorbell(unsigned queue, uint32_t head) {
   const uint32_t entries = entries_of(order.f, queue);
   const uint32_t completions = (head + entries - order.heads[queue]) % entries;
@@ -41,7 +42,7 @@ static void needs_write_barrier(void) {
   order.write_barrier = false;
 }
 
-/* What is reaped while the controller is disabled is never given back. */
+/* Completions reaped while the controller is disabled never reach a completion doorbell. */
 static void control(bool enable) {
   if (enable == order.enabled) return;
   if (enable) needs_write_barrier();
@@ -82,7 +83,7 @@ static struct fixture *opened(void) {
   return f;
 }
 
-/* Requests on both queues, found complete by polls for any number of them. */
+/* Requests on both queues, reaped by polls with any maximum. */
 static void traffic(struct fixture *f, unsigned round) {
   static const uint8_t ops[] = {SPATE_READ, SPATE_WRITE, SPATE_FLUSH};
   struct spate_io ios[2][DEPTH];
@@ -121,13 +122,13 @@ static void test_traffic_and_admin_commands(void **state) {
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
   const struct spate_nvme_counters *counters = spate_nvme_counters(&f->nvme);
   assert_int_equal(counters->events, ROUNDS / 8u);
-  assert_true(order.given_back > counters->completions); /* admin completions, too */
+  assert_true(order.given_back > counters->completions); /* including admin completions */
   fixture_free(f);
   (void)state;
 }
 
-/* Errors, retries, an abort and a reset go by other ways. */
-static void test_what_needs_care(void **state) {
+/* Errors, retries, an abort and a reset take other paths. */
+static void test_errors_and_recovery(void **state) {
   static const enum sim_action actions[] = {SIM_STATUS, SIM_STALL, SIM_DOUBLE, SIM_LOSE, SIM_FATAL};
   for (unsigned i = 0; i < sizeof actions / sizeof actions[0]; i++) {
     struct fixture *f = opened();
@@ -143,7 +144,7 @@ static void test_what_needs_care(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_traffic_and_admin_commands),
-      cmocka_unit_test(test_what_needs_care),
+      cmocka_unit_test(test_errors_and_recovery),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

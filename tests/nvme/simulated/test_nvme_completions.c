@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completions that come in any order, and those that are not to be believed. */
+/* Completions in any order, and completions that must be ignored. */
 #include "nvme_fixture.h"
 
-/* Of the command of this number, which its identifier names. */
+/* The slot of the command with this number, from its identifier. */
 static uint32_t slot_of(const struct fixture *f, unsigned number) {
   return io_command(f, number)->dwords[0] >> 16 & 0xffu;
 }
@@ -47,7 +47,7 @@ static void test_doubled_completion_retires_nothing(void **state) {
   (void)state;
 }
 
-/* The second completion comes when the slot has the next command already: only the generation tells. */
+/* The second completion comes when the slot already holds the next command: only the generation distinguishes them. */
 static void test_late_double_does_not_retire_the_next_command(void **state) {
   struct fixture *f = fixture_opened(2);
   struct outcome first, second;
@@ -86,7 +86,7 @@ static void test_completion_for_another_queue_is_ignored(void **state) {
   fixture_poll_ms(f, 100);
   assert_int_equal(outcome.calls, 0);
   assert_int_equal(spate_nvme_counters(&f->nvme)->spurious_completions, 1);
-  assert_true(fixture_wait(f, &outcome, 20000)); /* by way of its deadline */
+  assert_true(fixture_wait(f, &outcome, 20000)); /* after its time-out and a reset */
   fixture_free(f);
   (void)state;
 }

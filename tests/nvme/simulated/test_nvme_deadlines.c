@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command has all of its time, whoever polls; and requests of a controller that is no more end as they are polled. */
+/* A command has its whole time-out, whichever queue is polled. Requests of a dead controller end when their queue is
+ * polled. */
 #include "nvme_fixture.h"
 
 #define ABORT 0x08
@@ -10,7 +11,7 @@ static void fault(struct fixture *f, enum sim_action action, int opcode, unsigne
   fixture_fault(f, action, false, opcode, 0, count, value);
 }
 
-/* Whatever the time is when it is submitted: it is aborted after its time-out, and at most two looks later. */
+/* Whenever it is submitted, a command is aborted after its time-out and at most two checks later. */
 static void test_a_command_has_all_of_its_time(void **state) {
   static const uint32_t timeouts_ms[] = {100, 1000, 3000};
   for (unsigned i = 0; i < sizeof timeouts_ms / sizeof timeouts_ms[0]; i++) {
@@ -33,7 +34,7 @@ static void test_a_command_has_all_of_its_time(void **state) {
   (void)state;
 }
 
-/* Only one of two queues is polled; the other's commands are aborted and found complete from there. */
+/* Only one of two queues is polled. The other queue's commands are aborted and reaped from there. */
 static void test_an_abort_on_a_queue_that_is_not_polled(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
@@ -54,7 +55,7 @@ static void test_an_abort_on_a_queue_that_is_not_polled(void **state) {
   (void)state;
 }
 
-/* The retry of a command on a queue that is not polled goes to the drive when its time has come. */
+/* The retry of a command on a queue that is not polled goes to the drive after its delay. */
 static void test_a_retry_on_a_queue_that_is_not_polled(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
@@ -74,7 +75,7 @@ static void test_a_retry_on_a_queue_that_is_not_polled(void **state) {
   (void)state;
 }
 
-/* As many as were asked for end in a poll, and it says how many. */
+/* A poll ends at most the number of requests asked for, and returns how many. */
 static void expect_ends_in_pieces(struct fixture *f, const struct outcome *outcomes, enum spate_error error) {
   static const unsigned max[] = {0, 1, 2, 8, 8}, ended[] = {0, 1, 2, 1, 0};
   unsigned sum = 0;
@@ -108,7 +109,7 @@ static void test_requests_of_a_dead_controller_end_as_they_are_polled(void **sta
   (void)state;
 }
 
-/* What the drive did not carry out within the 30 s of a shutdown. */
+/* Requests that the drive did not complete within the 30 s of a shutdown. */
 static void test_requests_of_a_closed_controller_end_as_they_are_polled(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcomes[4];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive that falls off the bus, and somebody who brings it back. A bus that can tell: test_nvme_link_watch.c. */
-#include "nvme_absence.h"
+/* A drive that drops off the bus, and a helper that brings it back. For a bus that reports its link:
+ * test_nvme_link_watch.c. */
+#include "nvme_link_drop.h"
 
 #define CC 0x14
 
@@ -38,7 +39,7 @@ static void test_requests_are_kept_while_it_is_away(void **state) {
   (void)state;
 }
 
-static void test_power_lost_meanwhile_is_counted(void **state) {
+static void test_power_loss_during_a_link_drop_is_counted(void **state) {
   struct helper helper = {.delay_us = 1000};
   struct fixture *f = prepared(&helper);
   fixture_open(f, 4);
@@ -50,7 +51,7 @@ static void test_power_lost_meanwhile_is_counted(void **state) {
   (void)state;
 }
 
-static void test_patience_ends(void **state) {
+static void test_a_link_drop_ends_with_its_time_out(void **state) {
   const uint32_t stated_ms[] = {0, 1, 700, 20000};
   for (unsigned i = 0; i < sizeof stated_ms / sizeof stated_ms[0]; i++) {
     const uint32_t ms = stated_ms[i] == 0 ? 10000 : stated_ms[i];
@@ -76,8 +77,8 @@ static void test_helper_that_gives_up_is_not_asked_again(void **state) {
   (void)state;
 }
 
-/* It goes again while it is brought up after the first time: at each admin command, and in between. */
-static void test_gone_at_each_step_of_the_way_back(void **state) {
+/* After the first link drop it drops again during its bring-up: at each admin command, and in between. */
+static void test_gone_again_at_each_step_of_recovery(void **state) {
   static const struct {
     int opcode;
     unsigned skip;
@@ -87,9 +88,9 @@ static void test_gone_at_each_step_of_the_way_back(void **state) {
     for (unsigned j = 0; j < sizeof times / sizeof times[0]; j++) {
       struct helper helper = {.delay_us = 1000};
       struct fixture *f = prepared(&helper);
-      /* the last command is sent when all is well again: each time is a link drop of its own */
+      /* the last command is sent when recovery is over: each time is a link drop of its own */
       const bool is_over = steps[i].opcode == 0x0c;
-      if (is_over && times[j] >= SPATE_NVME_ABSENCES_MAX) {
+      if (is_over && times[j] >= SPATE_NVME_LINK_DROPS_MAX) {
         fixture_free(f);
         continue;
       }
@@ -104,7 +105,7 @@ static void test_gone_at_each_step_of_the_way_back(void **state) {
   (void)state;
 }
 
-/* A connector that bounces has, all in all, the time of one link drop; the next drop has it again. */
+/* A link that bounces has, in all, the time-out of one link drop; the next link drop has all of it again. */
 static void test_bouncing_ends(void **state) {
   struct helper helper = {.delay_us = 1000};
   struct fixture *f = prepared(&helper);
@@ -122,7 +123,8 @@ static void test_bouncing_ends(void **state) {
   (void)state;
 }
 
-/* Link and configuration are there, the drive answers later: as some do that load their firmware first. */
+/* Link and configuration are restored, but the drive's registers answer later: some drives load their firmware
+ * first. */
 static void test_registers_come_later_than_the_link(void **state) {
   const uint64_t late_ms[] = {5, 250, 9000};
   for (unsigned i = 0; i < sizeof late_ms / sizeof late_ms[0]; i++) {
@@ -144,7 +146,7 @@ static void test_registers_come_later_than_the_link(void **state) {
   (void)state;
 }
 
-/* Other drives want the processor, too. */
+/* Other drives need processor time, too. */
 static void test_helper_is_asked_once_in_a_millisecond(void **state) {
   struct helper helper = {.error = SPATE_E_BUSY};
   struct fixture *f = prepared(&helper);
@@ -158,8 +160,8 @@ static void test_helper_is_asked_once_in_a_millisecond(void **state) {
   (void)state;
 }
 
-/* A command that meets link drop after link drop is kept, but not without a limit: it may be the cause of the drops. */
-static void test_request_outlives_absences(void **state) {
+/* A request survives several link drops, but not any number: it may be the cause of the drops. */
+static void test_request_survives_link_drops(void **state) {
   for (unsigned times = SPATE_NVME_ABSENCES_MAX - 1; times <= SPATE_NVME_ABSENCES_MAX; times++) {
     struct helper helper = {.delay_us = 1000};
     struct fixture *f = prepared(&helper);
@@ -168,7 +170,7 @@ static void test_request_outlives_absences(void **state) {
     fixture_fault(f, SIM_SILENCE, false, -1, 0, times, 0);
     assert_int_equal(fixture_submit(f, &outcome, write_number(f, 0)), SPATE_OK);
     assert_true(fixture_wait(f, &outcome, 10000));
-    assert_int_equal(outcome.io.error, times < SPATE_NVME_ABSENCES_MAX ? SPATE_OK : SPATE_E_GONE);
+    assert_int_equal(outcome.io.error, times < SPATE_NVME_LINK_DROPS_MAX ? SPATE_OK : SPATE_E_GONE);
     assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
     assert_int_equal(spate_nvme_counters(&f->nvme)->reattachments, times);
     expect_all_written(f);
@@ -177,7 +179,7 @@ static void test_request_outlives_absences(void **state) {
   (void)state;
 }
 
-/* It is back, and gone again before it is ready, or before it could be told to start. */
+/* The drive is back, and drops again before it is ready, or before CC.EN could be set. */
 static void test_gone_while_it_gets_ready(void **state) {
   struct helper helper = {.delay_us = 1000};
   struct fixture *f = prepared(&helper);
@@ -204,8 +206,8 @@ static void test_gone_while_it_gets_ready(void **state) {
   (void)state;
 }
 
-/* Nobody brings it back, but it comes by itself, each time within half a second. */
-static void test_short_absences_do_not_add_up(void **state) {
+/* Nothing brings it back, but it returns by itself, each time within half a second. */
+static void test_short_link_drops_do_not_add_up(void **state) {
   struct helper helper = {0};
   struct fixture *f = prepared(&helper);
   f->config.bus = (struct spate_nvme_bus){0};
@@ -230,7 +232,7 @@ static void other_nguid_end(struct fixture *f) { namespace_page(f)[119] = 1; }
 static void other_eui64(struct fixture *f) { namespace_page(f)[127] ^= 1; }
 static void no_namespace(struct fixture *f) { sim_drive_namespaces(f->drive)[0] = 2; }
 
-/* It is waited for that the right one comes. */
+/* The driver waits for the right drive until the time-out. */
 static void test_another_drive_is_not_written(void **state) {
   static void (*const others[])(struct fixture *) = {other_serial,    other_size,  other_format, other_nguid_start,
                                                      other_nguid_end, other_eui64, no_namespace};
@@ -259,7 +261,7 @@ static void leave(void *context, uint64_t number) {
   (void)number;
 }
 
-/* For sim_trace(): it is silent from half-way between CC.EN and CSTS.RDY on. */
+/* For sim_trace(): the drive stops answering half-way between CC.EN and CSTS.RDY. */
 static void leave_when_enabled(void *context, const struct sim_access *access) {
   const uint32_t control = access->kind == SIM_ACCESS_WRITE ? spate_get32(access->data) : 0;
 
@@ -285,7 +287,7 @@ static void test_open_does_not_wait_for_it(void **state) {
   (void)state;
 }
 
-/* A call that waits for the drive's answer ends with the reason; the next one waits for the drive. */
+/* A call that waits for the drive's answer ends with GONE; the next call waits for the drive. */
 static void test_waiting_call_ends(void **state) {
   struct helper helper = {.delay_us = 1000};
   struct fixture *f = prepared(&helper);
@@ -314,8 +316,8 @@ static void test_shutdown_waits_for_it(void **state) {
   (void)state;
 }
 
-/* Longer than shutdown waits for requests that a drive has. */
-static void test_shutdown_waits_for_requests_after_a_long_absence(void **state) {
+/* Longer than shutdown waits for requests that the drive has. */
+static void test_shutdown_waits_for_requests_after_a_long_link_drop(void **state) {
   struct helper helper = {.delay_us = 45000000};
   struct fixture *f = prepared(&helper);
   struct outcome outcomes[8];
@@ -341,21 +343,21 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_stream_goes_on_when_the_drive_is_back),
       cmocka_unit_test(test_requests_are_kept_while_it_is_away),
-      cmocka_unit_test(test_power_lost_meanwhile_is_counted),
-      cmocka_unit_test(test_patience_ends),
+      cmocka_unit_test(test_power_loss_during_a_link_drop_is_counted),
+      cmocka_unit_test(test_a_link_drop_ends_with_its_time_out),
       cmocka_unit_test(test_helper_that_gives_up_is_not_asked_again),
-      cmocka_unit_test(test_gone_at_each_step_of_the_way_back),
+      cmocka_unit_test(test_gone_again_at_each_step_of_recovery),
       cmocka_unit_test(test_bouncing_ends),
       cmocka_unit_test(test_registers_come_later_than_the_link),
       cmocka_unit_test(test_helper_is_asked_once_in_a_millisecond),
-      cmocka_unit_test(test_request_outlives_absences),
+      cmocka_unit_test(test_request_survives_link_drops),
       cmocka_unit_test(test_gone_while_it_gets_ready),
-      cmocka_unit_test(test_short_absences_do_not_add_up),
+      cmocka_unit_test(test_short_link_drops_do_not_add_up),
       cmocka_unit_test(test_another_drive_is_not_written),
       cmocka_unit_test(test_open_does_not_wait_for_it),
       cmocka_unit_test(test_waiting_call_ends),
       cmocka_unit_test(test_shutdown_waits_for_it),
-      cmocka_unit_test(test_shutdown_waits_for_requests_after_a_long_absence),
+      cmocka_unit_test(test_shutdown_waits_for_requests_after_a_long_link_drop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous events: every log page that one names is read, and one that does not stop costs little. */
+/* Asynchronous events: the log page of every event is read, and an event that never stops costs little. */
 #include "stack.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static unsigned times_read(const struct sim_stack *stack, uint8_t page) {
   return times;
 }
 
-/* Three kinds of events while the first log takes four seconds: each page is read afterwards. */
+/* Three kinds of events arrive while the first log read takes four seconds: each page is read afterwards. */
 static void no_page_is_forgotten(void **state) {
   (void)state;
   struct sim_stack *stack = opened();
@@ -69,14 +69,14 @@ static void no_page_is_forgotten(void **state) {
   assert_int_equal(times_read(stack, PAGE_ERRORS), 1);
   assert_int_equal(times_read(stack, 0x81), 1);
   assert_int_equal(times_read(stack, PAGE_HEALTH), 2);
-  assert_true(sim_drive_event(drive, 0, 0, PAGE_ERRORS)); /* its kind is reported again */
+  assert_true(sim_drive_event(drive, 0, 0, PAGE_ERRORS)); /* an event of this kind can be reported again */
   poll_ms(stack, 1300);
   assert_int_equal(times_read(stack, PAGE_ERRORS), 2);
   end(stack);
 }
 
-/* Ten seconds of an event that comes as soon as it is asked for: four at once, then one a second. */
-static void one_that_does_not_stop_costs_a_log_a_second(void **state) {
+/* For ten seconds an event is reported as soon as the driver asks for it: four at once, then one a second. */
+static void an_event_that_never_stops_costs_one_log_read_a_second(void **state) {
   (void)state;
   struct sim_stack *stack = opened();
   struct sim_drive *drive = stack->drives[0].drive;
@@ -92,7 +92,7 @@ static void one_that_does_not_stop_costs_a_log_a_second(void **state) {
   end(stack);
 }
 
-/* Asked once, and not again until the controller was reset. */
+/* The driver asks once, and again only after a reset of the controller. */
 static void a_refused_request_is_not_repeated(void **state) {
   (void)state;
   struct sim_stack *stack = opened();
@@ -109,7 +109,7 @@ static void a_refused_request_is_not_repeated(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_page_is_forgotten),
-      cmocka_unit_test(one_that_does_not_stop_costs_a_log_a_second),
+      cmocka_unit_test(an_event_that_never_stops_costs_one_log_read_a_second),
       cmocka_unit_test(a_refused_request_is_not_repeated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

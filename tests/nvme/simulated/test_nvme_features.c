@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a drive does besides reading and writing: host memory, its write cache, power states, health and events. */
+/* What a drive offers besides reading and writing: host memory buffer, write cache, power states, health and events. */
 #include "nvme_fixture.h"
 
 static struct sim_host_buffer host_buffer(const struct fixture *f) { return sim_drive_host_buffer(f->drive); }
 static bool cache_is_on(const struct fixture *f) { return (sim_drive_feature(f->drive, 6) & 1u) != 0; }
 
-/* A drive that has everything to set up: retry delays, a wish for host memory, a volatile cache. */
+/* A drive that supports everything that open sets up: retry delays, a host memory buffer, a volatile cache. */
 static struct fixture *fixture_make_rich(void) {
   struct fixture *f = fixture_make(9);
   spate_put16(controller_page(f) + 128, 1);
@@ -36,7 +36,7 @@ static void test_open_can_do_without_optional_features(void **state) {
       assert_int_equal(host_buffer(f).enabled, i != 2);
       const unsigned features_set = admin_count(f, 0x09);
       assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-      assert_int_equal(admin_count(f, 0x09), features_set + (i == 2 ? 0 : 1)); /* what was lent is taken back */
+      assert_int_equal(admin_count(f, 0x09), features_set + (i == 2 ? 0 : 1)); /* the host memory is taken back */
     }
     fixture_free(f);
   }
@@ -99,7 +99,7 @@ static void test_a_drive_that_wants_memory_gets_none_without_a_buffer(void **sta
 static void test_write_cache_is_known_and_set(void **state) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.no_volatile_cache = true}, 1);
   bool on;
-  controller_page(f)[525] = 1; /* it has one, and it is off */
+  controller_page(f)[525] = 1; /* it has a cache, which is off */
   fixture_open(f, 4);
   assert_false(f->queue.block.volatile_cache);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, true), SPATE_OK);
@@ -116,7 +116,7 @@ static void test_write_cache_is_known_and_set(void **state) {
   (void)state;
 }
 
-/* A reset brings the drive's default back, whichever that is; then the host's choice is set again. */
+/* A reset restores the drive's default, whatever it is; then the host's choice is set again. */
 static void test_write_cache_is_set_again_after_a_reset(void **state) {
   for (unsigned on = 0; on < 2; on++) {
     struct fixture *f = fixture_make_with((struct sim_drive_options){.no_volatile_cache = on == 1}, 1);
@@ -134,7 +134,7 @@ static void test_write_cache_is_set_again_after_a_reset(void **state) {
   (void)state;
 }
 
-/* What the cache holds when it is turned off is not durable by that: it is flushed while it counts as on. */
+/* Turning the cache off does not make its contents durable: it is flushed while it still counts as on. */
 static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open_two(f, 4);
@@ -142,7 +142,7 @@ static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
   assert_int_equal(io_count(f), 0);
   fixture_fault(f, SIM_STATUS, false, 0, 0, 1, 0x4006);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_E_COMMAND);
-  assert_false(cache_is_on(f)); /* first off, so that nothing gets into it any more; then flushed */
+  assert_false(cache_is_on(f)); /* first turned off, so that no more data enters it; then flushed */
   assert_true(f->queue.block.volatile_cache && f->second.block.volatile_cache);
   const unsigned start = io_count(f);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_OK);
@@ -239,7 +239,7 @@ static void test_events_are_counted_read_and_armed_again(void **state) {
   health_page(f)[0] = 2;
   for (unsigned i = 1; i <= 3; i++) {
     assert_true(sim_drive_event(f->drive, 1, 1, 2)); /* health: temperature; log page 2 */
-    fixture_poll_ms(f, 1300);                        /* it asks for one a second */
+    fixture_poll_ms(f, 1300);                        /* the driver asks for one a second */
     assert_int_equal(spate_nvme_counters(&f->nvme)->events, i);
     assert_int_equal(spate_nvme_health(&f->nvme)->sequence, sequence + i);
     assert_int_equal(spate_nvme_health(&f->nvme)->critical_warning, 2);
@@ -248,7 +248,7 @@ static void test_events_are_counted_read_and_armed_again(void **state) {
   (void)state;
 }
 
-/* An event while the log is being read: it is read again. */
+/* An event during the log read: the log is read again. */
 static void test_event_during_a_log_read_is_not_lost(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);

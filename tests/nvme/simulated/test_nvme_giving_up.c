@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A controller that is given up writes to no memory any more when its requests end, or when opening it has failed; or
- * the error says that it may.
+ * A controller that is given up writes to memory no more when its requests end, or when open has failed; or the error
+ * says that it may still write.
  */
 #include "internal.h"
 #include "stack.h"
@@ -19,7 +19,7 @@
 #define BLOCKS     64u
 #define NVME_CSTS  0x1cu
 #define LATE_MS    60000u
-#define INTERNAL   0x4006u /* a status not to be retried */
+#define INTERNAL   0x4006u /* a status without DNR */
 #define IDENTIFY   0x06
 #define ADMIN_KIND 6u
 
@@ -27,8 +27,8 @@ struct run {
   struct sim_stack *stack;
   struct spate_io ios[REQUESTS];
   unsigned ended;
-  bool ready_at_end;     /* CSTS.RDY, when the first request ended */
-  unsigned stores_after; /* by the drive, since then */
+  bool ready_at_end;     /* CSTS.RDY when the first request ended */
+  unsigned stores_after; /* the drive's stores to memory since then */
 };
 
 static void watch(void *context, const struct sim_access *access) {
@@ -82,7 +82,7 @@ static void submit_all(struct run *run) {
   }
 }
 
-/* One command is lost, which begins a recovery; the others come very late. */
+/* One command is lost, which begins a recovery; the others complete much later. */
 static void go_wrong(struct run *run) {
   struct sim_drive *drive = run->stack->drives[0].drive;
 
@@ -102,8 +102,8 @@ static void wait_for_all(struct run *run, uint64_t most_ms) {
   sim_spend(run->stack->sim, 3 * LATE_MS * SIM_PS_PER_MS);
 }
 
-/* CC.EN stops it. Enabled again it refuses to say who it is, so that it is given up while it is ready. */
-static void test_one_that_stops(void **state) {
+/* CC.EN stops it. After the next enable its Identify commands fail, so that it is given up while it is ready. */
+static void test_a_drive_that_stops(void **state) {
   (void)state;
   for (enum sim_stack_bus bus = SIM_STACK_PCIE; bus <= SIM_STACK_ALONE; bus++) {
     struct run *run = prepared(bus);
@@ -122,8 +122,8 @@ static void test_one_that_stops(void **state) {
   }
 }
 
-/* It works on whatever CC.EN says. Without bus mastering it may do what it likes. */
-static void test_one_that_does_not_stop_is_isolated(void **state) {
+/* It works on regardless of CC.EN. Without bus mastering it cannot reach memory. */
+static void test_a_drive_that_does_not_stop_is_isolated(void **state) {
   (void)state;
   struct run *run = prepared(SIM_STACK_ISOLATES);
   assert_int_equal(sim_stack_open(run->stack), SPATE_OK);
@@ -137,8 +137,8 @@ static void test_one_that_does_not_stop_is_isolated(void **state) {
   end(run);
 }
 
-/* And where nobody can take the bus away from it, the caller learns that its memory is not its own. */
-static void test_one_that_cannot_be_stopped_is_told(void **state) {
+/* Where its bus mastering cannot be disabled, the error tells the caller that the drive may still use the memory. */
+static void test_a_drive_that_cannot_be_stopped_is_reported(void **state) {
   (void)state;
   struct run *run = prepared(SIM_STACK_ALONE);
   assert_int_equal(sim_stack_open(run->stack), SPATE_OK);
@@ -147,11 +147,11 @@ static void test_one_that_cannot_be_stopped_is_told(void **state) {
   wait_for_all(run, 20000);
   for (unsigned i = 0; i < REQUESTS; i++)
     assert_int_equal(run->ios[i].error, SPATE_E_NOT_STOPPED);
-  assert_int_not_equal(run->stores_after, 0); /* it does write: this is what the error is for */
+  assert_int_not_equal(run->stores_after, 0); /* it does write, as the error says */
   end(run);
 }
 
-/* What it had completed before it was given up counts, however it was stopped; nobody had looked at it yet. */
+/* Commands that it completed before it was given up count, however it was stopped. No poll had seen them yet. */
 static void test_completions_that_had_arrived_count(void **state) {
   (void)state;
   for (enum sim_stack_bus bus = SIM_STACK_PCIE; bus <= SIM_STACK_ALONE; bus++) {
@@ -183,9 +183,10 @@ static enum spate_error refuses(void *context) {
   return SPATE_E_NO_DEVICE;
 }
 
-/* Its registers are silent, but its link is up and it works on: somebody has turned its memory decoding off. It is GONE
- * either way; where nobody can isolate it, or who is asked cannot, it still writes to memory, as the header says. */
-static void test_one_that_is_silent_is_isolated_or_writes_on(void **state) {
+/* Its registers do not answer, but its link is up and it works on: its memory decoding was turned off. The error is
+ * GONE in each case. Where it cannot be isolated, because there is no isolate() or isolate() fails, it still writes to
+ * memory, as the header says. */
+static void test_a_drive_that_does_not_answer_is_isolated_or_writes_on(void **state) {
   (void)state;
   enum { ISOLATED, NOBODY_ASKED, REFUSED, WAYS };
   for (unsigned way = 0; way < WAYS; way++) {
@@ -204,7 +205,7 @@ static void test_one_that_is_silent_is_isolated_or_writes_on(void **state) {
   }
 }
 
-/* Each admin command of opening fails in its turn, or comes when nobody waits for it any more. */
+/* Each admin command of open fails in turn, or completes after the driver has stopped waiting. */
 static void test_an_open_that_fails_leaves_nothing_behind(void **state) {
   (void)state;
   static const struct sim_fault faults[] = {
@@ -242,11 +243,11 @@ static void test_an_open_that_fails_leaves_nothing_behind(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_that_stops),
-      cmocka_unit_test(test_one_that_does_not_stop_is_isolated),
-      cmocka_unit_test(test_one_that_cannot_be_stopped_is_told),
+      cmocka_unit_test(test_a_drive_that_stops),
+      cmocka_unit_test(test_a_drive_that_does_not_stop_is_isolated),
+      cmocka_unit_test(test_a_drive_that_cannot_be_stopped_is_reported),
       cmocka_unit_test(test_completions_that_had_arrived_count),
-      cmocka_unit_test(test_one_that_is_silent_is_isolated_or_writes_on),
+      cmocka_unit_test(test_a_drive_that_does_not_answer_is_isolated_or_writes_on),
       cmocka_unit_test(test_an_open_that_fails_leaves_nothing_behind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

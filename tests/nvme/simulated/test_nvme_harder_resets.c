@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resets beyond CC.EN, and the end of a controller that none of them recovers: what the bus is asked for, and in which
- * order. A trace has a letter for each event: F, B, S: a reset was asked for the first time; r: restore; i: isolate;
- * d: an I/O request ended; a: an admin request ended. */
-#include "nvme_absence.h"
+/* Resets beyond CC.EN, and a controller that none of them repairs: what the driver asks of the bus, and in which order.
+ * A trace has a letter for each event: F, B, S: a reset was requested for the first time; r: restore; i: isolate; d: an
+ * I/O request ended; a: an admin request ended. */
+#include "nvme_link_drop.h"
 
 #define CAP_SUBSYSTEM_RESET (UINT64_C(1) << 36)
 #define NSSR                0x20
@@ -11,16 +11,16 @@ struct bus {
   struct fixture *f;
   enum spate_error answers[SPATE_NVME_RESETS]; /* to each reset */
   enum spate_error isolate_answer;
-  bool reset_takes_it_away; /* from the bus: restore() brings it back */
-  unsigned mended_by;       /* one more than the reset that recovers it; 0: none does */
-  uint64_t restore_ms;      /* and needs so long for it */
+  bool reset_takes_it_away; /* off the bus: restore() brings it back */
+  unsigned repaired_by;     /* one more than the reset that repairs it; 0: none does */
+  uint64_t restore_ms;      /* how long restore() takes */
   uint64_t reset_at_us;
-  uint64_t returns_ms;    /* after that one it is silent for so long, and comes back by itself */
-  uint64_t returns_at_us; /* 0: not silent */
+  uint64_t returns_ms;    /* after the reset that repairs it: does not answer for this time, and returns by itself */
+  uint64_t returns_at_us; /* 0: it answers */
   unsigned asked[SPATE_NVME_RESETS];
-  unsigned questions, down_from; /* of the link; 0: never down */
-  bool link_asked;               /* since a register was touched */
-  unsigned unasked_resets;       /* of the subsystem */
+  unsigned questions, down_from; /* calls of link_is_up; 0: never down */
+  bool link_asked;               /* since a register was last accessed */
+  unsigned unasked_resets;       /* of the subsystem, without that question */
   char trace[32];
 };
 
@@ -39,7 +39,7 @@ static enum spate_error reset(void *context, enum spate_nvme_reset how) {
   if (bus->answers[how] != SPATE_OK) return bus->answers[how];
   bus->reset_at_us = now_us(f);
   if (bus->reset_takes_it_away || bus->returns_ms > 0) sim_drive_silence(f->drive, true);
-  if (bus->mended_by != how + 1u) return SPATE_OK;
+  if (bus->repaired_by != how + 1u) return SPATE_OK;
   sim_drive_stick(f->drive, false, false, false);
   if (bus->returns_ms > 0) bus->returns_at_us = now_us(f) + bus->returns_ms * US_PER_MS;
   return SPATE_OK;
@@ -69,7 +69,7 @@ static bool is_up(void *context) {
   return !sim_drive_is_silent(bus->f->drive) && spate_pcie_link_is_up(&bus->f->host, bus->f->way.device);
 }
 
-/* An NVM subsystem reset takes the link and the configuration along: the machine's own way to restore them. */
+/* An NVM subsystem reset also drops the link and the configuration: the machine's own function restores them. */
 static enum spate_error restore_link(void *context) {
   const struct bus *bus = context;
 
@@ -94,7 +94,7 @@ static void break_drive(struct fixture *f) {
 
 static void io_ended(struct spate_io *io) { note(io->context, 'd'); }
 
-/* Break the drive under a FLUSH and see what becomes of that. Returns how many ms it took. */
+/* Break the drive during a FLUSH and record what happens. Returns how many ms it took. */
 static uint64_t run(struct bus *bus, struct spate_io *io) {
   struct fixture *f = bus->f;
   const uint64_t start_us = now_us(f), end_us = start_us + 60 * US_PER_S;
@@ -131,7 +131,7 @@ static void test_the_subsystem_reset_comes_first(void **state) {
   (void)state;
 }
 
-/* Whenever the link goes down while a drive is reset and given up, from then on no register is touched. */
+/* Whenever the link goes down while a drive is reset and given up, no register is accessed from then on. */
 static void test_no_reset_is_written_to_a_link_that_is_down(void **state) {
   unsigned questions = 60, reset_before = 0;
   for (unsigned from = 1; from <= questions; from++) {
@@ -153,11 +153,11 @@ static void test_no_reset_is_written_to_a_link_that_is_down(void **state) {
     reset_before += sim_drive_counters(f->drive)->hard_resets[SIM_RESET_SUBSYSTEM];
     fixture_free(f);
   }
-  assert_in_range(reset_before, 1, questions - 1u); /* the sweep has both */
+  assert_in_range(reset_before, 1, questions - 1u); /* the sweep covers both */
   (void)state;
 }
 
-/* For sim_trace(): each access of a register takes back that the link was asked for. */
+/* For sim_trace(): each register access makes the last answer about the link stale. */
 static void note_unasked_reset(void *context, const struct sim_access *access) {
   struct bus *bus = context;
   const uint64_t offset = access->address - bus->f->config.registers;
@@ -167,7 +167,7 @@ static void note_unasked_reset(void *context, const struct sim_access *access) {
   bus->link_asked = false;
 }
 
-/* Also when what failed is a command, whose answer needs no register. */
+/* The same if the cause is a failed command, whose completion needs no register access. */
 static void test_the_link_is_asked_just_before_the_subsystem_is_reset(void **state) {
   struct bus bus = {0};
   struct fixture *f = fixture_make(9);
@@ -202,7 +202,7 @@ static void test_a_reset_is_asked_for_once_in_a_millisecond(void **state) {
   (void)state;
 }
 
-static void test_a_reset_that_there_is_not_is_asked_for_once(void **state) {
+static void test_an_unsupported_reset_is_requested_once(void **state) {
   struct bus bus = {.answers = {SPATE_E_UNSUPPORTED, SPATE_E_NO_DEVICE, SPATE_E_TIMEOUT}};
   struct fixture *f = opened(&bus, (struct spate_nvme_bus){.reset = reset});
   struct spate_io io;
@@ -217,9 +217,9 @@ static void test_a_reset_that_there_is_not_is_asked_for_once(void **state) {
   (void)state;
 }
 
-/* A reset takes the configuration away: until it is restored no register is touched. */
-static void test_what_was_reset_is_restored_before_it_is_touched(void **state) {
-  struct bus bus = {.reset_takes_it_away = true, .mended_by = SPATE_NVME_RESET_BUS + 1u};
+/* A reset clears the configuration: until it is restored no register is accessed. */
+static void test_registers_are_not_accessed_until_restored(void **state) {
+  struct bus bus = {.reset_takes_it_away = true, .repaired_by = SPATE_NVME_RESET_BUS + 1u};
   struct fixture *f = opened(&bus, (struct spate_nvme_bus){.reset = reset, .restore = restore});
   struct touched touched = {.f = f};
   struct spate_io io;
@@ -234,9 +234,9 @@ static void test_what_was_reset_is_restored_before_it_is_touched(void **state) {
   (void)state;
 }
 
-/* Each reset begins a link drop, with all its time. */
-static void test_each_reset_begins_an_absence(void **state) {
-  struct bus bus = {.reset_takes_it_away = true, .restore_ms = 700, .mended_by = SPATE_NVME_RESET_SLOT + 1u};
+/* Each reset begins a link drop that has its whole time-out. */
+static void test_each_reset_begins_a_link_drop(void **state) {
+  struct bus bus = {.reset_takes_it_away = true, .restore_ms = 700, .repaired_by = SPATE_NVME_RESET_SLOT + 1u};
   struct fixture *f = fixture_make(9);
   struct spate_io io;
   bus.f = f;
@@ -251,9 +251,9 @@ static void test_each_reset_begins_an_absence(void **state) {
   (void)state;
 }
 
-/* Nobody restores it: after each reset it has half a second of its own to come back. */
+/* There is no restore(): after each reset the drive has half a second to come back. */
 static void test_each_reset_has_its_own_half_second(void **state) {
-  struct bus bus = {.mended_by = SPATE_NVME_RESET_BUS + 1u, .returns_ms = 300};
+  struct bus bus = {.repaired_by = SPATE_NVME_RESET_BUS + 1u, .returns_ms = 300};
   struct fixture *f = opened(&bus, (struct spate_nvme_bus){.reset = reset});
   struct spate_io io;
   break_drive(f);
@@ -264,7 +264,7 @@ static void test_each_reset_has_its_own_half_second(void **state) {
   (void)state;
 }
 
-/* ---- the end ---- */
+/* ---- giving up ---- */
 
 static void admin_ended(struct spate_nvme_admin_request *request) { note(request->context, 'a'); }
 
@@ -273,8 +273,8 @@ static struct spate_nvme_admin_request get_feature(struct bus *bus) {
       .opcode = 0x0a, .dwords_10_15 = {2}, .timeout_ms = 60000, .done = admin_ended, .context = bus};
 }
 
-/* A drive that does not stop, or that is silent, is kept from memory before any buffer is the caller's again. */
-static void test_it_is_isolated_before_any_request_ends(void **state) {
+/* A drive that does not stop, or does not answer, is cut off from memory before any buffer returns to its caller. */
+static void test_a_drive_is_isolated_before_any_request_ends(void **state) {
   for (unsigned silent = 0; silent < 2; silent++) {
     struct bus bus = {0};
     struct fixture *f = opened(&bus, (struct spate_nvme_bus){.isolate = isolate});
@@ -282,7 +282,7 @@ static void test_it_is_isolated_before_any_request_ends(void **state) {
     struct spate_io io;
     fixture_fault(f, SIM_LOSE, true, 0x0a, 0, 1, 0);
     assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
-    spend_us(f, US_PER_MS); /* the drive has it */
+    spend_us(f, US_PER_MS); /* the drive has fetched it */
     sim_drive_stick(f->drive, false, true, false);
     sim_drive_fail(f->drive);
     sim_drive_silence(f->drive, silent == 1);
@@ -297,8 +297,8 @@ static void test_it_is_isolated_before_any_request_ends(void **state) {
   (void)state;
 }
 
-/* CC.EN does not fall: CSTS.RDY = 0 alone does not say that the controller has stopped. */
-static void test_a_controller_that_cannot_be_told_to_stop(void **state) {
+/* CC.EN cannot be cleared: CSTS.RDY = 0 alone does not show that the controller has stopped. */
+static void test_a_controller_whose_enable_bit_is_stuck(void **state) {
   static const struct {
     bool has_isolate;
     enum spate_error answer, error;
@@ -320,7 +320,7 @@ static void test_a_controller_that_cannot_be_told_to_stop(void **state) {
   (void)state;
 }
 
-/* CC.EN is cleared once, and the pause that some drives need then is made once. */
+/* CC.EN is cleared once, and the pause that some drives need after it is made once. */
 static void test_a_drive_that_needs_a_pause_is_not_paused_again(void **state) {
   struct bus bus = {0};
   struct fixture *f =
@@ -340,12 +340,12 @@ int main(void) {
       cmocka_unit_test(test_no_reset_is_written_to_a_link_that_is_down),
       cmocka_unit_test(test_the_link_is_asked_just_before_the_subsystem_is_reset),
       cmocka_unit_test(test_a_reset_is_asked_for_once_in_a_millisecond),
-      cmocka_unit_test(test_a_reset_that_there_is_not_is_asked_for_once),
-      cmocka_unit_test(test_what_was_reset_is_restored_before_it_is_touched),
-      cmocka_unit_test(test_each_reset_begins_an_absence),
+      cmocka_unit_test(test_an_unsupported_reset_is_requested_once),
+      cmocka_unit_test(test_registers_are_not_accessed_until_restored),
+      cmocka_unit_test(test_each_reset_begins_a_link_drop),
       cmocka_unit_test(test_each_reset_has_its_own_half_second),
-      cmocka_unit_test(test_it_is_isolated_before_any_request_ends),
-      cmocka_unit_test(test_a_controller_that_cannot_be_told_to_stop),
+      cmocka_unit_test(test_a_drive_is_isolated_before_any_request_ends),
+      cmocka_unit_test(test_a_controller_whose_enable_bit_is_stuck),
       cmocka_unit_test(test_a_drive_that_needs_a_pause_is_not_paused_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identify pages field by field: each is read whole, and what is beside it does not matter. */
+/* Identify pages field by field: each field is read whole, and the neighbouring bits do not matter. */
 #include "nvme_fixture.h"
 
-/* The fields that have a number, each between ones. */
+/* Numeric fields, each with all ones around it. */
 static void test_numbers_between_ones(void **state) {
   uint32_t words[1024];
   uint8_t *page = (uint8_t *)words;
@@ -60,7 +60,7 @@ static void test_texts_are_trimmed(void **state) {
   (void)state;
 }
 
-/* Blocks of 512 to 32768 bytes are sizes of formats; whatever is larger or smaller, or has metadata, is none. */
+/* Formats have blocks of 512 to 32768 bytes. Larger or smaller blocks, or blocks with metadata, are not listed. */
 static void test_block_sizes_of_formats(void **state) {
   for (uint32_t shift = 0; shift < 256; shift++) {
     for (uint32_t metadata = 0; metadata < 2; metadata++) {
@@ -80,7 +80,7 @@ static void test_block_sizes_of_formats(void **state) {
   (void)state;
 }
 
-/* A namespace number that cannot be needs no question, and a list that does not rise ends there. */
+/* The driver does not ask about an impossible namespace number, and a list that does not ascend ends there. */
 static void test_numbers_of_namespaces(void **state) {
   struct fixture *f = fixture_make(9);
   struct spate_nvme_namespace namespace;

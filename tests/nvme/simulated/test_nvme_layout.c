@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the driver puts what it shares with the drive: each area is its own, in memory that the caller gave, and where
- * commands need it to be. White box: an overlap shows only when two of them are in use at once. */
+/* Where the driver puts the memory that it shares with the drive: no areas overlap, all are in the caller's memory, and
+ * each is where commands need it. This is a white-box test: an overlap has an effect only when both areas are in use at
+ * once. */
 #include "nvme_fixture.h"
 
 #define PAGE        4096u
@@ -16,9 +17,9 @@ static void expect_apart(const struct fixture *f, const struct area *areas, unsi
   for (unsigned i = 0; i < count; i++) {
     const uintptr_t start = (uintptr_t)areas[i].start, end = start + areas[i].bytes;
     if (start < (uintptr_t)f->memory || end > (uintptr_t)f->memory + f->arena.used_bytes)
-      fail_msg("%s is not in what was taken", areas[i].name);
+      fail_msg("%s is not in the memory taken from the arena", areas[i].name);
     if (start % areas[i].align != 0) fail_msg("%s is not aligned", areas[i].name);
-    /* Described by one PRP entry, or by pages one after the other from a page's start. */
+    /* Described by one PRP entry, or by consecutive pages from the start of a page. */
     if (start % PAGE + areas[i].bytes > PAGE && start % PAGE != 0) fail_msg("%s crosses a page", areas[i].name);
     for (unsigned j = 0; j < i; j++)
       if (start < (uintptr_t)areas[j].start + areas[j].bytes && (uintptr_t)areas[j].start < end)
@@ -55,7 +56,7 @@ static void test_areas_do_not_overlap(void **state) {
   }
 }
 
-/* A namespace smaller than the longest command: what lies beyond its end is refused, what lies in it is not. */
+/* A namespace smaller than the longest command: blocks beyond its end are refused, blocks in it are not. */
 static void test_a_small_namespace_is_used_to_its_end(void **state) {
   static const uint64_t sizes[] = {1, 2, 7, 100, 256, 257, 4095, 4096, 4097};
   (void)state;
@@ -89,7 +90,7 @@ static void test_commands_are_as_long_as_mdts(void **state) {
   }
 }
 
-/* The namespace asked for is the one that is used; and numbers that the driver has no room for are none. */
+/* The requested namespace is used; numbers beyond what the driver supports do not exist. */
 static void test_the_namespace_asked_for_is_used(void **state) {
   static const uint32_t active[] = {1, 5, 0x3fffffff, 0x40000000, 0xfffffffe};
   (void)state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bus that can tell whether its link is up, above a bridge that gives arbitrary data for a drive that is gone. */
-#include "nvme_absence.h"
+/* A bus that reports whether its link is up, behind a bridge that returns arbitrary data for a drive that is gone. */
+#include "nvme_link_drop.h"
 #include "unanswered.h"
 
 struct watched {
-  struct helper helper; /* first: the context of both hooks */
+  struct helper helper; /* first: both hooks get it as context */
   unsigned questions, drops_after, isolated;
   uint32_t status; /* CSTS when the link dropped */
 };
@@ -16,7 +16,7 @@ static bool is_up(void *context) {
   if (sim_drive_is_silent(f->drive)) return false;
   if (++watched->questions != watched->drops_after) return true;
   watched->status = csts(f);
-  sim_drive_silence(f->drive, true); /* after the answer: it was up */
+  sim_drive_silence(f->drive, true); /* after the answer: the link was up */
   return true;
 }
 
@@ -27,8 +27,9 @@ static enum spate_error isolate(void *context) {
   return SPATE_OK;
 }
 
-/* The link goes just after the driver asked for it, whichever question that is. What is read then is not believed. */
-static void test_link_that_goes_between_question_and_read(void **state) {
+/* The link drops just after the driver asked for it, at any of these questions. The driver does not use what it reads
+ * then. */
+static void test_link_that_drops_between_question_and_read(void **state) {
   unsigned questions = 0;
   for (unsigned after = 0; after <= questions; after++) {
     struct watched watched = {.helper = {.delay_us = 1000}};
@@ -39,13 +40,13 @@ static void test_link_that_goes_between_question_and_read(void **state) {
     struct touched touched = {.f = f};
     sim_trace(f->sim, count_touches, &touched);
     fixture_open(f, 8);
-    go_at(f, false, -1, 5); /* for a bring-up, with all its questions */
+    go_at(f, false, -1, 5); /* causes a bring-up, with all its questions */
     watched.questions = 0;
     watched.drops_after = after;
     expect_all_written(f);
     fixture_poll_ms(f, 300);
     if (after == 0) questions = watched.questions;
-    assert_in_range(touched.reads, 0, after == 0 ? 0 : 4); /* no more than one look at it */
+    assert_in_range(touched.reads, 0, after == 0 ? 0 : 4); /* at most one check */
     assert_in_range(spate_nvme_counters(&f->nvme)->reattachments, 1, 2);
     assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
     assert_int_equal(spate_nvme_counters(&f->nvme)->resets, spate_nvme_counters(&f->nvme)->reattachments);
@@ -55,8 +56,8 @@ static void test_link_that_goes_between_question_and_read(void **state) {
   (void)state;
 }
 
-/* It goes while it is opened, whichever question that comes after: that is the answer, and not what was read then. */
-static void test_link_that_goes_while_it_is_opened(void **state) {
+/* The link drops during open, before any of the later questions: the error is that answer, not a value read then. */
+static void test_link_that_drops_during_open(void **state) {
   unsigned lost = 0;
   for (unsigned after = 0; after < 60; after++) {
     struct watched watched = {.drops_after = after};
@@ -69,7 +70,7 @@ static void test_link_that_goes_while_it_is_opened(void **state) {
     const enum spate_error error = spate_nvme_open(&f->nvme, &f->config);
     const bool silent = sim_drive_is_silent(f->drive);
     if (error != SPATE_OK || !silent) assert_int_equal(error, silent ? SPATE_E_GONE : SPATE_OK);
-    if (error == SPATE_OK || after == 0) assert_int_equal(touched.reads, 0); /* nobody asked after that */
+    if (error == SPATE_OK || after == 0) assert_int_equal(touched.reads, 0); /* no register access after that */
     lost += error != SPATE_OK;
     fixture_free(f);
   }
@@ -77,8 +78,8 @@ static void test_link_that_goes_while_it_is_opened(void **state) {
   (void)state;
 }
 
-/* Outside the data path nothing is written either, where the bus says that nobody is there: a write may hang as a read.
- */
+/* Where the bus reports the link down, the driver does not write either, except on the data path: a write may hang like
+ * a read. */
 static void test_nothing_is_written_to_a_link_that_is_down(void **state) {
   struct watched watched = {.helper = {.delay_us = 1000}};
   struct fixture *f = prepared(&watched.helper);
@@ -101,8 +102,8 @@ static void test_nothing_is_written_to_a_link_that_is_down(void **state) {
   (void)state;
 }
 
-/* A shutdown that the drive did not report is none: the drive may work on, and is kept from memory as any other. */
-static void test_link_that_goes_while_it_is_shut_down(void **state) {
+/* A shutdown that the drive did not confirm does not count: the drive may work on, and is isolated like any other. */
+static void test_link_that_drops_during_shutdown(void **state) {
   unsigned lost = 0;
   for (unsigned after = 1; after < 200; after++) {
     struct watched watched = {.helper = {.seed = after}};
@@ -128,10 +129,10 @@ static void test_link_that_goes_while_it_is_shut_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_link_that_goes_between_question_and_read),
-      cmocka_unit_test(test_link_that_goes_while_it_is_opened),
+      cmocka_unit_test(test_link_that_drops_between_question_and_read),
+      cmocka_unit_test(test_link_that_drops_during_open),
       cmocka_unit_test(test_nothing_is_written_to_a_link_that_is_down),
-      cmocka_unit_test(test_link_that_goes_while_it_is_shut_down),
+      cmocka_unit_test(test_link_that_drops_during_shutdown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool of list pages, for buffers outside regions: nobody keeps a page that is of no use to him. */
+/* The pool of list pages, for buffers outside regions: no command holds a page that it cannot use. */
 #include "nvme_fixture.h"
 
 #define ONE_LIST_BLOCKS  64u   /* 32 KiB: eight pages, seven of them in a list */
 #define TWO_LISTS_BLOCKS 4352u /* 2.1 MiB: more pages than one page of a list has entries */
-#define LONG_MS          350u  /* some intervals of service */
+#define LONG_MS          350u  /* several intervals of the periodic service */
 
 static struct fixture *opened(void) {
   struct fixture *f = fixture_make(9);
@@ -20,7 +20,7 @@ static struct spate_io buffer_write(const struct fixture *f, uint32_t blocks) {
   return (struct spate_io){.op = SPATE_WRITE, .blocks = blocks, .buffer = f->ring_memory};
 }
 
-/* All of the pool is in use when each command is to be sent again: with its own pages, so none of them has to wait. */
+/* All of the pool is in use when every command has to be sent again. Each uses its own pages, so none has to wait. */
 static void test_a_retry_has_the_pages_it_had(void **state) {
   struct fixture *f = opened();
   struct outcome outcomes[SPATE_NVME_LIST_PAGES];
@@ -38,8 +38,8 @@ static void test_a_retry_has_the_pages_it_had(void **state) {
   (void)state;
 }
 
-/* A command that needs more pages than there are leaves those to one that needs fewer. */
-static void test_what_waits_for_pages_holds_none(void **state) {
+/* A command that needs more pages than are free leaves them to one that needs fewer. */
+static void test_a_command_that_waits_for_pages_holds_none(void **state) {
   struct fixture *f = opened();
   struct outcome outcomes[SPATE_NVME_LIST_PAGES - 1], wide, narrow;
   slow(f);
@@ -57,8 +57,8 @@ static void test_what_waits_for_pages_holds_none(void **state) {
   (void)state;
 }
 
-/* Some wait for pages, another one for the time that the drive stated: each goes when it may. */
-static void test_what_waits_for_pages_waits_for_nothing_else(void **state) {
+/* Some commands wait for pages, another one for the delay that the drive stated: each goes as soon as it can. */
+static void test_a_command_that_waits_for_pages_waits_for_nothing_else(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcomes[SPATE_NVME_LIST_PAGES], delayed, waiting;
   spate_put16(controller_page(f) + 128, 50); /* CRDT1: 5 s */
@@ -80,8 +80,8 @@ static void test_what_waits_for_pages_waits_for_nothing_else(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_retry_has_the_pages_it_had),
-      cmocka_unit_test(test_what_waits_for_pages_holds_none),
-      cmocka_unit_test(test_what_waits_for_pages_waits_for_nothing_else),
+      cmocka_unit_test(test_a_command_that_waits_for_pages_holds_none),
+      cmocka_unit_test(test_a_command_that_waits_for_pages_waits_for_nothing_else),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

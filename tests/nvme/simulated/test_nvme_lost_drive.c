@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drives that lose their power, that are gone or another one, and recoveries that come to an end. */
+/* Drives that lose power, that are gone or replaced by another one, and the end of repeated recoveries. */
 #include "nvme_fixture.h"
 
 static void test_power_cut_of_the_drive_is_counted(void **state) {
@@ -23,7 +23,7 @@ static void test_power_cut_of_the_drive_is_counted(void **state) {
   (void)state;
 }
 
-static void test_either_counter_tells_of_a_power_cut(void **state) {
+static void test_either_counter_shows_a_power_cut(void **state) {
   const unsigned counters[] = {112, 144};
   for (unsigned i = 0; i < 2; i++) {
     struct fixture *f = fixture_opened(4);
@@ -36,7 +36,7 @@ static void test_either_counter_tells_of_a_power_cut(void **state) {
   (void)state;
 }
 
-/* Known to have been reset, and it does not say whether it had power: suppose not. */
+/* The drive was reset, and does not report whether it lost power: the driver assumes that it did. */
 static void test_unreadable_health_counts_as_power_loss(void **state) {
   struct fixture *f = fixture_opened(8);
   fixture_fault(f, SIM_STATUS, true, 0x02, 0, 1, 0x4109);
@@ -47,7 +47,7 @@ static void test_unreadable_health_counts_as_power_loss(void **state) {
   (void)state;
 }
 
-static void test_another_drive_in_its_place_is_not_written(void **state) {
+static void test_a_replaced_drive_is_not_written(void **state) {
   struct fixture *f = fixture_opened(8);
   struct outcome outcome;
   io_fault(f, SIM_POWER_CUT, 0, 1, 0);
@@ -81,10 +81,10 @@ static void test_drive_that_is_gone_ends_every_request(void **state) {
   (void)state;
 }
 
-/* Nobody can bring it back, so its own CAP.TO of a minute is no reason to wait: silent registers tell within a second.
- */
+/* Nothing can bring it back, so its CAP.TO of a minute is no reason to wait: registers that do not answer are noticed
+ * within a second. */
 static void test_drive_that_is_gone_is_reported_within_a_second(void **state) {
-  for (unsigned ms = 0; ms < 200; ms += 13) { /* anywhere between two looks at it */
+  for (unsigned ms = 0; ms < 200; ms += 13) { /* at any time between two checks */
     struct fixture *f = fixture_make(9);
     struct outcome outcome;
     *sim_drive_cap(f->drive) = (*sim_drive_cap(f->drive) & ~(UINT64_C(0xff) << 24)) | UINT64_C(120) << 24;
@@ -128,7 +128,8 @@ static void test_recoveries_end(void **state) {
   (void)state;
 }
 
-/* The drive comes up well each time, and fails on the same command: that one ends, the others are done. */
+/* The drive recovers each time, and fails again on the same command: that command ends with an error, the others are
+ * done. */
 static void test_command_that_kills_the_drive_ends(void **state) {
   struct fixture *f = fixture_opened(8);
   struct outcome poison, good;
@@ -162,9 +163,9 @@ static void test_shutdown_gives_up_on_a_hung_drive(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_power_cut_of_the_drive_is_counted),
-      cmocka_unit_test(test_either_counter_tells_of_a_power_cut),
+      cmocka_unit_test(test_either_counter_shows_a_power_cut),
       cmocka_unit_test(test_unreadable_health_counts_as_power_loss),
-      cmocka_unit_test(test_another_drive_in_its_place_is_not_written),
+      cmocka_unit_test(test_a_replaced_drive_is_not_written),
       cmocka_unit_test(test_drive_that_is_gone_ends_every_request),
       cmocka_unit_test(test_drive_that_is_gone_is_reported_within_a_second),
       cmocka_unit_test(test_recovery_is_tried_again),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Namespaces and the queues on them: which there are, which are refused, and what bounds a queue. */
+/* Namespaces and the queues on them: which are listed, which are refused, and what limits a queue. */
 #include "nvme_fixture.h"
 
 static void test_namespaces_are_listed(void **state) {
@@ -18,7 +18,7 @@ static void test_namespaces_are_listed(void **state) {
   (void)state;
 }
 
-/* A drive of NVMe 1.0 is not asked for a list. */
+/* The driver does not ask a drive of NVMe 1.0 for a list. */
 static void test_namespaces_without_a_list(void **state) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.version = 0x00010000}, 1);
   uint32_t nsids[3];
@@ -35,7 +35,7 @@ static void test_namespaces_without_a_list(void **state) {
   sim_drive_namespaces(f->drive)[0] = 0;
   assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_E_NO_NAMESPACE);
   fixture_free(f);
-  f = fixture_make(9); /* a later one that refuses the list: Invalid Field */
+  f = fixture_make(9); /* a drive of a later version refuses the list: Invalid Field */
   fixture_fault(f, SIM_STATUS, true, 0x06, 1, 1, 0x4002);
   fixture_open(f, 4);
   assert_int_equal(f->queue.nsid, 1);
@@ -43,7 +43,7 @@ static void test_namespaces_without_a_list(void **state) {
   (void)state;
 }
 
-/* FLBAS has the upper two bits of the index in bits 6:5, which mean nothing up to 16 formats. */
+/* FLBAS has the upper two bits of the index in bits 6:5. Drives with up to 16 formats do not use these bits. */
 static void test_format_above_15(void **state) {
   for (unsigned formats = 16; formats <= 64; formats += 48) {
     struct fixture *f = fixture_make(9);
@@ -122,7 +122,7 @@ static void test_unsuitable_namespaces_are_refused(void **state) {
   (void)state;
 }
 
-/* Of 512 and 4096 bytes, each with metadata and without; those of 4096 bytes are the better ones. */
+/* 512 and 4096 bytes, each with metadata and without; the formats of 4096 bytes have the better performance. */
 static void four_formats(struct fixture *f) {
   uint8_t *page = namespace_page(f);
 

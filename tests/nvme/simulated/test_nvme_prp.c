@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PRPs against an independent reader of them (the virtual drive's), for buffers at odd addresses and of odd lengths. */
+/* PRPs checked by an independent reader (the virtual drive's), for buffers at odd addresses and of odd lengths. */
 #include "nvme_fixture.h"
 #include <sys/mman.h>
 
@@ -12,7 +12,7 @@ static uint32_t random_below(uint32_t limit) {
   return seed % limit;
 }
 
-/* A drive of 32 GiB on paper, with any MDTS; data is walked and compared here, not kept. */
+/* A drive that reports 32 GiB, with any MDTS. Its data is generated and compared here, and not stored. */
 static struct fixture *huge_drive(unsigned shift, uint8_t mdts, unsigned depth) {
   struct fixture *f = fixture_make(shift);
   controller_page(f)[77] = mdts;
@@ -76,7 +76,7 @@ static void test_random_regions(void **state) {
   (void)state;
 }
 
-/* Every length around the places where the form of the PRPs changes, at every dword of a page that matters. */
+/* Every length around the boundaries where the form of the PRPs changes, at every dword offset that matters. */
 static void test_edges_of_pages_and_lists(void **state) {
   struct fixture *f = huge_drive(9, 0, 4);
   const uint32_t lengths[] = {1, 7, 8, 9, 15, 16, 17, 4087, 4088, 4089, 4095, 4096, 4097, 8175, 8176, 8184, 8192};
@@ -97,7 +97,7 @@ static void test_edges_of_pages_and_lists(void **state) {
   (void)state;
 }
 
-/* At the start of a page 4 MiB, anywhere else one block less: 1024 pages. */
+/* 4 MiB if it starts a page, otherwise one block less: 1024 pages. */
 static void test_four_mebibytes_in_one_command(void **state) {
   for (uint32_t offset = 0; offset <= 4092; offset += 4092) {
     struct fixture *f = huge_drive(9, 10, 4);
@@ -128,7 +128,7 @@ static void test_split_at_mdts(void **state) {
   (void)state;
 }
 
-/* More commands with lists than there are list pages: they take turns, and all end. */
+/* More commands with lists than list pages exist: they take turns, and all end. */
 static void test_list_pages_are_shared(void **state) {
   struct fixture *f = huge_drive(9, 5, 32);
   struct outcome outcomes[32];
@@ -151,7 +151,7 @@ static void test_list_pages_are_shared(void **state) {
   (void)state;
 }
 
-/* Pages that lie anywhere: the region's table is what counts. */
+/* Scattered pages: the region's table determines the addresses. */
 static uint64_t scattered_page(void *context, uint64_t page) {
   return *(const uint64_t *)context + ((page * 37) % 1024) * 4096;
 }
@@ -167,7 +167,7 @@ static void test_scattered_region(void **state) {
   for (uint64_t i = 0; i < 1024; i++)
     memcpy(expected + 4096 * i, f->ring_memory + ((i * 37) % 1024) * 4096, 4096);
   for (unsigned i = 0; i < 300; i++) {
-    const bool plain = i % 2 == 0; /* one command of few pages, from the start of one */
+    const bool plain = i % 2 == 0; /* one command of few pages, which begins at the start of a page */
     const uint32_t blocks = 1 + random_below(plain ? 30 : 1500);
     const uint64_t offset = random_below(1024 * 4096 - 1500 * 512) & (plain ? ~UINT64_C(4095) : ~UINT64_C(3));
     const struct spate_io io = {.op = SPATE_WRITE, .blocks = blocks, .region = &scattered, .offset_bytes = offset};
@@ -180,8 +180,8 @@ static void test_scattered_region(void **state) {
 }
 
 /*
- * The table of a region is in uncached memory, where a load may cost a processor more than a submission. Where the
- * pages follow one another none is made: here the table cannot be read while requests are submitted.
+ * The table of a region is in uncached memory, where a load may cost a processor more than a submission. If the pages
+ * are consecutive, submission does not load from it: here the table cannot be read while requests are submitted.
  */
 static void test_submitting_does_not_read_the_table(void **state) {
   static const uint32_t pages[] = {1, 2, 3, 32, 256, 512};
@@ -199,7 +199,7 @@ static void test_submitting_does_not_read_the_table(void **state) {
         .op = SPATE_READ, .blocks = pages[i], .lba = i, .region = &region, .offset_bytes = i * UINT64_C(2097152)};
     assert_int_equal(fixture_submit(f, &outcomes[i], io), SPATE_OK);
   }
-  assert_int_equal(mprotect(table, table_bytes, PROT_READ | PROT_WRITE), 0); /* now the drive does */
+  assert_int_equal(mprotect(table, table_bytes, PROT_READ | PROT_WRITE), 0); /* now the drive reads it */
   for (unsigned i = 0; i < 6; i++) {
     assert_true(fixture_wait(f, &outcomes[i], 1000));
     assert_memory_equal(f->ring_memory + i * (size_t)2097152, media + i * (size_t)4096, pages[i] * 4096u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues are closed: memory is used again, requests in flight keep one open, and the drive forgets what was closed. */
+/* Closing queues: memory is reused, requests in flight keep a queue open, and the drive deletes a closed queue. */
 #include "stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
@@ -94,7 +94,7 @@ static void with_requests_in_flight_nothing_changes(void **state) {
   end(stack);
 }
 
-/* What the drive refuses to delete stays open. */
+/* A queue that the drive refuses to delete stays open. */
 static void a_drive_may_refuse(void **state) {
   (void)state;
   struct sim_stack *stack = opened(&config);
@@ -107,8 +107,8 @@ static void a_drive_may_refuse(void **state) {
   end(stack);
 }
 
-/* The reset takes the queue away; bring-up does not make it again. */
-static void a_reset_meanwhile_closes_it_too(void **state) {
+/* The reset deletes the queue; bring-up does not create it again. */
+static void a_reset_during_close_closes_it_too(void **state) {
   (void)state;
   for (uint8_t opcode = 0x00; opcode <= 0x04; opcode += 4) {
     struct sim_stack *stack = opened(&config);
@@ -126,7 +126,8 @@ static void a_reset_meanwhile_closes_it_too(void **state) {
   }
 }
 
-/* A half that was made is taken back when the drive refuses the other, so that a thousand attempts lose nothing. */
+/* When the drive refuses the second of the two queues, the first is deleted again, so that a thousand attempts lose
+ * nothing. */
 static void a_refused_queue_loses_nothing(void **state) {
   (void)state;
   struct sim_stack *stack = opened(&config);
@@ -149,7 +150,7 @@ int main(void) {
       cmocka_unit_test(a_thousand_times_takes_no_more_memory),
       cmocka_unit_test(with_requests_in_flight_nothing_changes),
       cmocka_unit_test(a_drive_may_refuse),
-      cmocka_unit_test(a_reset_meanwhile_closes_it_too),
+      cmocka_unit_test(a_reset_during_close_closes_it_too),
       cmocka_unit_test(a_refused_queue_loses_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command that does not come back, or a controller that failed: abort, reset, replay. */
+/* A command that does not complete, or a controller that failed: abort, reset, replay. */
 #include "nvme_fixture.h"
 
 #define DNR  0x4000u
@@ -21,7 +21,7 @@ static void test_stalled_command_is_aborted_and_retried(void **state) {
   expect_media(f, 9 * 512, f->ring_memory, 512);
   assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 1);
   assert_int_equal(spate_nvme_counters(&f->nvme)->aborts, 1);
-  fixture_poll_ms(f, 2000); /* past the abort's deadline: it was settled when the command came back */
+  fixture_poll_ms(f, 2000); /* past the abort's deadline: it ended when the command completed */
   assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
   assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 0);
   fixture_free(f);
@@ -43,8 +43,8 @@ static void test_io_goes_on_while_aborting(void **state) {
   (void)state;
 }
 
-/* A completion that waits in the ring while nobody polls is no time-out. */
-static void test_answer_not_looked_at_is_no_timeout(void **state) {
+/* A completion that waits in the ring while nobody polls does not count as a time-out. */
+static void test_unpolled_completion_is_no_timeout(void **state) {
   struct fixture *f = fixture_opened(4);
   struct outcome outcome;
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);
@@ -60,7 +60,7 @@ static void test_answer_not_looked_at_is_no_timeout(void **state) {
   (void)state;
 }
 
-/* The host was stopped for a minute: the drive's commands are not blamed. */
+/* The host was stopped for a minute: the drive's commands do not count as expired. */
 static void test_stopped_host_is_no_timeout(void **state) {
   struct fixture *f = fixture_opened(4);
   struct outcome outcome;
@@ -86,8 +86,7 @@ static void test_lost_command_leads_to_reset_and_replay(void **state) {
     assert_int_equal(fixture_submit(f, &outcomes[i], io), SPATE_OK);
   }
   fixture_poll_ms(f, 5000);
-  assert_true(sim_store_discard(sim_drive_store(f->drive), 0, 16 * 8192) >
-              0); /* only what the replay writes is there */
+  assert_true(sim_store_discard(sim_drive_store(f->drive), 0, 16 * 8192) > 0); /* only the replay's data is there */
   assert_true(fixture_wait(f, &outcomes[15], 20000));
   fixture_poll_ms(f, 10);
   for (unsigned i = 0; i < 16; i++) {
@@ -104,7 +103,7 @@ static void test_lost_command_leads_to_reset_and_replay(void **state) {
   (void)state;
 }
 
-/* What completed before the reset and was not looked at yet is complete, and not sent again. */
+/* A command that completed before the reset, but was not polled yet, counts as complete and is not sent again. */
 static void test_completed_before_the_reset_is_not_replayed(void **state) {
   struct fixture *f = fixture_opened(4);
   struct outcome completed, caught;
@@ -145,7 +144,8 @@ static void test_submit_answers_full_while_recovering(void **state) {
   (void)state;
 }
 
-/* Submitted, and not yet rung when the reset began: no doorbell until the controller runs, and then it is sent. */
+/* A request was submitted but its doorbell not rung when the reset began: it is rung only when the controller runs
+ * again. */
 static void test_reset_controller_is_not_rung(void **state) {
   struct fixture *f = fixture_opened(4);
   struct outcome outcome;
@@ -203,8 +203,8 @@ static void test_recovery_restores_what_was_set_up(void **state) {
   (void)state;
 }
 
-/* The cache was turned off, but what it holds could not be flushed: no reset may make it count as durable, whether the
- * drive comes out of it with its cache on or off. */
+/* The cache was turned off, but its contents could not be flushed: no reset may make them count as durable, whether the
+ * cache is on or off after it. */
 static void test_cache_that_could_not_be_flushed_stays_volatile(void **state) {
   for (unsigned keeps = 0; keeps < 2; keeps++) {
     struct fixture *f = fixture_make_with((struct sim_drive_options){.keeps_write_cache = keeps == 1}, 1);
@@ -234,7 +234,7 @@ static void test_lost_admin_command_leads_to_reset(void **state) {
   (void)state;
 }
 
-/* Everything at once, from a seed: whatever the drive does, each request ends once, and what it says was written is. */
+/* All faults at once, from a seed: each request ends once, and data that was reported as written is on the medium. */
 static void test_storm(void **state) {
   for (uint32_t seed = 1; seed <= 12; seed++) {
     struct fixture *f = fixture_make_with((struct sim_drive_options){.shuffle = true}, seed);
@@ -274,7 +274,7 @@ static void test_storm(void **state) {
   (void)state;
 }
 
-/* From the last clearing of CC.EN to the read of CSTS that follows. */
+/* The time from the last clearing of CC.EN to the next read of CSTS. */
 struct pause {
   const struct fixture *f;
   uint64_t cleared_us; /* 0: CSTS was read since */
@@ -291,7 +291,8 @@ static void time_pause(void *context, const struct sim_access *access) {
   pause->cleared_us = 0;
 }
 
-/* Some drives are left alone after CC.EN was cleared, in bring-up, recovery and at the end; CAP.TO counts from then. */
+/* Some drives must not be accessed for a while after CC.EN was cleared: in bring-up, in recovery and at the end. CAP.TO
+ * counts from the end of this pause. */
 static void test_pause_of_drives_that_need_it(void **state) {
   static const struct {
     uint16_t vendor_id, device_id;
@@ -328,7 +329,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_stalled_command_is_aborted_and_retried),
       cmocka_unit_test(test_io_goes_on_while_aborting),
-      cmocka_unit_test(test_answer_not_looked_at_is_no_timeout),
+      cmocka_unit_test(test_unpolled_completion_is_no_timeout),
       cmocka_unit_test(test_stopped_host_is_no_timeout),
       cmocka_unit_test(test_lost_command_leads_to_reset_and_replay),
       cmocka_unit_test(test_completed_before_the_reset_is_not_replayed),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The block interface on a drive that works: requests, their bounds, and what becomes of caches. */
+/* The block interface on a drive that works: requests, their limits, and cache maintenance. */
 #include "nvme_fixture.h"
 #include <spate/port.h>
 
@@ -53,7 +53,7 @@ static void test_one_doorbell_for_a_batch(void **state) {
   (void)state;
 }
 
-static void test_poll_kicks_what_was_forgotten(void **state) {
+static void test_poll_rings_pending_doorbells(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
   fixture_open(f, 4);
@@ -96,8 +96,8 @@ static void test_full_is_an_answer_and_ends(void **state) {
   (void)state;
 }
 
-/* All or nothing: with two slots left, a request of three commands takes none. */
-static void test_request_in_parts_is_taken_whole_or_not(void **state) {
+/* With two free slots, a request of three commands takes none of them. */
+static void test_request_in_parts_is_accepted_whole_or_not_at_all(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcomes[3];
   fixture_open(f, 4);
@@ -193,7 +193,7 @@ static void test_flush_fua_zero_trim(void **state) {
 }
 
 /* Several at once: each has its own range. */
-static void test_trims_beside_each_other(void **state) {
+static void test_concurrent_trims(void **state) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.deallocated = 1}, 1);
   struct outcome outcomes[8];
   fixture_open(f, 8);
@@ -208,8 +208,8 @@ static void test_trims_beside_each_other(void **state) {
   (void)state;
 }
 
-/* What an earlier use left in a request does not matter, whichever way it takes. */
-static void test_requests_are_used_again(void **state) {
+/* Remains of an earlier use in a request do not matter, on each path. */
+static void test_requests_are_reused(void **state) {
   static const uint8_t flags[] = {0, SPATE_IO_FUA};
   for (unsigned i = 0; i < sizeof flags; i++) {
     struct fixture *f = fixture_make(9);
@@ -226,7 +226,7 @@ static void test_requests_are_used_again(void **state) {
   (void)state;
 }
 
-/* A request may be all of its region, and the cache is left alone where the CPU does not look at the data. */
+/* A request may cover its whole region. No cache maintenance is done where the CPU does not access the data. */
 static void test_requests_as_long_as_their_region(void **state) {
   struct fixture *f = fixture_make(9);
   struct spate_region small;
@@ -287,7 +287,7 @@ static void test_cpu_requests_maintain_the_cache(void **state) {
   io = (struct spate_io){.op = SPATE_READ, .flags = SPATE_IO_CPU, .blocks = 600, .buffer = f->ring_memory};
   assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
   assert_int_equal(calls.cleans, 1);
-  assert_int_equal(calls.invalidates, 2); /* before, and once after the last part */
+  assert_int_equal(calls.invalidates, 2); /* before the transfer, and once after the last part */
   assert_int_equal(calls.bytes, 600 * 512);
   f->ring.start = NULL;
   io = (struct spate_io){.op = SPATE_WRITE, .flags = SPATE_IO_CPU, .blocks = 3, .region = &f->ring};
@@ -296,7 +296,7 @@ static void test_cpu_requests_maintain_the_cache(void **state) {
   (void)state;
 }
 
-/* To invalidate part of a cache line is to lose what the CPU wrote beside it. */
+/* Invalidating part of a cache line would lose what the CPU wrote next to it. */
 static void test_cpu_requests_are_of_whole_cache_lines(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
@@ -314,7 +314,7 @@ static void test_cpu_requests_are_of_whole_cache_lines(void **state) {
       assert_int_equal(fixture_do(f, io, NULL), whole ? SPATE_OK : SPATE_E_INVALID);
       assert_true(whole || (calls.invalidates == 0 && calls.cleans == 0));
       sim_trace(f->sim, NULL, NULL);
-      io.flags = 0; /* for devices alone, dwords will do */
+      io.flags = 0; /* dword alignment is enough for devices */
       assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
     }
   fixture_free(f);
@@ -348,15 +348,15 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_write_and_read_back_on_a_region),
       cmocka_unit_test(test_one_doorbell_for_a_batch),
-      cmocka_unit_test(test_poll_kicks_what_was_forgotten),
+      cmocka_unit_test(test_poll_rings_pending_doorbells),
       cmocka_unit_test(test_poll_reaps_no_more_than_asked),
       cmocka_unit_test(test_full_is_an_answer_and_ends),
-      cmocka_unit_test(test_request_in_parts_is_taken_whole_or_not),
+      cmocka_unit_test(test_request_in_parts_is_accepted_whole_or_not_at_all),
       cmocka_unit_test(test_largest_request_fits_an_idle_queue_at_any_offset),
       cmocka_unit_test(test_invalid_requests),
       cmocka_unit_test(test_flush_fua_zero_trim),
-      cmocka_unit_test(test_trims_beside_each_other),
-      cmocka_unit_test(test_requests_are_used_again),
+      cmocka_unit_test(test_concurrent_trims),
+      cmocka_unit_test(test_requests_are_reused),
       cmocka_unit_test(test_requests_as_long_as_their_region),
       cmocka_unit_test(test_long_zero_is_split_and_long_trim_is_not),
       cmocka_unit_test(test_missing_operations_are_unsupported),

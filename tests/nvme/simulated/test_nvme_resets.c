@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resets beyond CC.EN: a drive that only one of them recovers, while it writes and while it is opened. */
+/* Resets beyond CC.EN: a drive that only one kind of reset repairs, while it writes and while it is opened. */
 #include "stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
@@ -15,11 +15,11 @@
 #define REQUESTS      24u
 #define BLOCKS        64u
 
-/* The board's part: PERST# low for 2 ms, a step a call. */
+/* The board's part: PERST# is low for 2 ms, one step per call. */
 struct slot {
   struct sim_drive *drive;
   uint64_t since_ticks;
-  struct sim *bounces; /* the link once more, so long after it was released; NULL: it does not */
+  struct sim *bounces; /* if set, the link bounces once, after_us after PERST# is released */
   uint64_t after_us;
 };
 
@@ -61,7 +61,7 @@ static void count(struct spate_io *io) {
   (*ended)++;
 }
 
-/* Write; the drive breaks in the middle. Returns the error of those that failed. */
+/* Write; the drive breaks in the middle. Returns the error of the requests that failed. */
 static enum spate_error write_while_it_breaks(struct sim_stack *stack, enum sim_reset_kind cure) {
   const struct spate_region *region = sim_stack_region(stack, REQUESTS * BLOCKS * 512u, SIM_LOGIC);
   struct spate_io ios[REQUESTS];
@@ -90,7 +90,7 @@ static enum spate_error write_while_it_breaks(struct sim_stack *stack, enum sim_
   return error;
 }
 
-/* The gentler ones are tried first, each once; harder ones are left alone. */
+/* The weaker resets are tried first, each once; stronger ones are not tried. */
 static void expect_up_to(const struct sim_stack *stack, enum sim_reset_kind last, bool subsystem) {
   const struct sim_drive_counters *counters = sim_drive_counters(stack->drives[0].drive);
   uint32_t resets = 0;
@@ -112,7 +112,7 @@ static void test_each_is_tried_until_one_helps(void **state) {
       assert_int_equal(sim_stack_open(stack), SPATE_OK);
       assert_int_equal(write_while_it_breaks(stack, cure), SPATE_OK);
       expect_up_to(stack, cure, subsystem);
-      assert_int_equal(spate_nvme_counters(&stack->drives[0].nvme)->reattachments, 0); /* nobody pulled it */
+      assert_int_equal(spate_nvme_counters(&stack->drives[0].nvme)->reattachments, 0); /* the link did not drop */
       assert_int_equal(sim_stack_close(stack), SPATE_OK);
       assert_int_equal(sim_take_violations(stack->sim, NULL), 0);
       sim_stack_free(stack);
@@ -134,7 +134,7 @@ static void test_opening_tries_them_too(void **state) {
   }
 }
 
-/* The link drops once more, so long after PERST# was released. */
+/* The link drops once more, this long after PERST# was released. */
 static void open_with_a_bounce_after(uint64_t us) {
   struct slot slot = {0};
   struct sim_stack *stack = prepared(&slot, false, true);
@@ -144,14 +144,15 @@ static void open_with_a_bounce_after(uint64_t us) {
   slot.after_us = us;
   sim_drive_break(slot.drive, SIM_RESET_SLOT);
   const enum spate_error error = sim_stack_open(stack);
-  /* A call that it interrupts, after the controller was opened, ends with GONE, and the next one waits for the drive.
-   */
+  /* After the controller was opened, a call that the drop interrupts ends with GONE, and the next one waits for the
+   * drive. */
   if (error != SPATE_OK && (nvme->opening || nvme->state == SPATE_NVME_DEAD))
     fail_msg("a link that bounces after %u us: %s", (unsigned)us, spate_error_name(error));
   sim_stack_free(stack);
 }
 
-/* It is no reason to give up, wherever on the way to ready that is: the drive is restored some 170 ms after PERST#. */
+/* The drop is no reason to give up, at any step until the drive is ready. The drive is restored some 170 ms after
+ * PERST#. */
 static void test_a_link_that_bounces_after_the_reset(void **state) {
   (void)state;
   for (uint64_t us = 5000; us < 400000; us += 10000)
@@ -160,8 +161,8 @@ static void test_a_link_that_bounces_after_the_reset(void **state) {
     open_with_a_bounce_after(us);
 }
 
-/* A board without PERST# in its hands; then nothing helps, and the reason is what was wrong at first. */
-static void test_where_none_helps_it_is_given_up(void **state) {
+/* The board cannot drive PERST#. Nothing helps, and the error is the first failure. */
+static void test_a_drive_that_no_reset_repairs_is_given_up(void **state) {
   (void)state;
   struct slot slot = {0};
   struct sim_stack *stack = prepared(&slot, true, false);
@@ -173,13 +174,13 @@ static void test_where_none_helps_it_is_given_up(void **state) {
   sim_stack_free(stack);
 }
 
-/* Once it runs again, all of them are there for the next time. */
-static void test_the_next_time_begins_anew(void **state) {
+/* Once the drive runs again, all resets are available for the next failure. */
+static void test_the_next_failure_starts_with_the_first_reset(void **state) {
   (void)state;
   struct slot slot = {0};
   struct sim_stack *stack = prepared(&slot, true, true);
   assert_int_equal(sim_stack_open(stack), SPATE_OK);
-  stack->drives[0].nvme.config.reattach_timeout_ms = 300; /* for each reset, not for all of them */
+  stack->drives[0].nvme.config.reattach_timeout_ms = 300; /* for each reset, not for all of them together */
   for (uint32_t turn = 1; turn <= 3; turn++) {
     assert_int_equal(write_while_it_breaks(stack, SIM_RESET_FUNCTION), SPATE_OK);
     assert_int_equal(sim_drive_counters(slot.drive)->hard_resets[SIM_RESET_SUBSYSTEM], turn);
@@ -189,10 +190,10 @@ static void test_the_next_time_begins_anew(void **state) {
   sim_stack_free(stack);
 }
 
-/* A drive that its function level reset takes off the bus: nothing less than a bus reset brings it back. */
+/* A function-level reset takes this drive off the bus: only a bus reset, or a stronger one, brings it back. */
 struct lost_drive {
   struct spate_nvme_bus bus;
-  enum spate_error answer; /* to who asks for it meanwhile */
+  enum spate_error answer; /* to each question during that time */
   bool lost;
 };
 
@@ -235,7 +236,7 @@ static void test_a_drive_that_a_reset_took_away_gets_the_next_one(void **state) 
   }
 }
 
-/* Nobody restores but the reset itself, and the one of the function does not. */
+/* Only the reset itself restores, and the function-level reset does not. */
 static enum spate_error reset_and_restore(void *context, enum spate_nvme_reset how) {
   struct lost_drive *drive = context;
 
@@ -288,8 +289,8 @@ int main(void) {
       cmocka_unit_test(test_each_is_tried_until_one_helps),
       cmocka_unit_test(test_opening_tries_them_too),
       cmocka_unit_test(test_a_link_that_bounces_after_the_reset),
-      cmocka_unit_test(test_where_none_helps_it_is_given_up),
-      cmocka_unit_test(test_the_next_time_begins_anew),
+      cmocka_unit_test(test_a_drive_that_no_reset_repairs_is_given_up),
+      cmocka_unit_test(test_the_next_failure_starts_with_the_first_reset),
       cmocka_unit_test(test_a_drive_that_a_reset_took_away_gets_the_next_one),
       cmocka_unit_test(test_a_drive_that_stays_silent_after_a_reset_gets_the_next_one),
       cmocka_unit_test(test_a_reset_that_never_ends_is_left_after_two_seconds),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors that the drive reports: which are retried, when, how often, and what the request is told. */
+/* Errors that the drive reports: which commands are retried, when, how often, and what the request reports. */
 #include "nvme_fixture.h"
 
 #define DNR  0x4000u
@@ -27,7 +27,7 @@ static void test_media_error_has_its_own_code(void **state) {
   (void)state;
 }
 
-static void test_error_without_dnr_is_retried_and_mended(void **state) {
+static void test_error_without_dnr_is_retried_and_recovers(void **state) {
   struct fixture *f = fixture_opened(4);
   fill_pattern(f->ring_memory, 4096, 7);
   io_fault(f, SIM_STATUS, 0, 3, 0x022);
@@ -83,7 +83,7 @@ static void test_retry_waits_for_the_drives_delay(void **state) {
   (void)state;
 }
 
-/* A drive that asks for hours is asked again after ten seconds. */
+/* A drive that asks for hours gets the retry after ten seconds. */
 static void test_retry_delay_is_bounded(void **state) {
   const uint16_t stated[] = {99, 100, 101, 1000, 0xfffd, 0xfffe, 0xffff};
   for (unsigned i = 0; i < sizeof stated / sizeof stated[0]; i++) {
@@ -105,7 +105,7 @@ static void test_acre_only_where_delays_are_stated(void **state) {
   (void)state;
 }
 
-/* One of several parts fails: the request fails once, with that status, when all parts are over. */
+/* One of several parts fails: the request fails once, with that status, when all parts have ended. */
 static void test_failed_part_fails_the_request_once(void **state) {
   struct fixture *f = fixture_opened(8);
   struct outcome outcome;
@@ -123,8 +123,8 @@ static void test_failed_part_fails_the_request_once(void **state) {
   (void)state;
 }
 
-/* Nothing of a slot's last command is left for the next one in it. */
-static void test_slots_start_afresh(void **state) {
+/* No state of a slot's last command remains for the next one. */
+static void test_slots_keep_no_state(void **state) {
   struct fixture *f = fixture_opened(4);
   assert_int_equal(fixture_do(f, write_of(f, 0, 768), NULL), SPATE_OK); /* three parts */
   for (unsigned i = 0; i < 8; i++) {
@@ -149,14 +149,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_error_with_dnr_is_not_retried),
       cmocka_unit_test(test_media_error_has_its_own_code),
-      cmocka_unit_test(test_error_without_dnr_is_retried_and_mended),
+      cmocka_unit_test(test_error_without_dnr_is_retried_and_recovers),
       cmocka_unit_test(test_retries_end),
       cmocka_unit_test(test_malformed_is_final_without_dnr),
       cmocka_unit_test(test_retry_waits_for_the_drives_delay),
       cmocka_unit_test(test_retry_delay_is_bounded),
       cmocka_unit_test(test_acre_only_where_delays_are_stated),
       cmocka_unit_test(test_failed_part_fails_the_request_once),
-      cmocka_unit_test(test_slots_start_afresh),
+      cmocka_unit_test(test_slots_keep_no_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's Sanitize on a virtual drive: it goes on by itself, through power cuts, and keeps everybody out. */
+/* The library's Sanitize on a virtual drive: it runs by itself, continues after power cuts, and blocks all other
+ * commands. */
 #include "stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
@@ -21,7 +22,7 @@ struct fixture {
   struct sim_drive *drive;
 };
 
-/* The stack brings the machine up; the controller is opened again without a queue. */
+/* The stack brings the machine up. The controller is then opened again without a queue. */
 static void open_again(struct fixture *fixture) {
   struct spate_nvme_config config = fixture->stack->drives[0].nvme.config;
 
@@ -67,7 +68,7 @@ static struct spate_nvme_sanitize_status look(struct fixture *fixture) {
   return status;
 }
 
-/* What reading block 0 comes to; the namespace's queue is opened for it and closed with the controller. */
+/* The result of reading block 0. The namespace's queue is opened for it, and closed with the controller. */
 static enum spate_error read_one(struct fixture *fixture, uint16_t *detail) {
   void *page = spate_arena_take(&fixture->memory, SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
   struct spate_io io = {.op = SPATE_READ, .blocks = 1, .buffer = page};
@@ -118,7 +119,7 @@ static void test_from_the_start_to_the_end(void **state) {
   assert_in_range(last, 65536 / 4, 65536 * 3 / 4);
   assert_int_equal(read_one(fixture, &detail), SPATE_E_COMMAND);
   assert_int_equal(detail, STATUS_SANITIZING);
-  /* A second one, and Format NVM, wait their turn. */
+  /* A second Sanitize, and Format NVM, are refused until it ends. */
   assert_int_equal(spate_nvme_sanitize(&fixture->nvme, SPATE_NVME_SANITIZE_CRYPTO), SPATE_E_COMMAND);
   assert_int_equal(spate_nvme_last_status(&fixture->nvme) & 0x7ffu, STATUS_SANITIZING);
   assert_int_equal(spate_nvme_format(&fixture->nvme, 1, 512, SPATE_NVME_ERASE_USER, 1000), SPATE_E_COMMAND);
@@ -157,7 +158,7 @@ static void test_one_that_fails(void **state) {
   assert_int_equal(look(fixture).state, SPATE_NVME_SANITIZE_FAILED);
   assert_int_equal(read_one(fixture, &detail), SPATE_E_COMMAND);
   assert_int_equal(detail, STATUS_SANITIZE_FAILED);
-  /* It was started so that its failure can be left. */
+  /* It was started in the mode that permits leaving the failure state. */
   assert_int_equal(spate_nvme_sanitize(&fixture->nvme, SPATE_NVME_SANITIZE_EXIT), SPATE_OK);
   assert_int_equal(read_one(fixture, &detail), SPATE_OK);
   assert_int_equal(spate_nvme_sanitize(&fixture->nvme, SPATE_NVME_SANITIZE_CRYPTO), SPATE_OK);

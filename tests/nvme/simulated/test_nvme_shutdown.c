@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shutdown in whatever state it finds the controller, and what requests and calls get from then on. */
+/* Shutdown in any state of the controller, and the errors of later requests and calls. */
 #include "nvme_fixture.h"
 
 #define GET_FEATURES 0x0a
@@ -20,7 +20,7 @@ static void expect_closed(struct fixture *f) {
   assert_int_equal(sim_drive_counters(f->drive)->shutdowns, 1);
 }
 
-static void test_nothing_is_taken_after_it(void **state) {
+static void test_nothing_is_accepted_after_it(void **state) {
   struct fixture *f = fixture_opened(4);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
   assert_int_equal(last_admin(f, 0x00)->dwords[10], 1); /* Delete I/O Submission Queue 1, ... */
@@ -32,7 +32,7 @@ static void test_nothing_is_taken_after_it(void **state) {
   (void)state;
 }
 
-/* Nothing is in flight, and the controller is just being reset: it is brought up first, and shut down in order. */
+/* Nothing is in flight, and the controller is being reset: it is brought up first, and then shut down normally. */
 static void test_it_waits_for_a_recovery(void **state) {
   struct fixture *f = fixture_opened(4);
   sim_drive_fail(f->drive);
@@ -47,7 +47,7 @@ static void test_it_waits_for_a_recovery(void **state) {
 
 static void ended(struct spate_nvme_admin_request *request) { ++*(unsigned *)request->context; }
 
-/* Without a queue there is nothing to poll but the controller. */
+/* Without a queue only the controller can be polled. */
 static void test_it_waits_for_an_admin_request_without_queues(void **state) {
   struct fixture *f = fixture_make(9);
   unsigned calls = 0;
@@ -67,7 +67,7 @@ static void test_it_waits_for_an_admin_request_without_queues(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nothing_is_taken_after_it),
+      cmocka_unit_test(test_nothing_is_accepted_after_it),
       cmocka_unit_test(test_it_waits_for_a_recovery),
       cmocka_unit_test(test_it_waits_for_an_admin_request_without_queues),
   };

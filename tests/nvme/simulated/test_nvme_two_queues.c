@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recovery of a driver that has worked for long: two queues, command counts about to go beyond 32 bits, slots and
- * generations that are not the first ones, and parts of requests in flight.
+ * Recovery of a driver that has run for a long time: two queues, command counters about to exceed 32 bits, slots and
+ * generations that are not the first ones, and requests with several parts in flight.
  */
 #include "nvme_fixture.h"
 
@@ -40,7 +40,7 @@ static void traffic(struct fixture *f, unsigned count) {
     expect_all(outcomes[i], count, SPATE_OK);
 }
 
-/* The list of queues would lead back into itself, and shutdown never end. */
+/* Otherwise the list of queues would become a loop, and shutdown would never end. */
 static void test_queue_is_opened_once(void **state) {
   (void)state;
   struct fixture *f = opened();
@@ -53,7 +53,7 @@ static void test_queue_is_opened_once(void **state) {
 
 /* ---- time-outs ---- */
 
-/* In either queue, whichever slot and generation the command has: the abort finds it, and no reset is needed. */
+/* In either queue, with any slot and generation of the command, the abort finds it, and no reset is needed. */
 static void test_stall_in_either_queue_is_aborted(void **state) {
   for (unsigned i = 0; i < 2; i++) {
     struct fixture *f = opened();
@@ -80,7 +80,7 @@ static void test_stall_in_either_queue_is_aborted(void **state) {
 
 /* ---- reset and replay ---- */
 
-/* Counted in 32 bits, the first commands in flight come before the wrap and the others after it. */
+/* With 32-bit counters, the first commands in flight come before the wrap and the others after it. */
 static void test_replay_keeps_the_order_across_the_wrap(void **state) {
   for (unsigned before = 1; before < DEPTH; before += 3) {
     struct fixture *f = opened();
@@ -107,7 +107,7 @@ static void test_replay_keeps_the_order_across_the_wrap(void **state) {
   (void)state;
 }
 
-/* What completed on any queue before the reset, and was not looked at, is not sent again. */
+/* A command on any queue that completed before the reset, but was not polled yet, is not sent again. */
 static void test_completed_on_either_queue_is_not_replayed(void **state) {
   struct fixture *f = opened();
   struct outcome completed[2][3];
@@ -130,7 +130,7 @@ static void test_completed_on_either_queue_is_not_replayed(void **state) {
   (void)state;
 }
 
-/* No queue takes a request, and none rings, until the controller runs again. */
+/* No queue accepts or rings a request until the controller runs again. */
 static void test_every_queue_waits_for_the_recovery(void **state) {
   struct fixture *f = opened();
   struct outcome caught[2], refused;
@@ -138,7 +138,7 @@ static void test_every_queue_waits_for_the_recovery(void **state) {
   fixture_poll_ms(f, 1);
   sim_drive_fail(f->drive);
   for (unsigned i = 0; i < 2; i++)
-    submit_writes(f, queue_number(f, i), &caught[i], 1, 40 + i); /* and not yet rung */
+    submit_writes(f, queue_number(f, i), &caught[i], 1, 40 + i); /* doorbell not rung yet */
   const unsigned start = io_count(f);
   spend_us(f, US_PER_S);
   (void)spate_block_poll(&f->queue.block, 8);
@@ -161,7 +161,7 @@ static void test_every_queue_waits_for_the_recovery(void **state) {
   (void)state;
 }
 
-static void test_every_queue_hears_of_a_power_cut(void **state) {
+static void test_every_queue_reports_a_power_cut(void **state) {
   struct fixture *f = opened();
   struct outcome outcomes[2][4];
   traffic(f, 4);
@@ -177,7 +177,7 @@ static void test_every_queue_hears_of_a_power_cut(void **state) {
   (void)state;
 }
 
-/* The drive forgets it at a reset, and would say no delays any more. */
+/* The drive forgets the setting at a reset, and would no longer state delays. */
 static void test_retry_delays_are_enabled_again(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;
@@ -193,9 +193,9 @@ static void test_retry_delays_are_enabled_again(void **state) {
   (void)state;
 }
 
-/* ---- what a command says, each time it is sent ---- */
+/* ---- the contents of a command, each time it is sent ---- */
 
-/* Whichever queue's poll it is that finds an interval passed: delays pass for both. */
+/* A poll of either queue may find that a delay has passed: delays pass for both queues. */
 static void test_delayed_retry_on_either_queue_is_sent(void **state) {
   for (unsigned i = 0; i < 2; i++) {
     struct fixture *f = fixture_make(9);
@@ -223,7 +223,7 @@ static void test_each_part_and_each_retry_has_fua(void **state) {
   const struct {
     enum sim_action action;
     uint32_t value;
-    unsigned times; /* that each of the three parts is sent */
+    unsigned times; /* how often each of the three parts is sent */
   } troubles[] = {{SIM_LATE, 0, 1}, {SIM_STATUS, 0x006, 2}, {SIM_STALL, 0, 2}, {SIM_LOSE, 0, 2}};
 
   for (unsigned i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
@@ -266,8 +266,8 @@ static void test_shutdown_waits_for_both_queues(void **state) {
   (void)state;
 }
 
-/* The identifier of a closed queue is used again; the queue beside it goes on all the time. */
-static void test_one_is_closed_beside_the_other(void **state) {
+/* The identifier of a closed queue is used again, while the other queue keeps running. */
+static void test_one_queue_is_closed_while_the_other_runs(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open_two(f, 8);
   const size_t used_bytes = f->arena.used_bytes;
@@ -289,8 +289,8 @@ static void test_one_is_closed_beside_the_other(void **state) {
   (void)state;
 }
 
-/* Of the free identifiers the one whose memory fits is taken, so that deep and shallow queues do not take turns in
- * growing. */
+/* Among the free identifiers the driver chooses the one whose memory fits. Otherwise deep and shallow queues in turn
+ * would make the memory grow. */
 static void test_memory_that_fits_is_chosen(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
@@ -312,8 +312,9 @@ static void test_memory_that_fits_is_chosen(void **state) {
   (void)state;
 }
 
-/* The drive keeps its completion queue: closed for us, and the identifier is not used again. */
-static void test_half_of_it_is_not_given_back(void **state) {
+/* The drive does not delete the completion queue: the library's queue is closed, and the identifier is not used
+ * again. */
+static void test_a_queue_pair_that_is_half_deleted_is_not_reused(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open_two(f, 8);
   fixture_fault(f, SIM_STATUS, true, 0x04, 0, 1, 0x4006);
@@ -332,14 +333,14 @@ int main(void) {
       cmocka_unit_test(test_replay_keeps_the_order_across_the_wrap),
       cmocka_unit_test(test_completed_on_either_queue_is_not_replayed),
       cmocka_unit_test(test_every_queue_waits_for_the_recovery),
-      cmocka_unit_test(test_every_queue_hears_of_a_power_cut),
+      cmocka_unit_test(test_every_queue_reports_a_power_cut),
       cmocka_unit_test(test_retry_delays_are_enabled_again),
       cmocka_unit_test(test_delayed_retry_on_either_queue_is_sent),
       cmocka_unit_test(test_each_part_and_each_retry_has_fua),
       cmocka_unit_test(test_shutdown_waits_for_both_queues),
-      cmocka_unit_test(test_one_is_closed_beside_the_other),
+      cmocka_unit_test(test_one_queue_is_closed_while_the_other_runs),
       cmocka_unit_test(test_memory_that_fits_is_chosen),
-      cmocka_unit_test(test_half_of_it_is_not_given_back),
+      cmocka_unit_test(test_a_queue_pair_that_is_half_deleted_is_not_reused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

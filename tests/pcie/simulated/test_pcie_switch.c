@@ -80,7 +80,7 @@ static void drop(struct sim_stack *stack, uint32_t ms) {
     sim_drive_link_drop(stack->drives[i].drive, ms);
 }
 
-/* ---- two drives that write ---- */
+/* ---- two drives being written to ---- */
 
 struct stream {
   struct spate_block *block;
@@ -148,8 +148,8 @@ static void push(struct stream *stream, const struct spate_region *region) {
   }
 }
 
-/* Both write all they have; in the middle, once, `event` happens. The second is not polled for a while from then on:
- * when its driver looks again, the first may have been restored. */
+/* Write all requests to both drives; `event` happens once, in the middle. The second drive is then not polled for a
+ * while: when its driver polls again, the first drive may have been restored. */
 static void write_all(struct run *run, void (*event)(struct run *run), uint64_t away_ms) {
   const uint64_t end_ps = sim_now_ps(run->stack->sim) + 60000 * SIM_PS_PER_MS;
   uint64_t back_ps = 0;
@@ -178,7 +178,7 @@ static void end(struct run *run) {
 
 static void drop_for_a_moment(struct run *run) { drop(run->stack, 20); }
 
-static void test_a_drop_is_news_to_both(void **state) {
+static void test_both_drives_notice_a_drop(void **state) {
   (void)state;
   for (unsigned mode = 0; mode < SIM_UNANSWERED_MODES; mode++) {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -196,7 +196,7 @@ static void test_a_drop_is_news_to_both(void **state) {
   }
 }
 
-/* The slot's PERST# is that of the switch, and so of both drives. */
+/* The slot's PERST# is that of the switch, and so it resets both drives. */
 static enum spate_error perst_of_both(void *context) {
   struct run *run = context;
 
@@ -206,8 +206,7 @@ static enum spate_error perst_of_both(void *context) {
 
 static void break_the_first(struct run *run) { sim_drive_break(run->stack->drives[0].drive, SIM_RESET_KINDS); }
 
-/* The second drive of one that is beyond help goes on: it loses time with each reset that takes both, and no request.
- */
+/* The second drive goes on when the first one is given up: each reset of both costs it time, but no request. */
 static void test_a_reset_of_both_costs_the_other_no_request(void **state) {
   (void)state;
   for (unsigned mode = 0; mode < SIM_UNANSWERED_MODES; mode++) {
@@ -226,7 +225,7 @@ static void test_a_reset_of_both_costs_the_other_no_request(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_drop_is_news_to_both),
+      cmocka_unit_test(test_both_drives_notice_a_drop),
       cmocka_unit_test(test_a_reset_of_both_costs_the_other_no_request),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ struct run {
   const struct spate_region *region;
   struct spate_io ios[REQUESTS];
   unsigned ended, failed;
-  enum spate_error error; /* of the last that failed */
+  enum spate_error error; /* the last error */
 };
 
 static void done(struct spate_io *io) {
@@ -57,14 +57,14 @@ static struct run *prepared(enum sim_unanswered mode, uint64_t seed, enum sim_st
 }
 
 static void end(struct run *run) {
-  (void)sim_take_violations(run->stack->sim, NULL); /* looked at where it matters */
+  (void)sim_take_violations(run->stack->sim, NULL); /* checked where it matters */
   sim_stack_free(run->stack);
   free(run);
 }
 
 static uint64_t now_ms(const struct run *run) { return sim_now_ps(run->stack->sim) / SIM_PS_PER_MS; }
 
-/* Write all requests, within `most_ms`. What the queue refuses counts as ended. Returns how long it took. */
+/* Write all requests, within `most_ms`. A request that the queue refuses counts as ended. Returns how long it took. */
 static uint64_t stream(struct run *run, uint64_t most_ms) {
   const uint64_t start_ms = now_ms(run);
   unsigned submitted = 0;
@@ -91,9 +91,9 @@ static uint64_t stream(struct run *run, uint64_t most_ms) {
   return now_ms(run) - start_ms;
 }
 
-/* ---- one column of the table each ---- */
+/* ---- the columns of the table ---- */
 
-/* The link came up a moment before, and the drive is not ready for configuration requests yet. */
+/* The link came up a moment ago, and the drive is not ready for configuration requests yet. */
 static const char *brought_up(enum sim_unanswered mode, enum sim_stack_bus bus) {
   struct run *run = prepared(mode, 1, bus);
 
@@ -114,7 +114,7 @@ static const char *no_drive(enum sim_unanswered mode, enum sim_stack_bus bus) {
   return result;
 }
 
-/* Pulled while it writes, and nobody brings it back: the error, if it came within a second for each of the seeds. */
+/* The drive is removed while it writes, and does not come back: the error, if it came within a second for each seed. */
 static const char *pulled(enum sim_unanswered mode, enum sim_stack_bus bus) {
   const char *result = NULL;
 
@@ -153,7 +153,7 @@ static const char *dropped(enum sim_unanswered mode, enum sim_stack_bus bus) {
   return result;
 }
 
-/* The controller resets itself, and then fails: its registers answer all the time. */
+/* The controller resets itself, and then fails. Its registers answer all the time. */
 static const char *recovered(enum sim_unanswered mode, enum sim_stack_bus bus) {
   struct run *run = prepared(mode, 3, bus);
 
@@ -169,12 +169,12 @@ static const char *recovered(enum sim_unanswered mode, enum sim_stack_bus bus) {
   return result;
 }
 
-/* ---- what had arrived before ---- */
+/* ---- completions that had arrived before ---- */
 
-#define ARRIVED 5u /* of 8 requests; the others are on their way for a minute */
+#define ARRIVED 5u /* of 8 requests; the others do not end within a minute */
 #define LATE_MS 60000u
 
-static struct run *with_completions_that_nobody_has_looked_at(enum sim_unanswered mode, enum sim_stack_bus bus) {
+static struct run *with_completions_that_were_not_polled(enum sim_unanswered mode, enum sim_stack_bus bus) {
   struct run *run = prepared(mode, 7, bus);
   struct sim_drive *drive = run->stack->drives[0].drive;
 
@@ -197,12 +197,12 @@ static struct run *with_completions_that_nobody_has_looked_at(enum sim_unanswere
   return run;
 }
 
-/* The drive wrote the completions before it went: these requests ended well, whatever its registers say now. */
+/* The drive wrote these completions before it disappeared: the requests succeeded, whatever its registers read now. */
 static void test_completions_that_had_arrived_count(void **state) {
   (void)state;
   for (unsigned mode = 0; mode < SIM_UNANSWERED_MODES; mode++) {
     for (enum sim_stack_bus bus = SIM_STACK_PCIE; bus <= SIM_STACK_ALONE; bus++) {
-      struct run *run = with_completions_that_nobody_has_looked_at(mode, bus);
+      struct run *run = with_completions_that_were_not_polled(mode, bus);
       sim_drive_link_drop(run->stack->drives[0].drive, UINT32_MAX);
       while (run->ended < 8) {
         (void)spate_block_poll(run->stack->block, 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link that trained narrower or slower than both ends can do: `hello`, and what the demo and the other applications
- * begin with, say the same sentence of it, and go on. Here they are with the virtual drive as their board. */
+/* A link that trained narrower or slower than both ends support: `hello`, the demo and the other applications print the
+ * same warning, and go on. Here the virtual drive is their board. */
 #include "stack.h"
 
 #define app_main hello_main
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #define RING_BYTES (UINT64_C(1) << 20)
-#define GENERATION 3u /* of drive and port, with four lanes */
+#define GENERATION 3u /* of drive and port, which have four lanes */
 #define LANES      4u
 
 /* ---- the board ---- */
@@ -90,7 +90,7 @@ static void start(unsigned generation, unsigned lanes) {
   console_bytes = 0;
 }
 
-/* The line of a warning, or nothing. It lies in the console. */
+/* The line with the warning, or NULL. It points into the console's text. */
 static const char *warning(void) {
   char *line = strstr(console, "pcie   warning: ");
 
@@ -99,7 +99,7 @@ static const char *warning(void) {
   return line;
 }
 
-/* Do they go on? And what did they say? */
+/* Does each of them go on, and what does it print? */
 static bool hello_goes_on(char said[256]) {
   const int status = hello_main();
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of a clip. A reset of the controller and a link that drops lose nothing while the ring has room; a drive
- * that lost its power gets again what the ring retains, or the clip ends at what was flushed, and the rest is reported
- * to the byte. The source does not wait: what it finds no room for is gone, and counted.
+ * The fate of a clip. A controller reset and a link drop lose nothing while the ring has room. A drive that lost power
+ * gets again what the ring retains, or the clip ends at the flushed length, and the rest is reported to the byte. The
+ * source does not wait: pieces that find no room are lost, and counted.
  */
 #include "hostile_clip.h"
 
@@ -13,7 +13,7 @@
 
 static struct sim_stack_config clip_config(uint64_t seed, bool journal) {
   struct sim_stack_config config = hostile_config(seed);
-  config.machine.coherent = seed % 4 != 0; /* for speed, mostly */
+  config.machine.coherent = seed % 4 != 0; /* mostly coherent, because that is faster */
   config.options.journal = journal;
   config.command_timeout_ms = 2000;
   return config;
@@ -24,7 +24,7 @@ static void expect_recovered(void) {
   expect_nothing_lost(WANTED);
 }
 
-/* When something happens: after how many pieces, and how far into the checkpoint period. */
+/* When an event happens: after this many pieces, this far into the checkpoint period. */
 static const struct {
   uint32_t pieces, us;
 } moments[] = {{1, 0}, {20, 137}, {61, 1900}, {130, 640}, {255, 333}, {256, 1001}, {300, 77}};
@@ -66,7 +66,7 @@ static void test_link_drop_loses_nothing(void **state) {
   }
 }
 
-/* Any version of what was not flushed may be what the drive has afterwards: it is written again. */
+/* The drive may now hold any version of the unflushed data: it is written again. */
 static void cut_power_and_expect_all(void) {
   sim_drive_power_cut(recording.stack->drives[0].drive);
   assert_int_equal(recording_stream(WANTED), SPATE_OK);
@@ -86,8 +86,8 @@ static void test_power_cut_with_retained_pieces_loses_nothing(void **state) {
   }
 }
 
-/* Of a piece of two commands one has completed and the other has not when the power goes: the piece is still in flight,
- * and the driver sends only what it still waits for. */
+/* Of a piece of two commands one has completed and the other has not when the power fails. The piece is still in
+ * flight, and the driver sends only the command that has not completed. */
 static void test_power_cut_amid_a_piece_of_two_commands(void **state) {
   (void)state;
   recording_mdts = 1;
@@ -104,8 +104,9 @@ static void test_power_cut_amid_a_piece_of_two_commands(void **state) {
   recording_mdts = 0;
 }
 
-/* Without them the clip ends at what was flushed; all bytes pushed are in the file, or were reported. */
-static void test_power_cut_caps_the_clip_and_says_what_is_lost(void **state) {
+/* Without retained pieces the clip ends at the flushed length. Every byte pushed is in the file, or was reported as
+ * lost. */
+static void test_power_cut_caps_the_clip_and_reports_the_loss(void **state) {
   (void)state;
   for (unsigned i = 1; i < MOMENTS; i++) {
     struct recording *r = &recording;
@@ -113,7 +114,7 @@ static void test_power_cut_caps_the_clip_and_says_what_is_lost(void **state) {
     recording_begin("power cut", &config, RING, PIECE_US, false);
     stream_to(i);
     const uint64_t durable = r->stream.counters.durable_bytes;
-    assert_true(r->stream.counters.completed_bytes > durable); /* or nothing can be lost */
+    assert_true(r->stream.counters.completed_bytes > durable); /* otherwise nothing could be lost */
     sim_drive_power_cut(r->stack->drives[0].drive);
     assert_int_equal(recording_stream(WANTED), SPATE_OK);
     assert_int_equal(r->ended, SPATE_E_POWER_LOST);
@@ -129,7 +130,7 @@ static void test_power_cut_caps_the_clip_and_says_what_is_lost(void **state) {
 
 /* ---- alarms ---- */
 
-static void test_temperature_alarm_is_heard_and_disturbs_nothing(void **state) {
+static void test_temperature_alarm_is_reported_and_disturbs_nothing(void **state) {
   (void)state;
   struct recording *r = &recording;
   static const double celsius[] = {95, 30, 85};
@@ -140,8 +141,10 @@ static void test_temperature_alarm_is_heard_and_disturbs_nothing(void **state) {
   for (unsigned i = 0; i < sizeof celsius / sizeof celsius[0]; i++) {
     assert_int_equal(recording_stream(20 + 130 * i), SPATE_OK);
     sim_drive_heat(drive->drive, celsius[i]);
-    assert_int_equal(recording_stream(20 + 130 * i + 120), SPATE_OK); /* 240 ms: the event is seen, and the log read */
-    assert_int_equal(spate_nvme_counters(&drive->nvme)->events, (i + 2) / 2); /* when it gets hot, not when it cools */
+    /* 240 ms: the event is noticed, and the log read */
+    assert_int_equal(recording_stream(20 + 130 * i + 120), SPATE_OK);
+    /* an event when it gets hot, none when it cools */
+    assert_int_equal(spate_nvme_counters(&drive->nvme)->events, (i + 2) / 2);
     const struct spate_nvme_health *health = spate_nvme_health(&drive->nvme);
     if (i == 1) continue;
     assert_int_equal(health->critical_warning & 2, 2);
@@ -154,7 +157,7 @@ static void test_temperature_alarm_is_heard_and_disturbs_nothing(void **state) {
   recording_end();
 }
 
-/* Events of every type, known and not, naming log pages that there are and that there are not. */
+/* Events of every type, known and unknown, that name existing and missing log pages. */
 static void test_storm_of_events_disturbs_nothing(void **state) {
   (void)state;
   struct recording *r = &recording;
@@ -175,18 +178,18 @@ static void test_storm_of_events_disturbs_nothing(void **state) {
   recording_end();
 }
 
-/* ---- every misbehaviour, while a clip is armed, streams, and is closed ---- */
+/* ---- every misbehaviour, while a clip is armed, recorded and closed ---- */
 
 enum phase { ARMING, STREAMING, CLOSING };
 static const char *const phase_names[] = {"arming", "streaming", "closing"};
 
 static bool deceives(const struct misbehaviour *what) { return what->action == SIM_GARBAGE; }
 
-/* Whatever happened: what the recorder said is what a host that starts again finds. */
-static void expect_told(const struct misbehaviour *what, enum spate_error error) {
+/* Whatever happened, a host that restarts finds what the recorder reported. */
+static void expect_consistent_report(const struct misbehaviour *what, enum spate_error error) {
   struct recording *r = &recording;
   const bool silent = error == SPATE_OK && r->stream.error == SPATE_OK && r->errors == 0 && r->ended == SPATE_OK;
-  if (what->io == MENDED && what->action != SIM_POWER_CUT && (!silent || r->lost_bytes != 0))
+  if (what->io == RECOVERED && what->action != SIM_POWER_CUT && (!silent || r->lost_bytes != 0))
     fail_msg("%s: %s, clip %s", r->name, spate_error_name(error), spate_error_name(r->stream.error));
   const uint64_t bytes = recording_read_back();
   if (r->closed != 0 && bytes != r->closed_bytes) fail_msg("%s: closed with another length", r->name);
@@ -214,7 +217,7 @@ static void sweep_one(enum phase phase, const struct misbehaviour *what, uint32_
     const enum spate_error finished = recording_finish();
     if (error == SPATE_OK) error = finished;
   }
-  if (!deceives(what)) expect_told(what, error);
+  if (!deceives(what)) expect_consistent_report(what, error);
   recording_end();
 }
 
@@ -250,8 +253,8 @@ int main(void) {
       cmocka_unit_test(test_link_drop_loses_nothing),
       cmocka_unit_test(test_power_cut_with_retained_pieces_loses_nothing),
       cmocka_unit_test(test_power_cut_amid_a_piece_of_two_commands),
-      cmocka_unit_test(test_power_cut_caps_the_clip_and_says_what_is_lost),
-      cmocka_unit_test(test_temperature_alarm_is_heard_and_disturbs_nothing),
+      cmocka_unit_test(test_power_cut_caps_the_clip_and_reports_the_loss),
+      cmocka_unit_test(test_temperature_alarm_is_reported_and_disturbs_nothing),
       cmocka_unit_test(test_storm_of_events_disturbs_nothing),
       cmocka_unit_test(test_every_command_of_arming),
       cmocka_unit_test(test_commands_of_a_stream),

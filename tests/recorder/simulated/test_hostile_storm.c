@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several misbehaviours in one clip, from a seed: while the driver recovers from one, the next happens. On one drive
- * and on two, with and without pieces that the ring retains, on drives that forget what was not flushed. What the
- * recorder said must be what a host that starts again finds, to the byte. SPATE_STORM_SEED=N runs one seed.
+ * Several misbehaviours in one clip, from a seed: the next may happen while the driver recovers from the last. On one
+ * drive and on two, with and without retained pieces, on drives that forget unflushed data. A host that restarts must
+ * find what the recorder reported, to the byte. SPATE_STORM_SEED=N runs one seed.
  */
 #include "hostile_clip.h"
 
@@ -23,22 +23,22 @@ static void plant(struct sim_stack *stack) {
     const struct misbehaviour *what = &misbehaviours[below(MISBEHAVIOURS)];
     const bool admin = below(4) == 0;
     struct sim_fault fault = fault_of(what, admin, -1, below(admin ? 20 : 160));
-    if (what->action == SIM_GARBAGE) continue; /* nobody can know */
+    if (what->action == SIM_GARBAGE) continue; /* silent corruption: nobody can notice it */
     if (fault.count == ALWAYS) fault.count = 1 + below(12);
     sim_drive_fault(stack->drives[below(stack->config.drives)].drive, fault);
   }
 }
 
-/* Nothing in the way that it ended says that anything went wrong. */
+/* The result reports no error. */
 static bool is_silent(enum spate_error error) {
   const struct recording *r = &recording;
   return error == SPATE_OK && r->stream.error == SPATE_OK && r->errors == 0 && r->ended == SPATE_OK;
 }
 
-/* A stack from the seed, and a clip that goes through what was planted. The first error. */
+/* A stack from the seed, and a clip recorded through the planted faults. Returns the first error. */
 static enum spate_error record(const char *name, uint64_t seed) {
   struct sim_stack_config config = hostile_config(seed);
-  config.machine.coherent = seed % 4 != 0; /* for speed, mostly */
+  config.machine.coherent = seed % 4 != 0; /* mostly coherent, because that is faster */
   config.command_timeout_ms = 1000;
   config.options.journal = true;
   config.options.shuffle = below(2) != 0;
@@ -54,14 +54,14 @@ static enum spate_error record(const char *name, uint64_t seed) {
   return streamed != SPATE_OK ? streamed : finished;
 }
 
-static void expect_told(bool silent, uint64_t durable, uint64_t bytes) {
+static void expect_consistent_report(bool silent, uint64_t durable, uint64_t bytes) {
   const struct recording *r = &recording;
   const bool closed = r->closed != 0;
   if (closed && bytes != r->closed_bytes) fail_msg("%s: closed with another length", r->name);
   if (closed && r->closed_bytes + r->lost_bytes != r->pushed_bytes) fail_msg("%s: bytes went unreported", r->name);
-  if (closed && bytes < durable) fail_msg("%s: what was durable is gone", r->name);
+  if (closed && bytes < durable) fail_msg("%s: durable bytes are gone", r->name);
   if (bytes > r->pushed_bytes) fail_msg("%s: more in the file than was pushed", r->name);
-  if (silent && bytes != r->pushed_bytes) fail_msg("%s: the file is short, and nothing was said", r->name);
+  if (silent && bytes != r->pushed_bytes) fail_msg("%s: the file is short, and no error was reported", r->name);
 }
 
 static void one_storm(uint64_t seed) {
@@ -74,7 +74,7 @@ static void one_storm(uint64_t seed) {
   capped_storms += r->closed != 0 && r->lost_bytes != 0;
   unclosed_storms += r->closed == 0;
   const uint64_t durable = r->stream.counters.durable_bytes;
-  expect_told(silent, durable, recording_read_back());
+  expect_consistent_report(silent, durable, recording_read_back());
   recording_end();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layers above the driver on memory without coherency: what the processor made or will read is said to be so
- * (SPATE_IO_CPU), from the partition table to a recording's last byte. tests/nvme/simulated/test_barrier_mutations.py
- * takes that word away at each place in turn, and this has to fail.
+ * The layers above the driver on memory without coherency: data that the processor wrote or will read is marked with
+ * SPATE_IO_CPU, from the partition table to a recording's last byte. tests/nvme/simulated/test_barrier_mutations.py
+ * removes the flag at each place in turn, and then this program has to fail.
  */
 #include "internal.h"
 #include "stack.h"
@@ -32,8 +32,8 @@ struct fixture {
   uint8_t block[4096];
 };
 
-/* Whatever was found on the drive is found again by a host that has forgotten all. */
-static void mount_anew(struct fixture *fixture) {
+/* A restarted host, without any cached state, finds again what is on the drive. */
+static void mount_again(struct fixture *fixture) {
   struct spate_partition partition;
   void *scratch;
 
@@ -44,7 +44,7 @@ static void mount_anew(struct fixture *fixture) {
   assert_int_equal(partition.table, SPATE_TABLE_GPT);
   assert_false(partition.from_backup);
   fixture->config = sim_stack_exfat(fixture->stack);
-  memset(fixture->config.cache, 0xee, fixture->config.cache_bytes); /* of whatever was in that memory before */
+  memset(fixture->config.cache, 0xee, fixture->config.cache_bytes); /* overwrites the old contents of that memory */
   memset(fixture->config.bitmap, 0xee, fixture->config.bitmap_bytes);
   fixture->config.first_lba = partition.first_lba;
   fixture->config.blocks = partition.blocks;
@@ -67,7 +67,7 @@ static int set_up(void **state) {
   fixture->config.first_lba = partition.first_lba;
   fixture->config.blocks = partition.blocks;
   OK(spate_exfat_format(&fixture->config, &format));
-  mount_anew(fixture);
+  mount_again(fixture);
   *state = fixture;
   return 0;
 }
@@ -98,11 +98,11 @@ static void test_changes_are_there_after_a_restart(void **state) {
   OK(spate_exfat_mkdir(&fixture->volume, "/one/two"));
   OK(spate_exfat_rename(&fixture->volume, "/one/two", "/one/three"));
   OK(spate_exfat_unmount(&fixture->volume));
-  mount_anew(fixture);
+  mount_again(fixture);
   assert_exists(fixture, "/one/three", 1u << 20);
 }
 
-/* A checkpoint's block, as it is on the medium while the clip goes on. */
+/* Each checkpoint's block is on the medium while the clip goes on. */
 static void test_a_published_length_is_on_the_medium(void **state) {
   struct fixture *fixture = *state;
   struct spate_exfat_clip clip;
@@ -110,9 +110,12 @@ static void test_a_published_length_is_on_the_medium(void **state) {
 
   OK(spate_exfat_arm(&fixture->volume, &clip, "/clip.bin", 4u << 20));
   for (uint64_t bytes = 65536; bytes <= 5 * 65536u; bytes += 65536) {
-    OK(spate_exfat_publish(&clip, bytes));
-    for (unsigned i = 0; i < TURNS_MAX && clip.publishing; i++)
+    enum spate_error error = spate_exfat_publish(&clip, bytes);
+    for (unsigned i = 0; i < TURNS_MAX && error == SPATE_E_BUSY; i++) {
       (void)spate_block_poll(fixture->stack->block, 4);
+      error = spate_exfat_publish(&clip, bytes);
+    }
+    OK(error);
     assert_int_equal(clip.published_bytes, bytes);
     sim_store_read(sim_drive_store(fixture->stack->drives[0].drive), clip.block->lba * block_bytes, fixture->block,
                    block_bytes);
@@ -121,7 +124,7 @@ static void test_a_published_length_is_on_the_medium(void **state) {
   OK(spate_exfat_close(&clip, 5 * 65536u));
 }
 
-/* ---- a recording that the processor makes, and plays ---- */
+/* ---- a recording whose data the processor makes, and its playback ---- */
 
 static void fill(uint8_t *piece, uint32_t number) {
   for (uint32_t i = 0; i < PIECE; i++)
@@ -186,7 +189,7 @@ static void test_a_recording_is_what_the_processor_made(void **state) {
 
   record(fixture);
   OK(spate_exfat_unmount(&fixture->volume));
-  mount_anew(fixture);
+  mount_again(fixture);
   assert_exists(fixture, "/film.bin", (uint64_t)CLIP_PIECES * PIECE);
   play(fixture);
 }

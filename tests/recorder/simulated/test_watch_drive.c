@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source that listens loses nothing where one that does not overruns: on the edge of a drive's SLC cache, and on a
- * drive that becomes so hot that it throttles. The drive is a 970 EVO Plus, the recorder the library's own.
+ * A source that follows the recorder's levels loses nothing where a source that ignores them overruns: when a drive's
+ * SLC cache is full, and when a drive becomes so hot that it throttles. The drive is a 970 EVO Plus, and the recorder
+ * is the library's own.
  */
 #include "stack.h"
 #include <spate/port.h>
@@ -16,7 +17,7 @@
 #define PIECE_BYTES (UINT64_C(1) << 20)
 #define PIECES_MAX  512u
 #define SLOW_MS     200u
-#define THROTTLES_C 80 /* the profile's: five degrees below what the drive itself states as warning */
+#define THROTTLES_C 80 /* from the profile: five degrees below the warning temperature that the drive reports */
 
 #define OK(call) assert_int_equal(call, SPATE_OK)
 
@@ -32,7 +33,7 @@ struct run {
   double rate;        /* of the source, bytes per second */
   uint64_t first_lba; /* of the clip */
   uint64_t made, next_ps, slow_down_ps, health_ps;
-  /* when for the first time, 0: not yet */
+  /* the first time of each; 0: not yet */
   uint64_t overrun_ps, throttled_ps, level_ps[4], heat_ps[4];
 };
 
@@ -114,7 +115,7 @@ static void look_after_health(struct run *run) {
   OK(spate_nvme_health_start(nvme));
 }
 
-/* Until it overruns, or so long. */
+/* Record until it overruns, or for this time. */
 static void record(struct run *run, double seconds) {
   const uint64_t until_ps = now_ps(run) + (uint64_t)(seconds * (double)SIM_PS_PER_S);
 
@@ -141,7 +142,7 @@ static void drive_holds_page(const struct run *run, uint64_t at) {
     fail_msg("page at %lu: stamp %lu", (unsigned long)at, (unsigned long)stamp.offset);
 }
 
-/* All that the source made is on the drive, in its place: both ends of each piece. */
+/* Everything that the source made is on the drive, in its place: checks both ends of each piece. */
 static void drive_holds_all(struct run *run) {
   OK(spate_recorder_finish(&run->recorder));
   assert_int_equal(run->overrun_ps, 0);
@@ -154,7 +155,7 @@ static void drive_holds_all(struct run *run) {
 
 static double ms_between(uint64_t from_ps, uint64_t to_ps) { return ((double)to_ps - (double)from_ps) / 1e9; }
 
-/* 3 GB/s into 3.3 GB/s of SLC cache, of which 1.5 s are left; then the drive takes 1.72. */
+/* 3 GB/s into an SLC cache of 3.3 GB/s that is full after 1.5 s; then the drive accepts 1.72 GB/s. */
 static struct run *over_the_edge(bool listens) {
   struct run *run = start(3.0e9, 512, listens, 40);
 
@@ -165,29 +166,28 @@ static struct run *over_the_edge(bool listens) {
 
 static void the_edge_of_the_slc_cache(void **state) {
   (void)state;
-  struct run *deaf = over_the_edge(false);
+  struct run *ignored = over_the_edge(false);
 
-  assert_int_not_equal(deaf->overrun_ps, 0);
-  const double watch_ms = ms_between(deaf->level_ps[SPATE_LEVEL_WATCH], deaf->overrun_ps);
-  const double slow_ms = ms_between(deaf->level_ps[SPATE_LEVEL_SLOW], deaf->overrun_ps);
-  const double critical_ms = ms_between(deaf->level_ps[SPATE_LEVEL_CRITICAL], deaf->overrun_ps);
-  print_message(
-      "SLC edge, a source that does not listen: WATCH %.0f ms, SLOW %.0f ms, CRITICAL %.0f ms ahead of the overrun\n",
-      watch_ms, slow_ms, critical_ms);
+  assert_int_not_equal(ignored->overrun_ps, 0);
+  const double watch_ms = ms_between(ignored->level_ps[SPATE_LEVEL_WATCH], ignored->overrun_ps);
+  const double slow_ms = ms_between(ignored->level_ps[SPATE_LEVEL_SLOW], ignored->overrun_ps);
+  const double critical_ms = ms_between(ignored->level_ps[SPATE_LEVEL_CRITICAL], ignored->overrun_ps);
+  print_message("SLC edge, levels ignored: WATCH %.0f ms, SLOW %.0f ms, CRITICAL %.0f ms ahead of the overrun\n",
+                watch_ms, slow_ms, critical_ms);
   assert_true(slow_ms >= SLOW_MS && slow_ms <= SLOW_MS + 100 && watch_ms >= slow_ms);
-  end(deaf);
+  end(ignored);
 
-  struct run *listening = over_the_edge(true);
-  print_message("SLC edge, listening: never more than %u of %u pieces held\n",
-                listening->stream.counters.pieces_high_water, listening->stream.config.piece_count);
-  assert_int_equal(media_of(listening)->state, SIM_MEDIA_DIRECT);
-  assert_int_not_equal(listening->level_ps[SPATE_LEVEL_SLOW], 0);
-  assert_int_equal(listening->level_ps[SPATE_LEVEL_CRITICAL], 0);
-  drive_holds_all(listening);
-  end(listening);
+  struct run *followed = over_the_edge(true);
+  print_message("SLC edge, levels followed: never more than %u of %u pieces held\n",
+                followed->stream.counters.pieces_high_water, followed->stream.config.piece_count);
+  assert_int_equal(media_of(followed)->state, SIM_MEDIA_DIRECT);
+  assert_int_not_equal(followed->level_ps[SPATE_LEVEL_SLOW], 0);
+  assert_int_equal(followed->level_ps[SPATE_LEVEL_CRITICAL], 0);
+  drive_holds_all(followed);
+  end(followed);
 }
 
-/* 1.5 GB/s past the cache, in a hot box: in a minute the drive is at its limit, and takes 1.29. */
+/* 1.5 GB/s past the SLC cache, in a hot case: in a minute the drive reaches its limit, and accepts 1.29 GB/s. */
 static struct run *in_a_hot_box(bool listens) {
   struct run *run = start(1.5e9, 64, listens, 70);
 
@@ -200,24 +200,23 @@ static struct run *in_a_hot_box(bool listens) {
 
 static void a_hot_drive(void **state) {
   (void)state;
-  struct run *deaf = in_a_hot_box(false);
+  struct run *ignored = in_a_hot_box(false);
 
-  assert_int_not_equal(deaf->overrun_ps, 0);
-  const double watch_s = ms_between(deaf->heat_ps[SPATE_LEVEL_WATCH], deaf->throttled_ps) / 1e3;
-  const double slow_s = ms_between(deaf->heat_ps[SPATE_LEVEL_SLOW], deaf->throttled_ps) / 1e3;
-  print_message(
-      "hot, a source that does not listen: HEAT WATCH %.1f s, SLOW %.1f s ahead of throttling; overrun %.1f s after\n",
-      watch_s, slow_s, ms_between(deaf->throttled_ps, deaf->overrun_ps) / 1e3);
+  assert_int_not_equal(ignored->overrun_ps, 0);
+  const double watch_s = ms_between(ignored->heat_ps[SPATE_LEVEL_WATCH], ignored->throttled_ps) / 1e3;
+  const double slow_s = ms_between(ignored->heat_ps[SPATE_LEVEL_SLOW], ignored->throttled_ps) / 1e3;
+  print_message("hot, levels ignored: HEAT WATCH %.1f s, SLOW %.1f s ahead of throttling; overrun %.1f s after\n",
+                watch_s, slow_s, ms_between(ignored->throttled_ps, ignored->overrun_ps) / 1e3);
   assert_true(slow_s >= 20 && watch_s > slow_s);
-  end(deaf);
+  end(ignored);
 
-  struct run *listening = in_a_hot_box(true);
-  print_message("hot, listening: %.1f C at the end, never more than %u of %u pieces held\n",
-                media_of(listening)->temperature_c, listening->stream.counters.pieces_high_water,
-                listening->stream.config.piece_count);
-  assert_int_equal(listening->throttled_ps, 0);
-  drive_holds_all(listening);
-  end(listening);
+  struct run *followed = in_a_hot_box(true);
+  print_message("hot, levels followed: %.1f C at the end, never more than %u of %u pieces held\n",
+                media_of(followed)->temperature_c, followed->stream.counters.pieces_high_water,
+                followed->stream.config.piece_count);
+  assert_int_equal(followed->throttled_ps, 0);
+  drive_holds_all(followed);
+  end(followed);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_mmio between two users at random and an adapter that answers late, or never: each access ends once, with its own
-answer or an error."""
+"""spate_mmio between two requesters at random and an adapter that answers late or never: each access ends once, with its own
+response or an error."""
 
 import random
 
@@ -10,11 +10,11 @@ from cocotb.triggers import ReadOnly, RisingEdge
 
 import records
 
-DEADLINE_CYCLES = 3 * 40  # DeadlineUs = 40, a tick each third cycle
+DEADLINE_CYCLES = 3 * 40  # DeadlineUs = 40, a tick every third cycle
 
 
 class Adapter:
-    """Answers in order, each within two deadlines; `silent` while it takes nothing."""
+    """Answers in order, each within two deadlines. Takes nothing while `silent`."""
 
     def __init__(self, late: float):
         self.late, self.silent, self.queue, self.seen = late, False, [], []
@@ -43,7 +43,7 @@ async def each_access_ends_once(dut, late, silent):
         await RisingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     offers, ended, expected, good = {"doorbell": None, "admin": None}, [], [], 0
-    busy = None  # whose access it is, since when, its address
+    busy = None  # the requester of the access, its start, its address
     for cycle in range(20000):
         await ReadOnly()
         for user, done in (("doorbell", dut.doorbell_done_o), ("admin", dut.admin_done_o)):

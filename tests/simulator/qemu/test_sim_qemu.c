@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One script of raw commands, run on the virtual drive and on QEMU's, and compared completion by completion: status,
- * identifier, queue, head, phase, result, and what was read. So the drive that everything else here is tested on
- * answers as one that others wrote.
+ * One script of raw commands runs on the virtual drive and on QEMU's. The results are compared completion by
+ * completion: status, identifier, queue, head, phase, result, and the data read. This shows that the virtual drive,
+ * which most tests use, answers like one that others wrote.
  *
- * Where the two differ there is a line in `differences`, with the reason; a line that is not needed fails the test.
+ * Each difference has a line in `differences`, with its reason. A line that is not needed fails the test.
  */
 #include "../raw_sim.h"
 #include "nvme_script.h"
@@ -27,7 +27,7 @@ static void qemu_write32(void *context, uint32_t offset, uint32_t value) {
   qtest_write(context, QTEST_BAR_BASE + offset, value, 'l');
 }
 
-/* The emulator works while it answers. */
+/* The emulator runs while it answers requests. */
 static void qemu_wait(void *context) { (void)qemu_read32(context, 0x1c); }
 
 static void run_on_qemu(struct nvme_record *records, unsigned *count) {
@@ -59,28 +59,28 @@ static void run_on_sim(struct nvme_record *records, unsigned *count) {
   const char *first;
 
   *count = nvme_script(&r->raw, records);
-  assert_true(sim_take_violations(r->sim, &first) > 0); /* the script is no good host */
+  assert_true(sim_take_violations(r->sim, &first) > 0); /* the script deliberately breaks rules */
   raw_sim_free(r);
 }
 
-/* ---- compared ---- */
+/* ---- the comparison ---- */
 
 struct difference {
   const char *name;
   struct nvme_record sim, qemu; /* status, result and value of each */
-  const char *why;              /* for whoever reads this, and shown */
+  const char *why;              /* the reason, which is printed */
 };
 
 static const struct difference differences[] = {
     {"set Power Management 0", {.status = 0}, {.status = 0x410e}, "QEMU has no power states and lets none be set"},
     {"Delete CQ 0", {.status = 0x4101}, {.status = 0x4100}, "5.4 names Invalid Queue Identifier; QEMU says CQ Invalid"},
-    {"Delete CQ 5, which is not there", {.status = 0x4101}, {.status = 0x4100}, "the same"},
+    {"Delete CQ 5, which does not exist", {.status = 0x4101}, {.status = 0x4100}, "the same"},
     {"trim across the end",
      {.status = 0x4080},
      {.status = 0},
-     "QEMU leaves out ranges that are not on the drive; 6.7"
+     "QEMU skips ranges that are not on the drive; 6.7"
      " and real drives refuse the command"},
-    {"a log page that there is not",
+    {"a log page that does not exist",
      {.status = 0x4109},
      {.status = 0x4002},
      "5.14 names Invalid Log Page; QEMU says"
@@ -92,7 +92,7 @@ static bool same_answer(const struct nvme_record *a, const struct nvme_record *b
   return a->status == b->status && a->result == b->result && a->value == b->value;
 }
 
-/* Identifiers count up, and each queue's head and phase with them, on both alike: those never differ. */
+/* Identifiers, and each queue's head and phase, advance in the same way on both drives: these never differ. */
 static bool same_place(const struct nvme_record *a, const struct nvme_record *b) {
   return a->id == b->id && a->queue == b->queue && a->head == b->head && a->phase == b->phase;
 }
@@ -137,7 +137,7 @@ static void test_same_answers_as_qemu(void **state) {
   }
   for (unsigned i = 0; i < DIFFERENCES; i++) {
     if (used[i]) continue;
-    print_message("no difference any more: %s\n", differences[i].name);
+    print_message("this difference no longer exists: %s\n", differences[i].name);
     wrong++;
   }
   print_message("%u steps compared, %u known differences\n", sim_count, (unsigned)DIFFERENCES);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of ours in a Linux machine, and arrays of Linux's with us: its kernel, its mdadm, its exFAT."""
+"""Linux opens our arrays, and we open those of Linux: its kernel, its mdadm, its exFAT."""
 
 import hashlib
 import random
@@ -16,13 +16,13 @@ KIB = 1 << 10
 
 
 class Array:
-    """Image files that are, or become, an array, by the library's own tool."""
+    """Image files of an array, which the library's own tool creates and opens."""
 
     def __init__(self, tool, make_image, name, count, block_bytes=512, megabytes=96):
         self.tool = tool("stripe")
         self.name = name
         self.block_bytes = block_bytes
-        # The smallest one's size is what counts; the others are larger by less than a chunk.
+        # The smallest image determines the size; the others are larger by less than a chunk.
         self.images = [make_image(megabytes * MIB + (count - 1 - i) * 8 * KIB) for i in range(count)]
         self.drives = {f"{name}{i}": image for i, image in enumerate(self.images)}
 
@@ -56,7 +56,7 @@ def sha256(data):
 
 
 def guest(script, arrays, folder, more=()):
-    """The output of a script that went through without an error."""
+    """The output of a script that ran without an error."""
     drives = {name: image for array in arrays for name, image in array.drives.items()}
     sizes = {name: array.block_bytes for array in arrays for name in array.drives}
     done = linux_guest.run("set -e\n" + script, drives | dict(more), folder, sizes)
@@ -64,7 +64,7 @@ def guest(script, arrays, folder, more=()):
     return done.output
 
 
-# Mounts what `mdadm --assemble --scan` found, each array on /mnt/NAME, and takes it apart again.
+# Mounts the arrays that `mdadm --assemble --scan` found, each on /mnt/NAME, and stops them afterwards.
 MOUNT_ALL = """
 mdadm --assemble --scan
 for array in /dev/md12?; do
@@ -112,7 +112,7 @@ def test_ours_by_linux(tool, make_image, tmp_path):
         + "for name in two three four; do\n"
         + "  dd if=/dev/urandom of=$name/theirs bs=10k count=300; sha256sum $name/theirs\n"
         + "done\n"
-        # Beyond 32 bits, where a byte lies is for the two drivers to agree on.
+        # Beyond 32 bits the two drivers have to agree where a byte lies.
         + "stat -c '%s %n' single/five.bin; echo marker | dd of=single/five.bin bs=512 seek=9437185 conv=notrunc\n"
         + "tail -c 4321 single/five.bin | sha256sum\n"
         + "cd /\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A clip on two drives, of which one misbehaves: as on one drive, nothing is lost that a ring can hold. */
+/* A clip on two drives, one of which misbehaves: nothing that the ring can hold is lost, just as with one drive. */
 #include "hostile_clip.h"
 
 #define RING        256u
@@ -76,8 +76,8 @@ static void test_power_cut_of_one_caps_the_clip(void **state) {
   }
 }
 
-/* One is off the bus for good: its requests end, the clip is capped and said to be, and the other drive is not given
- * up. */
+/* One drive is off the bus for good: its requests end, the clip is capped and reported as capped, and the other drive
+ * is not given up. */
 static void test_one_is_gone(void **state) {
   (void)state;
   struct recording *r = &recording;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive whose registers fall silent under a stream of writes, and somebody who brings it back (cmocka). */
-#ifndef NVME_ABSENCE_H
-#define NVME_ABSENCE_H
+/* A drive whose registers stop answering during a stream of writes, and a helper that brings it back (cmocka). */
+#ifndef NVME_LINK_DROP_H
+#define NVME_LINK_DROP_H
 
 #include "nvme_fixture.h"
 
 #define REQUESTS 64u
 #define BLOCKS   16u
 
-/* Whoever brings the drive back, and how. */
+/* Brings the drive back, as a board's restore() does. */
 struct helper {
   struct fixture *f;
-  uint64_t back_us;       /* from then on the drive can be had again */
-  uint64_t delay_us;      /* how long that takes, from the first call on; 0: it is there at once */
-  bool hasty;             /* the answer is OK from the first call on */
-  enum spate_error error; /* the answer instead, if not OK */
+  uint64_t back_us;       /* when the drive can be restored */
+  uint64_t delay_us;      /* how long that takes from the first call; 0: at once */
+  bool hasty;             /* answers OK from the first call on, although the drive is not back */
+  enum spate_error error; /* if not OK, the answer to each call */
   unsigned calls;
-  uint64_t seed; /* of the machine */
+  uint64_t seed; /* the machine's */
 };
 
 static inline enum spate_error bring_back(void *context) {
@@ -57,7 +57,7 @@ static inline unsigned stream(struct fixture *f, struct outcome *outcomes, enum 
     while (submitted < REQUESTS) {
       const enum spate_error answer = fixture_submit(f, &outcomes[submitted], write_number(f, submitted));
       if (answer == SPATE_E_FULL) break;
-      if (answer != SPATE_OK) { /* dead */
+      if (answer != SPATE_OK) { /* the controller is dead */
         *error = answer;
         outcomes[submitted].calls = 1;
         outcomes[submitted].io.error = answer;
@@ -85,7 +85,7 @@ static inline void expect_all_written(struct fixture *f) {
   expect_media(f, 0, f->ring_memory, REQUESTS * BLOCKS * 512);
 }
 
-/* Nobody can bring it back: within the time given every request ends, with the reason. */
+/* Nothing can bring the drive back: within the given time every request ends with that error. */
 static inline void expect_gone(struct fixture *f, uint64_t least_ms, uint64_t most_ms) {
   struct outcome outcomes[REQUESTS], late;
   enum spate_error error = SPATE_OK;
@@ -99,7 +99,7 @@ static inline void expect_gone(struct fixture *f, uint64_t least_ms, uint64_t mo
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_E_GONE);
 }
 
-/* Accesses of a silent drive's registers. For sim_trace(). */
+/* Counts accesses to the registers of a drive that does not answer. For sim_trace(). */
 struct touched {
   const struct fixture *f;
   unsigned reads, writes;

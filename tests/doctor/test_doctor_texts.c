@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names, sentences and advice of the findings. */
+#include "doctor_fixture.h"
+
+static void check_sentence(const char *name, const char *text) {
+  const size_t length = strlen(text);
+
+  if (length < 12 || length + 1 >= SPATE_DOCTOR_SENTENCE_BYTES || text[length - 1] != '.')
+    fail_msg("%s: \"%s\" is no sentence", name, text);
+  if (strpbrk(text, "{}") != NULL) fail_msg("%s: \"%s\" has a place that was not filled", name, text);
+  if (strstr(text, "  ") != NULL) fail_msg("%s: \"%s\" has two blanks", name, text);
+  for (const char *at_text = text; *at_text != '\0'; at_text++)
+    if (*at_text < ' ' || *at_text > '~') fail_msg("%s: \"%s\" is not plain text", name, text);
+}
+
+static void every_finding_has_texts(void **state) {
+  (void)state;
+  char text[SPATE_DOCTOR_SENTENCE_BYTES];
+
+  for (unsigned code = 0; code < SPATE_DOCTOR_COUNT; code++) {
+    const struct spate_doctor_finding finding = {
+        .code = (enum spate_doctor_code)code, .numbers = {1, 2, 3, 4}, .name = "a name"};
+    const char *name = spate_doctor_name(finding.code);
+    assert_non_null(name);
+    assert_string_not_equal(name, "UNKNOWN");
+    for (unsigned other = 0; other < code; other++)
+      assert_string_not_equal(name, spate_doctor_name(other));
+    assert_string_not_equal(spate_doctor_severity_name(spate_doctor_severity_of(finding.code)), "unknown");
+    for (unsigned with = 0; with < 2; with++) {
+      check_sentence(name, spate_doctor_problem(text, sizeof text, finding.code, with ? &finding : NULL));
+      check_sentence(name, spate_doctor_advice(text, sizeof text, finding.code, with ? &finding : NULL));
+    }
+  }
+  assert_string_equal(spate_doctor_name(SPATE_DOCTOR_COUNT), "UNKNOWN");
+  assert_string_equal(spate_doctor_severity_name((enum spate_doctor_severity)9), "unknown");
+}
+
+static void sentences_are_cut_where_there_is_no_room(void **state) {
+  (void)state;
+  char text[8] = "1234567";
+
+  (void)spate_doctor_problem(text, 4, SPATE_DOCTOR_LINK_DOWN, NULL);
+  assert_string_equal(text, "The");
+  assert_int_equal(text[4], '5');
+  (void)spate_doctor_problem(text, 0, SPATE_DOCTOR_LINK_DOWN, NULL);
+  assert_string_equal(text, "The");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_finding_has_texts),
+      cmocka_unit_test(sentences_are_cut_where_there_is_no_room),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

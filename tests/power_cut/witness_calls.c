@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library's and the drive's functions that the linker replaces (CMakeLists.txt): each calls the real function, and
+ * turns its answer into promises. */
+#include "witness_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void __real_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes);
+void __wrap_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes);
+void __wrap_ram_block_open(struct ram_block *ram, uint64_t blocks, uint32_t block_bytes) {
+  __real_ram_block_open(ram, blocks, block_bytes);
+  if (!witness_on() || witness.drive_count == JOURNAL_DRIVES_MAX) return;
+  witness.drives[witness.drive_count++] = ram;
+  ram->observer = &witness_observer;
+}
+
+void __real_ram_block_close(struct ram_block *ram);
+void __wrap_ram_block_close(struct ram_block *ram);
+void __wrap_ram_block_close(struct ram_block *ram) {
+  bool watched = witness.watching;
+  if (watched) witness_end();
+  witness.drive_count = 0;
+  __real_ram_block_close(ram);
+}
+
+static bool knowable(const char *path) {
+  size_t length = strlen(path);
+  for (size_t i = 0; i < length; i++)
+    if ((uint8_t)path[i] < 0x20 || path[i] == 0x7f || path[i] == '?') return false;
+  return witness.watching && length < PROMISE_PATH_BYTES_MAX;
+}
+
+/* The promise of a path after an operation on it failed: as before, if nothing can have changed; otherwise either
+ * way. */
+static void unchanged(const char *path, const struct promise *before, enum spate_error error) {
+  struct promise promise = witness_promise(EITHER, 0, NULL);
+  bool refused = error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS ||
+                 error == SPATE_E_NOT_FOUND || error == SPATE_E_INVALID || error == SPATE_E_BUSY ||
+                 error == SPATE_E_IN_USE || error == SPATE_E_FULL || error == SPATE_E_NAME_LONG;
+  if (refused && before != NULL) {
+    promise = *before;
+    promise.since = witness_last_event();
+  }
+  promises_add(&witness.promises, path, promise);
+}
+
+/* During an operation a path may exist or not; otherwise it is as before. */
+static struct promise begin_change(const char *path, bool *known) {
+  const struct promise *before = promises_last(&witness.promises, path);
+  struct promise either = before != NULL ? *before : witness_promise(EITHER, 0, NULL);
+  struct promise was = either;
+  *known = before != NULL;
+  witness_progress();
+  either.since = witness.journal.now;
+  either.presence = EITHER;
+  promises_add(&witness.promises, path, either);
+  return was;
+}
+
+enum spate_error __real_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                          struct spate_exfat_mounted *found);
+enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                          struct spate_exfat_mounted *found);
+enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                          struct spate_exfat_mounted *found) {
+  witness_progress();
+  if (witness.watching) witness.tracked_count = 0; /* the host has restarted: these clips are open no more */
+  enum spate_error error = __real_spate_exfat_mount(volume, config, found);
+  if (witness.formatting && witness.formatted == 0) witness.formatted = witness.journal.now;
+  if (witness.watching && error == SPATE_OK) witness.judge.salvage = config->salvage;
+  if (witness.drive_count == 0 || witness.watching || witness.judging || error != SPATE_OK) return error;
+  witness_begin(config, volume->foreign_dirty);
+  return error;
+}
+
+/* Arming makes an empty file. From then on its clip is tracked. */
+static void armed(struct spate_exfat_clip *clip, const char *path, enum spate_error error, const struct promise *before,
+                  bool known) {
+  if (error != SPATE_OK) {
+    unchanged(path, known ? before : NULL, error);
+    return;
+  }
+  if (witness.tracked_count == CLIPS_TRACKED_MAX) fail_msg("too many clips to track");
+  witness_untrack(clip);
+  struct tracked *tracked = &witness.tracked[witness.tracked_count++];
+  *tracked = (struct tracked){.clip = clip, .content = promises_content(&witness.promises)};
+  (void)snprintf(tracked->path, sizeof tracked->path, "%s", path);
+  promises_add(&witness.promises, path, witness_promise(PRESENT, 0, tracked->content));
+}
+
+enum spate_error __real_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                               const char *path, uint64_t bytes,
+                                               const struct spate_exfat_chunks *chunks);
+enum spate_error __wrap_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                               const char *path, uint64_t bytes,
+                                               const struct spate_exfat_chunks *chunks);
+enum spate_error __wrap_spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
+                                               const char *path, uint64_t bytes,
+                                               const struct spate_exfat_chunks *chunks) {
+  bool known = false;
+  if (!knowable(path)) return __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
+  struct promise before = begin_change(path, &known);
+  enum spate_error error = __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
+  armed(clip, path, error, &before, known);
+  return error;
+}
+
+enum spate_error __wrap_spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
+                                        uint64_t bytes);
+enum spate_error __wrap_spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
+                                        uint64_t bytes) {
+  return __wrap_spate_exfat_arm_chunks(volume, clip, path, bytes, NULL);
+}
+
+enum spate_error __real_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
+enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
+enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes) {
+  uint64_t ticks = witness_ticks();
+  enum spate_error error = __real_spate_exfat_close(clip, bytes);
+  if (witness_ticks() - ticks > witness.close_ticks_max) witness.close_ticks_max = witness_ticks() - ticks;
+  struct tracked *tracked = witness_tracked(clip);
+  if (!witness.watching || tracked == NULL || error != SPATE_OK) return error;
+  witness_progress();
+  struct promise promise = witness_promise(PRESENT, bytes, tracked->content);
+  promise.bytes_max = bytes;
+  promises_add(&witness.promises, tracked->path, promise);
+  witness_untrack(clip);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_discard(struct spate_exfat_clip *clip);
+enum spate_error __wrap_spate_exfat_discard(struct spate_exfat_clip *clip);
+enum spate_error __wrap_spate_exfat_discard(struct spate_exfat_clip *clip) {
+  struct tracked *tracked = witness_tracked(clip);
+  bool known;
+  if (tracked != NULL) (void)begin_change(tracked->path, &known);
+  enum spate_error error = __real_spate_exfat_discard(clip);
+  tracked = witness_tracked(clip);
+  if (tracked == NULL || error != SPATE_OK) return error;
+  promises_add(&witness.promises, tracked->path, witness_promise(ABSENT, 0, NULL));
+  witness_untrack(clip);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_delete(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path) {
+  bool known = false;
+  if (!knowable(path)) return __real_spate_exfat_delete(volume, path);
+  struct promise before = begin_change(path, &known);
+  enum spate_error error = __real_spate_exfat_delete(volume, path);
+  if (error == SPATE_OK)
+    promises_add(&witness.promises, path, witness_promise(ABSENT, 0, NULL));
+  else
+    unchanged(path, known ? &before : NULL, error);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path) {
+  bool known = false;
+  if (!knowable(path)) return __real_spate_exfat_mkdir(volume, path);
+  struct promise before = begin_change(path, &known);
+  enum spate_error error = __real_spate_exfat_mkdir(volume, path);
+  if (error == SPATE_OK)
+    promises_add(&witness.promises, path, witness_promise(PRESENT, 0, NULL));
+  else
+    unchanged(path, known ? &before : NULL, error);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
+enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
+enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
+  if (!knowable(from) || !knowable(to)) return __real_spate_exfat_rename(volume, from, to);
+  witness_progress();
+  promises_moving(&witness.promises, witness.journal.now, from, to);
+  enum spate_error error = __real_spate_exfat_rename(volume, from, to);
+  if (error == SPATE_OK) promises_moved(&witness.promises, witness_last_event(), from, to);
+  return error;
+}
+
+enum spate_error __real_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                            const struct spate_recorder_config *config);
+enum spate_error __wrap_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                            const struct spate_recorder_config *config);
+enum spate_error __wrap_spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
+                                            const struct spate_recorder_config *config) {
+  enum spate_error error = __real_spate_recorder_open(recorder, volume, config);
+  if (error == SPATE_OK && witness.watching) witness.recorder = recorder;
+  return error;
+}
+
+enum spate_error __real_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes) {
+  enum spate_error error = __real_spate_stream_push(stream, offset_bytes, bytes);
+  if (!witness.watching || error != SPATE_OK) return error;
+  const struct spate_piece *piece = &stream->config.pieces[(stream->pushed - 1) & (stream->config.piece_count - 1)];
+  struct tracked *tracked = witness_tracked(&piece->clip->file);
+  if (tracked == NULL) return error; /* a path that is not tracked */
+  uint64_t whole = (uint64_t)piece->io.blocks << stream->recorder->block->block_shift;
+  const struct ram_block shape = {.block = {.block_shift = stream->recorder->block->block_shift}};
+  uint8_t *data = malloc(whole);
+  if (data == NULL) abort();
+  ram_block_data(&shape, &piece->io, data);
+  tracked->pushed = true;
+  content_put(tracked->content, piece->clip->pushed_bytes - bytes, data, bytes);
+  free(data);
+  witness_progress();
+  return error;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the witness knows about a volume, for its own files. */
+#ifndef SPATE_TESTS_WITNESS_INTERNAL_H
+#define SPATE_TESTS_WITNESS_INTERNAL_H
+
+#include "witness.h"
+
+#include <spate/recorder.h>
+
+#include "ram_block.h"
+
+#define CLIPS_TRACKED_MAX 64u
+
+struct tracked {
+  struct spate_exfat_clip *clip;
+  char path[PROMISE_PATH_BYTES_MAX];
+  struct content *content;
+  uint64_t published_bytes;
+  bool pushed; /* spate_stream_push() delivers its contents */
+};
+
+struct witness {
+  struct ram_block *drives[JOURNAL_DRIVES_MAX];
+  uint32_t losses[JOURNAL_DRIVES_MAX];
+  unsigned drive_count;
+  bool watching, judging;
+  struct journal journal;
+  struct medium medium;
+  struct promises promises;
+  struct judge judge;
+  struct spate_recorder *recorder;
+  uint64_t ticks_before, turn_ticks_max, checkpoint_ticks_max, close_ticks_max, period_ticks;
+  bool unbounded; /* a checkpoint failed: the bound does not apply */
+  struct tracked tracked[CLIPS_TRACKED_MAX];
+  size_t tracked_count;
+  struct witness_machine machine; /* no drives: ram_blocks instead */
+  uint64_t machine_since;
+  bool formatting;
+  uint32_t fresh_serial;
+  uint64_t formatted; /* at this event */
+  struct images images;
+};
+
+extern struct witness witness;
+
+/* The recorder's time; 0 before it is opened. */
+uint64_t witness_ticks(void);
+/* The number of the last event, or of a later one: promises made now apply from there on. */
+uint64_t witness_last_event(void);
+struct promise witness_promise(enum presence presence, uint64_t bytes_min, struct content *content);
+/* Record everything that changed since the last call. It holds from the last event on. */
+void witness_progress(void);
+/* The tracked clip, or NULL. */
+struct tracked *witness_tracked(const struct spate_exfat_clip *clip);
+void witness_untrack(const struct spate_exfat_clip *clip);
+/* A volume is mounted: everything is recorded from now on. */
+void witness_begin(const struct spate_exfat_config *config, bool foreign_dirty);
+/* The test closes its drive: make the cuts. */
+void witness_end(void);
+/* Records the requests to a drive. */
+extern const struct ram_observer witness_observer;
+
+#endif
