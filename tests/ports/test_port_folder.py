@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's folder outside the repository, with exactly what docs/PORTING.md lists: the applications link."""
+"""A board's folder outside the repository, with exactly what docs/use/porting.md lists: the applications link."""
 
 import os
 import re
