@@ -55,7 +55,7 @@ static void a_record_of_something_that_the_volume_lacks_is_refused(void **state)
     size_t at;
     uint64_t value;
     size_t bytes;
-  } lies[] = {
+  } wrong[] = {
       {offsetof(struct exfat_record, magic) + 4, 'X', 1},
       {offsetof(struct exfat_record, version), 2, 4},
       {offsetof(struct exfat_record, serial), 0x0badcafd, 4},
@@ -75,12 +75,12 @@ static void a_record_of_something_that_the_volume_lacks_is_refused(void **state)
   };
   uint8_t whole[sizeof(struct exfat_record)];
   memcpy(whole, slot_at(0), sizeof whole);
-  for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     uint8_t value[8];
-    spate_put64(value, lies[i].value);
-    memcpy(slot_at(0) + lies[i].at, value, lies[i].bytes);
+    spate_put64(value, wrong[i].value);
+    memcpy(slot_at(0) + wrong[i].at, value, wrong[i].bytes);
     seal(slot_at(0));
-    expect_no_record("lie", i);
+    expect_no_record("wrong field", i);
     memcpy(slot_at(0), whole, sizeof whole);
   }
   image_close(&image);
