@@ -218,7 +218,7 @@ static void zeros_are_no_device(void **state) {
   assert_int_equal(enumerate(), SPATE_E_NO_DEVICE);
 }
 
-/* A device that answers "retry" for ever is left out and counted; the others are listed. */
+/* A device that answers "retry" forever is left out and counted; the others are listed. */
 static void a_sick_device_does_not_hide_the_others(void **state) {
   (void)state;
   fake_reset();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder when drives and volumes fail at the worst moment: every byte is in a file or counted as lost, and
- * nothing goes on for ever. */
+ * nothing goes on forever. */
 #include "recorder_fixture.h"
 
 #define TURNS 20000
