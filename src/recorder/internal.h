@@ -39,6 +39,7 @@ static inline void spate_progress_completed(struct spate_stream_clip *clip, uint
     counters->completed_bytes += bytes;
   }
 }
+void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error);
 void spate_progress_begin(struct spate_stream_clip *clip);
 void spate_progress_take_back(struct spate_stream_clip *clip, uint32_t bytes);
 void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes);
@@ -54,7 +55,6 @@ static inline bool spate_recorder_is_open(const struct spate_recorder *recorder)
 void spate_transfer_submit(struct spate_recorder *recorder);
 bool spate_transfer_check_power(struct spate_recorder *recorder);
 void spate_transfer_flushed(struct spate_stream *stream, uint32_t index);
-void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error);
 
 /* checkpoint.c: one step of the state machine; never waits. */
 void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin);

@@ -30,14 +30,6 @@ void spate_transfer_flushed(struct spate_stream *stream, uint32_t index) {
   stream->flushed = index;
 }
 
-/* What is completed stays in the file; what is pushed and not, is lost, and counted as its pieces come back. */
-void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error) {
-  if (clip->capped) return;
-  clip->capped = true;
-  clip->error = error;
-  if (clip->stream->error == SPATE_OK) clip->stream->error = error;
-}
-
 static void advance(struct spate_stream *stream) {
   while (stream->completed != stream->pushed) {
     struct spate_piece *piece = spate_piece_at(stream, stream->completed);
