@@ -46,8 +46,8 @@ struct spate_player {
                              deleted, and nothing more is given out */
   /* private */
   uint64_t next_bytes;                         /* file offset of the next read */
-  uint64_t run_lba, run_blocks;                /* what is left of the present run */
-  uint32_t submitted, filled, taken, returned; /* slots, counted on and on */
+  uint64_t run_lba, run_blocks;                /* the rest of the current run */
+  uint32_t submitted, filled, taken, returned; /* slots, free-running */
   uint32_t in_flight;
 };
 
