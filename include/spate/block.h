@@ -121,7 +121,7 @@ static inline unsigned spate_block_poll(struct spate_block *block, unsigned max)
  */
 SPATE_MUST_CHECK enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io);
 
-/* Call while_waiting. For each turn of a loop that waits for the device or takes long, after the loop has polled. */
+/* A turn of a loop that waits for the device, or is long, after it has polled: while_waiting is called. */
 void spate_block_yield(struct spate_block *block);
 
 /* Read and write memory of the CPU (aligned to SPATE_DMA_ALIGN), and wait. `blocks` may exceed request_blocks_max. */
