@@ -32,17 +32,17 @@ static void test_boot_fields(void **state) {
   static const struct {
     uint32_t at, bytes;
     uint64_t value;
-  } lies[] = {{72, 8, 8193},       {72, 8, UINT64_MAX}, {72, 8, 100},        {80, 4, 23},   {80, 4, UINT32_MAX},
-              {84, 4, 1},          {84, 4, UINT32_MAX}, {88, 4, 30},         {88, 4, 8192}, {88, 4, UINT32_MAX},
-              {92, 4, 0},          {92, 4, 5000},       {92, 4, UINT32_MAX}, {96, 4, 0},    {96, 4, 1},
-              {96, 4, 0x7fffffff}, {104, 2, 0x200},     {109, 1, 17},        {109, 1, 255}, {110, 1, 0},
-              {110, 1, 3},         {11, 1, 1},          {63, 1, 1},          {510, 2, 0}};
-  for (unsigned i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+  } wrong[] = {{72, 8, 8193},       {72, 8, UINT64_MAX}, {72, 8, 100},        {80, 4, 23},   {80, 4, UINT32_MAX},
+               {84, 4, 1},          {84, 4, UINT32_MAX}, {88, 4, 30},         {88, 4, 8192}, {88, 4, UINT32_MAX},
+               {92, 4, 0},          {92, 4, 5000},       {92, 4, UINT32_MAX}, {96, 4, 0},    {96, 4, 1},
+               {96, 4, 0x7fffffff}, {104, 2, 0x200},     {109, 1, 17},        {109, 1, 255}, {110, 1, 0},
+               {110, 1, 3},         {11, 1, 1},          {63, 1, 1},          {510, 2, 0}};
+  for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     image_open(&image, 4 * MIB, 512, 0);
     small_format(image.ram.memory, 4 * MIB, 9, 10);
-    uint64_t value = lies[i].value;
-    for (uint32_t n = 0; n < lies[i].bytes; n++, value >>= 8)
-      image.ram.memory[lies[i].at + n] = (uint8_t)value;
+    uint64_t value = wrong[i].value;
+    for (uint32_t n = 0; n < wrong[i].bytes; n++, value >>= 8)
+      image.ram.memory[wrong[i].at + n] = (uint8_t)value;
     small_checksum_boot(image.ram.memory);
     if (image_mount(&image) != SPATE_E_NOT_EXFAT) fail_msg("wrong value %u was accepted", i);
     image_close(&image);
@@ -199,16 +199,16 @@ static void test_delete_refused(void **state) {
   static const struct {
     uint32_t first, next; /* next 0: `clusters` in one run; otherwise the FAT entry of the first */
     uint32_t clusters;
-  } lies[] = {{2, 0, 1},    {3, 0, 1},    {4, 0, 1},    {2, 0, 3},     {1000, 2, 2},          {1000, 3, 2},
-              {1000, 4, 2}, {1000, 6, 2}, {2000, 0, 1}, {1000, 1, 2},  {1000, 2000, 2},       {1090, 0, 9},
-              {999, 0, 3},  {6, 0, 1},    {1108, 0, 1}, {1000, 20, 3}, {1000, UINT32_MAX, 2}, {1000, 1147, 2}};
-  for (unsigned i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+  } wrong[] = {{2, 0, 1},    {3, 0, 1},    {4, 0, 1},    {2, 0, 3},     {1000, 2, 2},          {1000, 3, 2},
+               {1000, 4, 2}, {1000, 6, 2}, {2000, 0, 1}, {1000, 1, 2},  {1000, 2000, 2},       {1090, 0, 9},
+               {999, 0, 3},  {6, 0, 1},    {1108, 0, 1}, {1000, 20, 3}, {1000, UINT32_MAX, 2}, {1000, 1147, 2}};
+  for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     struct spate_exfat_clip clip;
     open_small();
-    memset(small_cluster(image.ram.memory, 2), 0xff, 137);                         /* full up to cluster 1097 ... */
-    if (lies[i].first == 999) small_cluster(image.ram.memory, 2)[999 / 8] &= 0x7f; /* ... but for cluster 1001 */
-    spate_put32(fat_entry(1000), lies[i].next);
-    small_add(image.ram.memory, "liar", 0x20, lies[i].first, 1024 * lies[i].clusters, 0, lies[i].next == 0);
+    memset(small_cluster(image.ram.memory, 2), 0xff, 137);                          /* full up to cluster 1097 ... */
+    if (wrong[i].first == 999) small_cluster(image.ram.memory, 2)[999 / 8] &= 0x7f; /* ... except cluster 1001 */
+    spate_put32(fat_entry(1000), wrong[i].next);
+    small_add(image.ram.memory, "liar", 0x20, wrong[i].first, 1024 * wrong[i].clusters, 0, wrong[i].next == 0);
     assert_int_equal(image_mount(&image), SPATE_OK);
     assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 50 * 1024), SPATE_OK);
     assert_int_equal(clip.first_cluster, 1098);

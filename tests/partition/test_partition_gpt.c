@@ -2,7 +2,7 @@
 /* GPTs of others: headers that contradict themselves, tables with many partitions, and the smallest drives. */
 #include "partition_fixture.h"
 
-struct lie {
+struct contradiction {
   const char *what;
   unsigned field, bytes;
   uint64_t value;
@@ -11,7 +11,7 @@ struct lie {
 /* Headers with correct checksums that contradict themselves or the drive; the same in both copies. */
 static void test_contradictions_are_refused(void **state) {
   (void)state;
-  static const struct lie lies[] = {
+  static const struct contradiction contradictions[] = {
       {"first usable after last usable", HEADER_FIRST_USABLE, 8, DRIVE_BYTES / 512 - 1},
       {"last usable beyond the drive", HEADER_LAST_USABLE, 8, DRIVE_BYTES / 512},
       {"last usable far beyond the drive", HEADER_LAST_USABLE, 8, UINT64_MAX},
@@ -32,7 +32,7 @@ static void test_contradictions_are_refused(void **state) {
       {"another revision", HEADER_REVISION, 4, 0x00020000},
       {"another place", HEADER_MY_LBA, 8, 2},
   };
-  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+  for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++) {
     struct ram_block ram;
     open_with_table(&ram, 512);
     const uint64_t copies[] = {1, last_lba(&ram)};
@@ -44,13 +44,13 @@ static void test_contradictions_are_refused(void **state) {
     put_partition(&ram, 0, GPT_BASIC_DATA, 9000, 9999);
     expect_find(&ram, SPATE_OK, false);
     for (unsigned copy = 0; copy < 2; copy++) {
-      uint8_t *field = block_at(&ram, copies[copy]) + lies[i].field;
-      if (lies[i].bytes == 8) spate_put64(field, lies[i].value);
-      if (lies[i].bytes == 4) spate_put32(field, (uint32_t)lies[i].value);
+      uint8_t *field = block_at(&ram, copies[copy]) + contradictions[i].field;
+      if (contradictions[i].bytes == 8) spate_put64(field, contradictions[i].value);
+      if (contradictions[i].bytes == 4) spate_put32(field, (uint32_t)contradictions[i].value);
       reseal(&ram, copies[copy]);
     }
     struct spate_partition partition;
-    if (find(&ram, &partition) != SPATE_E_TABLE) fail_msg("accepted: %s", lies[i].what);
+    if (find(&ram, &partition) != SPATE_E_TABLE) fail_msg("accepted: %s", contradictions[i].what);
     ram_block_close(&ram);
   }
 }
@@ -108,7 +108,7 @@ static void test_entries_of_a_gpt(void **state) {
   ram_block_close(&ram);
 }
 
-/* More entries than fit the scratch memory, and larger ones, are read in pieces. */
+/* More entries than fit the scratch memory, and larger ones, are read in several requests. */
 static void test_large_arrays(void **state) {
   (void)state;
   FOR_EACH_BLOCK_SIZE(bytes) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCI Express configuration space without hardware: functions in a tree, reached by ECAM through the bus numbers that
- * the code under test gave, with virtual time. It defines the host_* functions of the hosted port.
+ * PCI Express configuration space without hardware: functions in a tree, which ECAM reaches through the bus numbers
+ * that the code under test assigned, with virtual time. It defines the host_* functions of the hosted port.
  *
- * A test builds the tree, runs the library, and then asks which function a memory access would reach: what counts is
- * not what registers hold but where requests end up.
+ * A test builds the tree, runs the library, and then asks which function a memory access reaches: the destination of
+ * requests counts, not the contents of registers.
  */
 #ifndef FAKE_PCI_H
 #define FAKE_PCI_H

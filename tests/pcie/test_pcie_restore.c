@@ -52,8 +52,9 @@ static void a_switch_is_restored_with_its_drives(void **state) {
   assert_as_enumerated();
 }
 
-/* The link above a switch dropped, and one drive is restored. It is news to the others still, whatever tells of it: a
- * slot's change bit, which is cleared by then; that the link is down, which it is no more; or what the switch had lost.
+/*
+ * The link above a switch dropped, and one drive is restored. The other drives must notice the drop, too, although its
+ * signs are gone by then: a slot's change bit is cleared, the link is up, or the switch has its configuration again.
  */
 static void each_drive_below_a_switch_notices_a_change(void **state) {
   enum { BY_SLOT, BY_REPORTING, BY_LOSS, KINDS };
@@ -137,7 +138,7 @@ static void a_returning_device_is_identified(void **state) {
   assert_int_equal(drive->writes, writes);
 }
 
-/* The link goes again just after the port said that it is up, and the bridge answers with arbitrary data: that is not
+/* The link drops again just after the port reported it up, and the bridge returns arbitrary data: this is not taken for
  * another device. */
 static void arbitrary_data_is_not_another_device(void **state) {
   (void)state;

@@ -30,7 +30,7 @@ struct judge {
   uint32_t cross_linked, overlong, leaked;
   uint32_t again_every;  /* one recovery in this number is cut; 0: none */
   uint32_t again_states; /* into at most this number of states */
-  bool pc;               /* in half of the states a PC changes the volume before the library mounts it: pc.h */
+  bool pc;               /* a PC changes the volume before the mount, in half of the states: pc.h */
   bool tally;            /* go on after a broken promise, and count them */
   uint32_t tear_blocks;
   struct images *images; /* judged so far, and not judged again; NULL: each state is */

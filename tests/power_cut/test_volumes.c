@@ -142,7 +142,7 @@ static void test_straddling(void **state) {
 /* A stream that keeps publishing must not lock others out of a directory's block. */
 static void publish_more(void *context) {
   struct spate_exfat_clip *clip = context;
-  if (++turns > TURNS_MAX) fail_msg("a change waits for ever for the block of a stream that keeps publishing");
+  if (++turns > TURNS_MAX) fail_msg("a change waits forever for the block of a stream that keeps publishing");
   enum spate_error error = spate_exfat_publish(clip, clip->wanted_bytes + 8);
   assert_true(error == SPATE_E_BUSY || error == SPATE_E_FULL);
 }

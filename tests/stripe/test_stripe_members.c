@@ -70,7 +70,7 @@ static void test_abilities(void **state) {
   poll_until(&array->stripe, &request);
   OK(request.io.error);
 
-  array->drives[1].block.can_zero = false; /* refused by the member itself: two of three parts are on their way */
+  array->drives[1].block.can_zero = false; /* refused by the member itself: two of three parts are in flight */
   OK(start(&array->stripe, &request, (struct spate_io){.op = SPATE_ZERO, .blocks = 48}));
   poll_until(&array->stripe, &request);
   GIVES(SPATE_E_UNSUPPORTED, request.io.error);
@@ -117,7 +117,7 @@ static void test_member_gone(void **state) {
   }
   GIVES(SPATE_E_GONE, start(stripe, &request, write_of(data, CHUNK / 512, 1)));
   GIVES(SPATE_E_GONE, spate_block_flush(&stripe->block));
-  OK(start(stripe, &request, write_of(data, 0, 9 * CHUNK / 512))); /* the first part is on its way */
+  OK(start(stripe, &request, write_of(data, 0, 9 * CHUNK / 512))); /* the first part is in flight */
   poll_until(stripe, &request);
   GIVES(SPATE_E_GONE, request.io.error);
   OK(start(stripe, &request, write_of(data, 2 * CHUNK / 512, 2 * CHUNK / 512)));

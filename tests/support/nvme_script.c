@@ -204,7 +204,7 @@ static void abort_unknown(struct script *s) {
         (struct raw_command){.opcode = ABORT, .dword10 = 0x7777u << 16 | 6u});
 }
 
-/* The completion of Set Features and the event that it causes come in either order. */
+/* The completion of Set Features and its event come in either order. */
 static void temperature_event(struct script *s) {
   const struct raw_command request = {.opcode = EVENT},
                            threshold = {.opcode = SET_FEATURES, .dword10 = 4, .dword11 = 250};
@@ -224,7 +224,7 @@ static void temperature_event(struct script *s) {
   set(s, "threshold back", 4, 400);
 }
 
-/* The event that a doorbell causes, and its log page, whose reading lets the next one through. */
+/* The event of an invalid doorbell, and its log page. Reading the page permits the next event. */
 static void doorbell_event(struct script *s, const char *name, uint32_t offset, uint32_t doorbell) {
   const struct raw_target *t = &s->raw->target;
 

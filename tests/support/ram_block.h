@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A drive in memory for tests: a spate_block that obeys block.h to the letter, no kinder than a real drive has to be.
+ * A drive in memory for tests: a spate_block that obeys block.h exactly, and tolerates no more than a real drive must.
  *
  *   struct ram_block ram;
  *   ram_block_open(&ram, 131072, 512);       // 64 MiB, sparse
@@ -9,8 +9,8 @@
  *   ram_block_close(&ram);
  *
  * Requests complete only in poll. A write takes its data and a read gives it at completion, so a buffer reused too
- * early is seen; a read's buffer is filled with RAM_POISON at submission. Misuse that a drive could not report ends
- * the program with a sentence: an object submitted twice, poll from `done`, a buffer that changed in flight (where
+ * early is detected; a read's buffer is filled with RAM_POISON at submission. Misuse that a drive could not report ends
+ * the program with a message: an object submitted twice, poll from `done`, a buffer that changed in flight (where
  * the log keeps data), a `buffer` without SPATE_IO_CPU.
  */
 #ifndef SPATE_TESTS_RAM_BLOCK_H

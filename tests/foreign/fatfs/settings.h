@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FatFs with all that a recorder's reader has: exFAT, long names as UTF-8, 64-bit addresses, both sector sizes.
- * Included ahead of every file by the Makefile; ff.h then leaves its own settings alone.
+ * FatFs with everything that a reader of recordings needs: exFAT, long names as UTF-8, 64-bit addresses, both sector
+ * sizes. The Makefile includes this ahead of every file, and ff.h then does not read its own settings.
  */
 #ifndef FATFS_SETTINGS_H
 #define FATFS_SETTINGS_H

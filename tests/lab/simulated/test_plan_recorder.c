@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is planned for a stream against what it meets: the recorder on the simulated drive, a source at a fixed rate.
+ * The plan for a stream compared with a recording of it: the recorder on the simulated drive, a source at a fixed rate.
  * Drives are nearly full, so that their SLC cache is small and its edge comes early.
  */
 #include "stack.h"

@@ -100,7 +100,7 @@ static void test_identify(void **state) {
   (void)state;
 }
 
-/* Writes from a region, reads into a buffer at an odd address, and the other way round. */
+/* Writes from a region and reads into a buffer at an odd address, and the reverse. */
 static void round_trips(struct machine *m) {
   const unsigned shift = m->queue.block.block_shift;
   const uint32_t sizes[] = {1,   2,   3,   7,   8,    9,    15,   16,   17,   31,  64,

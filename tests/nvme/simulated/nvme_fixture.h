@@ -3,8 +3,8 @@
  * A driver on the virtual drive, with memory around it, for the tests of the NVMe driver (cmocka).
  *
  * The drive is small and states modest limits: 8 MiB, 128 KiB transfers, 64 queue entries, 4 queue pairs, 2 s to become
- * ready, five power states. A test changes what it is (`identify`, `sim_drive_cap()`) between fixture_make() and the
- * opening of the driver. The driver is given no bus hooks unless the test sets config.bus; `way` is the machine's own
+ * ready, five power states. A test changes its properties (`identify`, `sim_drive_cap()`) between fixture_make() and
+ * the opening of the driver. The driver gets no bus hooks unless the test sets config.bus; `way` is the machine's own
  * bus.
  *
  * Times are the machine's. fixture_free() fails the test if the drive saw a violation.

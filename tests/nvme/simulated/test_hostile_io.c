@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Drives that misbehave in the middle of raw I/O: each kind of command, at many places of a stream of requests in one
- * command and in several, from regions and from buffers. Every request ends once, within a bounded time; what is
- * reported as done is on the medium, or in the buffer; what cannot be done ends with the drive's status; and the memory
- * between the buffers is as it was.
+ * command and in several, from regions and from buffers. Every request ends once, within a bounded time. Data reported
+ * as done is on the medium, or in the buffer. A request that cannot be done ends with the drive's status. The memory
+ * between the buffers does not change.
  */
 #include "hostile.h"
 

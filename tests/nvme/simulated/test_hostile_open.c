@@ -178,7 +178,7 @@ static void test_absurd_capabilities(void **state) {
 
 /* ---- contents of the Identify pages ---- */
 
-struct lie {
+struct wrong_field {
   const char *name;
   bool namespace;
   uint16_t at, bytes;
@@ -186,9 +186,9 @@ struct lie {
   enum spate_error error;
 };
 
-static void test_lies_in_identify(void **state) {
+static void test_wrong_values_in_identify(void **state) {
   (void)state;
-  static const struct lie cases[] = {
+  static const struct wrong_field cases[] = {
       {"no namespaces", false, 516, 4, 0, SPATE_E_NO_NAMESPACE},
       {"4 Gi namespaces", false, 516, 4, 0xffffffff, SPATE_OK},
       {"transfers of one page", false, 77, 1, 0, SPATE_OK}, /* 0: no limit; the drive's own limit applies */
@@ -265,7 +265,7 @@ static void test_garbage_in_identify(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_admin_command), cmocka_unit_test(test_never_ready_never_disabled_fatal),
-      cmocka_unit_test(test_absurd_capabilities), cmocka_unit_test(test_lies_in_identify),
+      cmocka_unit_test(test_absurd_capabilities), cmocka_unit_test(test_wrong_values_in_identify),
       cmocka_unit_test(test_garbage_in_identify),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,7 @@ static void test_helper_is_asked_once_in_a_millisecond(void **state) {
 
 /* A request survives several link drops, but not any number: it may be the cause of the drops. */
 static void test_request_survives_link_drops(void **state) {
-  for (unsigned times = SPATE_NVME_ABSENCES_MAX - 1; times <= SPATE_NVME_ABSENCES_MAX; times++) {
+  for (unsigned times = SPATE_NVME_LINK_DROPS_MAX - 1; times <= SPATE_NVME_LINK_DROPS_MAX; times++) {
     struct helper helper = {.delay_us = 1000};
     struct fixture *f = prepared(&helper);
     struct outcome outcome;

@@ -23,7 +23,7 @@ static void expect_apart(const struct fixture *f, const struct area *areas, unsi
     if (start % PAGE + areas[i].bytes > PAGE && start % PAGE != 0) fail_msg("%s crosses a page", areas[i].name);
     for (unsigned j = 0; j < i; j++)
       if (start < (uintptr_t)areas[j].start + areas[j].bytes && (uintptr_t)areas[j].start < end)
-        fail_msg("%s lies over %s", areas[i].name, areas[j].name);
+        fail_msg("%s overlaps %s", areas[i].name, areas[j].name);
   }
 }
 

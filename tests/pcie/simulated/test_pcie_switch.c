@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two drives behind one bridge, as below a switch whose ports tell nothing by themselves. The bridge has a link, and
- * one bit that is cleared when the link goes down (Bridge Enable of the Xilinx root ports). The first drive that is
- * restored sets it again, and what happened is news to the second one all the same.
+ * Two drives behind one bridge, as below a switch whose ports do not report changes. The bridge has a link, and one bit
+ * that is cleared when the link goes down (Bridge Enable of the Xilinx root ports). The first drive that is restored
+ * sets the bit again, and the second one must notice the drop all the same.
  */
 #include "stack.h"
 #include "unanswered.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host bridges that answer each in their own way for a drive that does not: brought up, pulled, dropped and restored,
- * and reset, in each mode. The table in docs/use/porting.md says what comes of it; each of its rows is what was seen
- * here.
+ * Host bridges that answer, each in its own way, for a drive that does not. In each mode a drive is brought up,
+ * removed, dropped and restored, and reset. The table in docs/PORTING.md lists the results, and each of its rows is
+ * checked here.
  */
 #include "stack.h"
 #include "unanswered.h"
