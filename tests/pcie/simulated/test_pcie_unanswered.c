@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host bridges that answer, each in its own way, for a drive that does not. In each mode a drive is brought up,
- * removed, dropped and restored, and reset. The table in docs/PORTING.md lists the results, and each of its rows is
+ * removed, dropped and restored, and reset. The table in docs/use/porting.md lists the results, and each of its rows is
  * checked here.
  */
 #include "stack.h"
