@@ -71,7 +71,11 @@ def test_the_page_describes_every_command_and_every_option():
     assert overview and all(line.strip() in done.stdout for line in overview)
 
 
-@pytest.mark.parametrize("page", ["docs/man/spate.1.scd", "docs/use/linux.md", "README.md"])
+PAGES = ["docs/man/spate.1.scd", "README.md"]
+PAGES += sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md") if "\nspate " in page.read_text())
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_commands_on_the_pages_are_valid(page):
     lines = "".join(CODE.findall((ROOT / page).read_text())).splitlines()
     lines = [line.split("|")[-1].strip() for line in lines]
