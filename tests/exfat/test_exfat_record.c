@@ -54,22 +54,22 @@ static void a_record_of_something_that_the_volume_lacks_is_refused(void **state)
     uint64_t value;
     size_t bytes;
   } wrong[] = {
-      {offsetof(struct exfat_record, magic) + 4, 'X', 1},
-      {offsetof(struct exfat_record, version), 2, 4},
-      {offsetof(struct exfat_record, serial), 0x0badcafd, 4},
-      {offsetof(struct exfat_record, previous_cluster), 1, 4},
-      {offsetof(struct exfat_record, previous_cluster), end, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), 0, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), 1, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), end, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), end - RESERVED_BYTES / 1024 + 1, 4},
-      {offsetof(struct exfat_record, clusters.bytes), UINT64_MAX, 8},
-      {offsetof(struct exfat_record, from.directory.first_cluster), 1, 4},
-      {offsetof(struct exfat_record, from.directory.first_cluster), end, 4},
-      {offsetof(struct exfat_record, from.directory.bytes), 1, 8},
-      {offsetof(struct exfat_record, to.directory.first_cluster), 1, 4},
-      {offsetof(struct exfat_record, to.directory.first_cluster), end, 4},
-      {offsetof(struct exfat_record, to.directory.bytes), 1, 8},
+      {RECORD_MAGIC + 4, 'X', 1},
+      {RECORD_VERSION, 2, 4},
+      {RECORD_SERIAL, 0x0badcafd, 4},
+      {RECORD_PREVIOUS_CLUSTER, 1, 4},
+      {RECORD_PREVIOUS_CLUSTER, end, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, 0, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, 1, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, end, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, end - RESERVED_BYTES / 1024 + 1, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_BYTES, UINT64_MAX, 8},
+      {RECORD_FROM + RECORD_CHAIN_FIRST_CLUSTER, 1, 4},
+      {RECORD_FROM + RECORD_CHAIN_FIRST_CLUSTER, end, 4},
+      {RECORD_FROM + RECORD_CHAIN_BYTES, 1, 8},
+      {RECORD_TO + RECORD_CHAIN_FIRST_CLUSTER, 1, 4},
+      {RECORD_TO + RECORD_CHAIN_FIRST_CLUSTER, end, 4},
+      {RECORD_TO + RECORD_CHAIN_BYTES, 1, 8},
   };
   uint8_t whole[RECORD_BYTES];
   memcpy(whole, slot_at(0), sizeof whole);
