@@ -107,7 +107,7 @@ example-gnuradio: build-linux build-linux-asan ## Record a GNU Radio flow graph 
 	@setup/gnuradio
 	SPATE_GNURADIO=1 $(PYTHON) -m pytest tests/linux/test_ring_python.py -k gnuradio
 
-test: ## Everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
+test: ## Run everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
 	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)
 
 test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)

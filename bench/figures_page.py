@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/reference/figures.md: bench/figures.md.in with the figures of build/bench/*.json in it. A field is a format
-string's. {size[NAME]:.0f} is a figure of build/bench/size.json, {size[NAME].peer} what it is compared with. least, most, median, sum
-and roughly are over the figures whose "NAME / UNIT" a regular expression finds: {least[lab|^files written]:.3f}."""
-
+"""Writes docs/reference/figures.md: bench/figures.md.in, with its fields replaced by the figures in build/bench/*.json. A field
+is a format string: {size[NAME]:.0f} is a figure of build/bench/size.json, and {size[NAME].peer} the figure that it is compared
+with. least, most, median, sum and roughly combine all figures whose "NAME / UNIT" matches a regular expression: {least[lab|^files
+written]:.3f}."""
 import json
 import pathlib
 import re
@@ -16,8 +16,8 @@ COMMANDS = {"size": "bench-size", "instructions": "bench-instructions", "speedte
 
 
 class Figure(float):
-    """A value, its aim and what it is compared with. k and m are the value in thousands and millions, peer_g is the other one in
-    thousands of millions."""
+    """A value, its aim, and the value that it is compared with. k and m are the value in thousands and millions, and peer_g the
+    other value in thousands of millions."""
 
     peer = aim = float("nan")
 
@@ -31,7 +31,7 @@ class Missing(Exception):
 
 
 class Bench:
-    """build/bench/NAME.json, read when a field first asks for it."""
+    """build/bench/NAME.json, read at its first use."""
 
     def __init__(self, name: str, folder: pathlib.Path):
         self.path, self.command, self.read = folder / f"{name.replace('_', '-')}.json", COMMANDS[name], None
@@ -61,7 +61,7 @@ class Bench:
 
 
 class Of:
-    """One value of several figures."""
+    """Combines several figures into one value."""
 
     def __init__(self, benches: dict[str, Bench], function):
         self.benches, self.function = benches, function
@@ -75,7 +75,7 @@ class Of:
 
 
 def roughly(values: list[Figure]) -> float:
-    """The first, to one digit."""
+    """The first figure, rounded to one digit."""
     return float(f"{values[0]:.1g}")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make site: the pages of docs/ by MkDocs, and the API from include/spate by Doxygen, in build/site. A broken link is an
-error."""
+"""make site: builds the pages of docs/ with MkDocs, and the API from include/spate with Doxygen, in build/site. A broken link is
+an error."""
 
 import os
 import pathlib
@@ -57,13 +57,14 @@ Each header is one concept. What a recorder calls, in order: <a href="../use/lib
 
 
 def escaped(comment: str) -> str:
-    """Our comments are plain text: nothing in them is a command. What is between backticks is code."""
+    """Our comments are plain text without commands. Text between backticks is code."""
     parts = SPECIAL.sub(r"\\\1", comment).split("`")
     return "".join(f"<tt>{part}</tt>" if number % 2 and number + 1 < len(parts) else part for number, part in enumerate(parts))
 
 
 def comments_for_doxygen(text: str, name: str) -> str:
-    """A comment behind code is about that code, one on a line of its own about what follows, the first about the file."""
+    """A comment after code describes that code. A comment on its own line describes what follows. The first describes the
+    file."""
     text = text.split("*/\n", 1)[1]  # the licence
     first = True
 
@@ -97,7 +98,7 @@ def build_api() -> None:
 
 
 def main() -> None:
-    # The programs of setup/site are beside this Python.
+    # The programs of setup/site are in the folder of this Python.
     os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     try:
         build_api()

@@ -23,7 +23,7 @@ def counts(log):
 
 
 def claims(text, what):
-    """The numbers of which a page says that there are more: "more than 100 000 states"."""
+    """The numbers that a page claims: "more than 100 000 states"."""
     return [int(number.replace(" ", "")) for number in re.findall(rf"more than (\d+ \d+) {what}", text.replace("\n", " "))]
 
 

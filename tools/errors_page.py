@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/reference/errors.md: each error of the library with the sentence that spate_error_help() gives. With --check,
-say whether the page is what would be written."""
+"""Writes docs/reference/errors.md: each error of the library with the sentence of spate_error_help(). With --check, says whether
+the page is up to date."""
 
 import pathlib
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages in Markdown: which headings, links and anchors they have. For the links' test and for the site."""
+"""Finds headings, links and anchors in Markdown pages, for the test of links and for the site."""
 
 import pathlib
 import re
@@ -14,8 +14,8 @@ ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 class Link(typing.NamedTuple):
     line: int
-    start: int  # of the text in brackets, in the page
-    end: int  # behind the closing parenthesis
+    start: int  # position of the text in brackets
+    end: int  # position after the closing parenthesis
     text: str
     target: str
 
@@ -25,7 +25,7 @@ def blank(text: str) -> str:
 
 
 def without_blocks(text: str) -> str:
-    """The page with blocks of code blanked out: all else stays where it is."""
+    """The page with code blocks replaced by blanks. Everything else keeps its position."""
     lines, fence = [], None
     for line in text.splitlines(keepends=True):
         found = FENCE.match(line)
@@ -37,13 +37,13 @@ def without_blocks(text: str) -> str:
 
 
 def slug(heading: str, separator: str = "-") -> str:
-    """The anchor of a heading, as GitHub makes it."""
+    """The anchor that GitHub gives to a heading."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "").strip().lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", separator)
 
 
 def anchors(text: str) -> set[str]:
-    """Of all headings. The second of two equal headings gets -1, the third -2."""
+    """The anchors of all headings. The second of several equal headings gets -1, the third -2."""
     found: dict[str, int] = {}
     for line in without_blocks(text).splitlines():
         if heading := HEADING.match(line):
@@ -55,14 +55,14 @@ def anchors(text: str) -> set[str]:
 
 
 def links(text: str) -> list[Link]:
-    """To files and headings of this repository. A link may be broken over two lines."""
+    """The links to files and headings of this repository. A link may span two lines."""
     plain = CODE.sub(lambda code: "x" * len(code[0]), without_blocks(text))
     return [Link(plain.count("\n", 0, link.start()) + 1, link.start(1), link.end(), text[link.start(1):link.end(1)], link[2])
             for link in LINK.finditer(plain) if not ELSEWHERE.match(link[2])]
 
 
 def broken(root: pathlib.Path, pages: list[pathlib.Path]) -> list[str]:
-    """One sentence for each link that leads nowhere."""
+    """One sentence for each broken link."""
     found = []
     for page in pages:
         for link in links(page.read_text()):

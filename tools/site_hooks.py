@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make site` changes while MkDocs builds the pages of docs/: anchors are GitHub's, links to the sources outside of docs/
-become text, and the contents lead to the API that Doxygen has made."""
+"""The changes of `make site` to the pages of docs/, while MkDocs builds them: anchors are GitHub's, links to sources outside of
+docs/ become text, and the contents link to the API by Doxygen."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ import pages
 from mkdocs.structure.nav import Link
 
 API = "api/index.html"
-LONG = 24  # characters: what is longer may be broken in a table
+LONG = 24  # characters: longer names may be broken in a table
 
 
 def on_config(config):
@@ -36,7 +36,7 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def breakable(cell):
-    """Long names in a table may be broken behind a part of the name."""
+    """Allows a line break after each part of a long name in a table."""
     return re.sub(rf"<code>([^<]{{{LONG},}})</code>",
                   lambda code: "<code>" + re.sub(r"([_./])(?=\w)", r"\1<wbr>", code[1]) + "</code>", cell[0])
 
